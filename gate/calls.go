@@ -16,7 +16,7 @@ func (s *Session) Decide(c Call, g *Grant) (d Decision) {
 		prepared = &preparedCall{}
 	}
 	prepared.call = c
-	prepared.name(s.policy, &prepared.call)
+	prepared.judgement.name(s.policy, &prepared.call)
 	s.update(func(state *State) (delta *Delta) {
 		d, delta = prepared.Decide(state, g)
 		return delta

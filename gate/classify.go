@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
@@ -13,17 +12,13 @@ import (
 // evidence of inactive ones.
 func (j *judgement) classify(s *State) {
 	j.state = s
-	j.findings, j.room = j.findings[:0], j.choiceRoom[:0]
-	switch n := j.set.Len(); {
-	case n <= cap(j.findings): // enough capacity from the previous call
-	case n <= len(j.findingRoom):
-		j.findings = j.findingRoom[:0]
-	default:
-		j.findings = make([]finding, 0, n)
+	if cap(j.findings) == 0 {
+		j.findings = j.findingRoom[:]
 	}
+	j.findings, j.room = j.findings[:0], j.choiceRoom[:0]
 	j.blocked, j.manual, j.known, j.ticked, j.shadows = false, false, false, nil, nil
 	if j.keyed != nil {
-		j.keyed.carried, j.keyed.next = j.keyed.carried[:0], 0
+		j.keyed.next = 0
 	}
 	for word, nets := range j.set {
 		for ; nets != 0; nets &= nets - 1 {
@@ -31,41 +26,25 @@ func (j *judgement) classify(s *State) {
 			switch data := s.Nets[n.index]; {
 			case !data.Active && !n.spoils:
 			case len(n.keys) > 0:
-				j.considerKeyed(n, data)
+				j.classifyKeyed(n, data)
+			case n.moving:
+				j.evaluate(subject{net: n, data: j.now(n, "", data, nil)})
 			default:
-				j.consider(subject{net: n, data: j.now(n, "", data, nil)})
+				j.evaluate(subject{net: n, data: data})
 			}
 		}
 	}
 }
 
-// consider evaluates the net, or, if it is in shadow mode, postpones it until the others have
-// agreed.
-func (j *judgement) consider(s subject) {
-	if s.net.Shadow {
+// evaluate adds the verdict of one net. The judgement of the acting nets postpones a net in shadow mode until
+// the others have agreed.
+func (j *judgement) evaluate(s subject) {
+	n := s.net
+	if n.Shadow && j.world == acting {
 		j.shadows = append(j.shadows, s)
 		return
 	}
-	j.evaluate(s)
-}
-
-// now returns the state of the net at the time of the call. For the state of a value, base is the
-// default state.
-func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
-	if !n.moving {
-		return data
-	}
-	moved := n.advanced(data, base, j.call.Time)
-	if moved != data {
-		j.ticked = append(j.ticked, NetDelta{Net: n.index, Key: key, Data: moved})
-	}
-	return moved
-}
-
-// evaluate adds the verdict of one net.
-func (j *judgement) evaluate(s subject) {
 	f := finding{subject: s, labels: j.labels, choices: j.room, label: -1}
-	n := s.net
 	if n.Labels == nil {
 		var ok bool
 		f.labels, ok = j.ownLabels(s)
@@ -75,7 +54,9 @@ func (j *judgement) evaluate(s subject) {
 		f.findSpoilers(j.call)
 	}
 	if s.data.Active {
-		f.restartRow(j.row)
+		if n.Row {
+			f.restartRow(j.row)
+		}
 		j.judge(&f)
 	}
 	if f.kind != Abstain || f.moves() {
@@ -85,30 +66,43 @@ func (j *judgement) evaluate(s subject) {
 
 // judge computes the verdict of an active net.
 func (j *judgement) judge(f *finding) {
-	j.known = j.known || f.net.MatchFirst && f.net.Labels == nil && f.net.listing.Knows(j.tools) || f.net.listing.Knows(f.labels) || f.net.inPhase(f.labels)
+	n := f.net
+	if j.policy.deny {
+		j.known = j.known || n.MatchFirst && n.Labels == nil && n.listing.Knows(j.tools) || n.listing.Knows(f.labels) || n.inPhase(f.labels)
+	}
 	switch {
 	case f.broken:
 		f.kind = Blocked
-	case f.plan() != nil && f.value() == nil:
+	case f.plan != nil && f.value == nil:
 		f.judgeBase()
 	default:
-		f.judge(j.scratchRoom[:0])
-		if f.plan() != nil && len(f.plan().watches) > 0 {
+		f.choose(j.scratchRoom[:0])
+		if f.plan != nil && len(f.plan.watches) > 0 {
 			f.judgeWatches()
 		}
-		if len(f.net.Phases) > 0 {
+		if len(n.Phases) > 0 {
 			f.applyPhases(j.call)
 		}
-		if f.net.Sum != nil {
+		if n.Sum != nil {
 			f.checkSum(j.call)
 		}
 	}
-	if len(f.spoils()) > 0 {
+	if n.spoils && len(f.spoils()) > 0 {
 		f.kind = max(f.kind, Gated)
 	}
+	f.manual = n.manual && slices.ContainsFunc(f.choices, func(c choice) bool { return n.Transitions[c.transition].Manual })
 	j.room = f.choices[len(f.choices):]
-	j.blocked = j.blocked || f.kind == Blocked
-	j.manual = j.manual || f.net.manual && f.manual()
+	j.blocked, j.manual = j.blocked || f.kind == Blocked, j.manual || f.manual
+}
+
+// now returns the state of the net at the time of the call. For the state of a value, base is the
+// default state.
+func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
+	moved := n.advanced(data, base, j.call.Time)
+	if moved != data {
+		j.ticked = append(j.ticked, NetDelta{Net: n.index, Key: key, Data: moved})
+	}
+	return moved
 }
 
 // verdicts returns the verdict of each net for callers of the package, together with the verdicts
@@ -138,16 +132,19 @@ func (fs findings) verdicts(shadow findings) []Verdict {
 	return vs
 }
 
-// considerKeyed evaluates the net for each value of the call.
-func (j *judgement) considerKeyed(n *net, base *NetData) {
+// classifyKeyed evaluates the net for each value of the call.
+func (j *judgement) classifyKeyed(n *net, base *NetData) {
 	base = j.now(n, "", base, base)
-	p := j.keyed.planFor(n)
-	if p == nil {
-		j.considerAny(n, base)
+	if j.keyed == nil {
+		j.classifyAny(n, base)
 		return
 	}
+	for j.keyed.plans[j.keyed.next].net != n {
+		j.keyed.next++
+	}
+	p := &j.keyed.plans[j.keyed.next]
 	if len(p.Values) == 0 || len(p.watches)+len(p.spoils) > 0 || p.missing != nil {
-		j.consider(j.keyed.subject(n, base, keyContext{base: base, plan: p}))
+		j.evaluate(subject{net: n, data: base, base: base, plan: p})
 	}
 	for i := range p.Values {
 		v := &p.Values[i]
@@ -155,13 +152,13 @@ func (j *judgement) considerKeyed(n *net, base *NetData) {
 		if stored := netstate.GetHashed(base.Values, v.Hash, v.Text); stored != nil {
 			data = j.now(n, v.Text, stored, base)
 		}
-		j.consider(j.keyed.subject(n, data, keyContext{base, p, v}))
+		j.evaluate(subject{net: n, data: data, base: base, plan: p, value: v})
 	}
 }
 
-// considerAny evaluates the net for a call with unknown arguments: it blocks only if it blocks for
+// classifyAny evaluates the net for a call with unknown arguments: it blocks only if it blocks for
 // every value.
-func (j *judgement) considerAny(n *net, base *NetData) {
+func (j *judgement) classifyAny(n *net, base *NetData) {
 	best := base
 	if base.Active {
 		for d := range netstate.Distinct(base) {
@@ -170,14 +167,14 @@ func (j *judgement) considerAny(n *net, base *NetData) {
 			if n.Labels == nil {
 				f.labels, _ = j.own(n)
 			}
-			f.judge(nil)
+			f.choose(nil)
 			if f.kind != Blocked {
 				best = d
 				break
 			}
 		}
 	}
-	j.consider(subject{net: n, data: best})
+	j.evaluate(subject{net: n, data: best})
 }
 
 // evaluateShadow evaluates the nets in shadow mode for the call in the given world.
@@ -193,19 +190,18 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 	return k
 }
 
-// judge chooses transitions for the names of the call, one name after the other.
-func (f *finding) judge(room []int) {
+// choose chooses transitions for the names of the call, one name after the other.
+func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
 	observes, forbids := false, false // whether an observer and another transition were chosen
 	for i := range f.labels {
-		lists, free := f.net.listing.Lookup(&f.labels[i])
+		lists, free := f.net.listing.Lookup(&f.labels[i], spared)
 		if free {
 			f.kind = max(f.kind, Free)
 			continue
 		}
-		lists = listing.Without(lists, spared)
-		if f.keyed != nil {
+		if f.plan != nil {
 			lists = f.withValue(lists)
 		}
 		if len(lists) == 0 {
@@ -220,7 +216,7 @@ func (f *finding) judge(room []int) {
 			// A weak name is not evidence.
 			if !f.labels[i].Weak && !f.chosen(t) && !f.spoiled(t) && scratch.take(t) {
 				observes = true
-				f.choose(t, i)
+				f.add(t, i)
 			}
 		case f.chosen(t):
 		case f.labels[i].Weak && f.net.progress[t]:
@@ -229,7 +225,7 @@ func (f *finding) judge(room []int) {
 			f.block(i)
 		default:
 			forbids = true
-			f.choose(t, i)
+			f.add(t, i)
 		}
 	}
 	if f.kind == Blocked {
@@ -280,7 +276,7 @@ func (s *scratch) take(t int) bool {
 // watched in the default state, and records those that were not chosen: their watches do not count
 // for this value.
 func (f *finding) judgeWatches() {
-	for i, w := range f.plan().watches {
+	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {
 			f.makeSpecial().missed |= 1 << i
 		}
@@ -294,12 +290,12 @@ func (f *finding) judgeWatches() {
 // judgeBase evaluates the part of the call that concerns no value.
 func (f *finding) judgeBase() {
 	switch {
-	case f.plan().missing != nil:
-		f.kind, f.label = Blocked, int32(f.plan().missing.label)
-	case len(f.plan().watches) > 0 && len(f.spoils())+len(f.data.Spoilers()) == 0:
-		f.kind, f.choices = Gated, append(f.choices, f.plan().watches...)
+	case f.plan.missing != nil:
+		f.kind, f.label = Blocked, int32(f.plan.missing.label)
+	case len(f.plan.watches) > 0 && len(f.spoils())+len(f.data.Spoilers()) == 0:
+		f.kind, f.choices = Gated, append(f.choices, f.plan.watches...)
 	default:
-		f.judge(nil) // one of the names might be free
+		f.choose(nil) // one of the names might be free
 	}
 }
 

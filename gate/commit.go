@@ -24,14 +24,22 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	if f := j.applyMoves(d, open.Number, metas); f != nil {
 		return j.unrest(f), j.refusalDelta(asked)
 	}
-	over := j.overfull(d)
-	if len(over) > 0 && !j.replayed {
-		return j.refuseOverfull(over[0]), j.refusalDelta(asked)
+	if j.keyed != nil {
+		over := j.overfull(d)
+		if len(over) > 0 && !j.replayed {
+			return j.refuseOverfull(over[0]), j.refusalDelta(asked)
+		}
+		j.dropNewValues(d, over)
 	}
-	j.dropNewValues(d, over)
-	shadow, would := j.shadow(d, open.Number)
+	var shadow findings
+	var would *Refusal
+	if len(j.shadows) > 0 || j.policy.shadow {
+		shadow, would = j.shadow(d, open.Number)
+	}
 	j.recordWaiting(d, open)
-	j.near(d)
+	if len(j.policy.awaits) > 0 {
+		j.near(d)
+	}
 	a := &struct {
 		allow  Allow
 		ticket Ticket
@@ -149,36 +157,61 @@ func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 			d.Nets = slices.Grow(slices.Clip(d.Nets), len(j.findings))
 		}
 		if base == nil || i == 0 || j.findings[i-1].net != f.net {
-			base = f.base()
+			base = f.base
 		}
-		flight := j.state.flight(f.net, number, j.call.Time)
-		m := f.move(&room[i], base, flight)
-		if !m.startChosen(f, flight) {
+		m := newMove(f.net, f.data, &room[i])
+		if !j.move(&m, f, base, number) {
 			if j.world == actual || j.replayed {
 				continue
 			}
 			return f
 		}
-		if f.special != nil {
-			m.addSpent(f.special.amount, j.call.Time)
-		}
-		if f.net.Row {
-			m.recordRow(f, j.row)
-		}
-		m.updateClock(f.data, j.call.Time)
 		if metas != nil && metas[i] != nil {
 			m.data.Meta = metas[i]
 		}
-		if f.value() == nil && f.plan() != nil {
+		key := ""
+		switch {
+		case f.value != nil:
+			key = f.value.Text
+			f.addsValue = f.base == f.data && !netstate.EqualsDefault(m.data, f.base)
+		case f.plan != nil:
 			base = m.data
-			if len(f.plan().spoils) > 0 && j.world == acting {
-				base.Values = f.net.spoilValues(f.base(), base, f.plan().spoils, j.call.Time, false)
+			if len(f.plan.spoils) > 0 && j.world == acting {
+				base.Values = f.net.spoilValues(f.base, base, f.plan.spoils, j.call.Time, false)
 			}
 		}
-		f.addsValue = f.base() == f.data && f.value() != nil && !netstate.EqualsDefault(m.data, f.base())
-		d.set(f.net.index, f.keyText(), m.data)
+		d.set(f.net.index, key, m.data)
 	}
 	return nil
+}
+
+// move performs the move of the net for the finding: the transitions chosen for the call, then those that
+// spoil evidence. base is the default state of a net with a key, which may have been moved before. It reports whether the net
+// comes to rest.
+func (j *judgement) move(m *move, f *finding, base *NetData, number uint64) bool {
+	call := j.state.flight(f.net, number, j.call.Time)
+	if f.plan != nil {
+		m.startKeyed(f, base, call)
+	}
+	for _, c := range f.choices {
+		m.start(c, call)
+	}
+	if f.special != nil {
+		m.spoil(f.special.spoils, call)
+	}
+	if m.data.Active && !m.fireStructural() {
+		return false
+	}
+	if f.special != nil {
+		m.addSpent(f.special.amount, j.call.Time)
+	}
+	if f.net.Row {
+		m.recordRow(f, j.row)
+	}
+	if len(f.net.timed) > 0 {
+		m.updateClock(f.data, j.call.Time)
+	}
+	return true
 }
 
 // unrest returns the refusal for a net that would not come to rest.
@@ -186,20 +219,14 @@ func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
 
-// move starts the move of the net for the finding, with its copy in room. The default state base
-// may have been moved before.
-func (f *finding) move(room, base *NetData, call Flight) move {
-	m := newMove(f.net, f.data, room)
-	if f.keyed == nil {
-		return m
+// startKeyed starts the move of a net with a key.
+func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
+	*m.data = f.copyState()
+	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)
+	m.baseWatches = base.Watches
+	if f.special != nil {
+		m.recordMissed(f, call)
 	}
-	*room = f.copyState()
-	if f.plan() != nil {
-		m.setBaseWatches(watchesBefore(base.Watches, &call), f.value() == nil)
-		m.baseWatches = base.Watches
-	}
-	m.recordMissed(f, call)
-	return m
 }
 
 // watchesBefore returns the watches without those of the call, which come last: the new watches start after
@@ -213,25 +240,13 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 
 // recordMissed records the watches of the call that do not count for the value.
 func (m *move) recordMissed(f *finding, call Flight) {
-	for missed := f.missed(); missed != 0; missed &= missed - 1 {
-		w := f.plan().watches[bits.TrailingZeros64(missed)]
+	for missed := f.special.missed; missed != 0; missed &= missed - 1 {
+		w := f.plan.watches[bits.TrailingZeros64(missed)]
 		call.Transition, call.Name = w.transition, w.name
 		if slices.Contains(m.baseWatches, call) {
 			m.addLapsed(call)
 		}
 	}
-}
-
-// startChosen starts the transitions chosen for the call, then those that spoil evidence. It reports
-// whether the net then comes to rest.
-func (m *move) startChosen(f *finding, call Flight) bool {
-	for _, c := range f.choices {
-		m.start(c, call)
-	}
-	if f.special != nil {
-		m.spoil(f.special.spoils, call)
-	}
-	return !m.data.Active || m.fireStructural()
 }
 
 // start starts one transition chosen for the call.
@@ -244,7 +259,7 @@ func (m *move) start(c choice, flight Flight) {
 	case def.Deferred:
 		t.Take(m.marking())
 		m.data.Flights = append(slices.Clip(m.data.Flights), flight)
-	case m.paysDebt(c.transition):
+	case m.data.Extras != nil && m.paysDebt(c.transition):
 	default:
 		t.Fire(m.marking())
 		m.endDisabledWatches()

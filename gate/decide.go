@@ -5,15 +5,6 @@ import (
 	"slices"
 )
 
-// Decide is [Policy.Decide] for the call. It can be called again with another state.
-func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
-	if len(q.judgement.waived) > 0 {
-		q.Reset(q.judgement.policy, q.judgement.call)
-	}
-	q.judgement.offered = q.Offered
-	return q.judgement.decide(s, g)
-}
-
 // Verdicts returns the verdicts of the last decision, without nets that abstain or are in shadow
 // mode.
 func (q *Prepared) Verdicts() []Verdict { return q.judgement.findings.verdicts(nil) }
@@ -28,24 +19,38 @@ func (p *Policy) Decide(s *State, c Call, g *Grant) (Decision, *Delta) {
 	return p.Prepare(c).Decide(s, g)
 }
 
-// decide runs the phases of a decision. Their order is significant: no person is asked about a call
-// that a net forbids, no validator is called before the approval, and no net moves before all have
-// agreed.
-func (j *judgement) decide(s *State, g *Grant) (Decision, *Delta) {
-	g, asked := s.checkGrant(g, j.call)
+// Decide is [Policy.Decide] for the call. It can be called again with another state.
+//
+// The order of the phases is significant: no person is asked about a call that a net forbids, no
+// validator is called before the approval, and no net moves before all have agreed.
+func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
+	j := &q.judgement
+	if len(j.waived) > 0 {
+		q.Reset(j.policy, j.call)
+	}
+	j.offered = q.Offered
+	var asked *OpenAsk
+	if g != nil {
+		g, asked = s.checkGrant(g, j.call)
+	}
 	if s.idTaken(j.call.ID, asked) {
 		return j.duplicate(), nil
 	}
 	j.classify(s) // structural phase
-	j.yield()
-	doubts := j.waive(s)
+	var doubts []Step
+	if j.blocked {
+		j.yield()
+		doubts = j.waive(s)
+	}
 	if r := j.refusal(g); r != nil {
 		return r, j.refusalDelta(asked)
 	}
-	if a, r := j.question(g, doubts); a != nil { // approval phase
-		return a, &Delta{Nets: j.ticked, Asked: &OpenAsk{Number: a.Number, Call: *j.call}}
-	} else if r != nil {
-		return r, j.refusalDelta(asked)
+	if j.manual || len(doubts) > 0 { // approval phase
+		if a, r := j.question(g, doubts); a != nil {
+			return a, &Delta{Nets: j.ticked, Asked: &OpenAsk{Number: a.Number, Call: *j.call}}
+		} else if r != nil {
+			return r, j.refusalDelta(asked)
+		}
 	}
 	metas, r := j.validate() // semantic phase
 	if r != nil {
@@ -54,10 +59,25 @@ func (j *judgement) decide(s *State, g *Grant) (Decision, *Delta) {
 	return j.commit(g, asked, metas) // all nets or none
 }
 
+// refusal returns the refusal of the structural phase if a net blocks the call, or if no net knows
+// the call under default: deny.
+func (j *judgement) refusal(g *Grant) *Refusal {
+	switch {
+	case j.blocked && g != nil:
+		return j.refuse(KindStateChanged, j.blocks())
+	case j.blocked:
+		return j.refuse(KindBlocked, j.blocks())
+	case j.policy.deny && j.policy.shadow == (j.world == enforced) && !j.known:
+		return j.refuse(KindDefault, nil)
+	default:
+		return nil
+	}
+}
+
 // checkGrant returns g if it is an unused grant of this session for this call, and nil otherwise. asked
 // is the call that waits for the grant, or nil.
 func (s *State) checkGrant(g *Grant, c *Call) (*Grant, *OpenAsk) {
-	if g == nil || g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
+	if g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
 		return nil, nil
 	}
 	asked := s.Asks[g.Number]

@@ -169,11 +169,9 @@ type WouldCount struct {
 
 // add counts one answer.
 func (c *WouldCount) add(k Kind) {
-	switch k {
-	case "":
-	case KindApproval:
+	if k == KindApproval {
 		c.Asked++
-	default:
+	} else {
 		c.Refused++
 	}
 }

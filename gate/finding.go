@@ -19,6 +19,7 @@ type finding struct {
 	special   *special       // nil: no special parts
 	label     int32          // index of the first blocked label
 	kind      VerdictKind    // Abstain only if the net moves nevertheless
+	manual    bool           // a chosen transition requires approval
 	restarts  bool           // data is the initial state, because the call ends a row
 	doubtful  bool           // blocked because the name is weak
 	broken    bool           // the mapper failed
@@ -32,9 +33,13 @@ type findings []finding
 // has one subject for each value of the call, and one without a value for the parts that concern no
 // value.
 type subject struct {
-	net   *net
-	data  *NetData
-	keyed *keyContext // nil: the net has no key, or the arguments are unknown
+	net  *net
+	data *NetData
+
+	// For a net with a key whose values are known; otherwise nil.
+	base  *NetData        // default state
+	plan  *plan           // plan of the call
+	value *keyvalue.Value // nil: the part of the call that concerns no value
 }
 
 // special contains the parts of a finding that only few nets have.
@@ -52,7 +57,7 @@ func (f *finding) chosen(t int) bool {
 	return slices.ContainsFunc(f.choices, func(c choice) bool { return c.transition == t })
 }
 
-func (f *finding) choose(t, label int) {
+func (f *finding) add(t, label int) {
 	f.kind = max(f.kind, Gated)
 	f.choices = append(f.choices, choice{transition: t, name: f.labels[label].Text})
 }
@@ -60,12 +65,7 @@ func (f *finding) choose(t, label int) {
 // moves reports whether an admitted call moves the net. This is possible even if the net blocks: it
 // might yield or be in shadow mode.
 func (f *finding) moves() bool {
-	return len(f.choices) > 0 || len(f.spoils()) > 0 || f.restarts || f.missed() != 0
-}
-
-// manual reports whether a chosen transition requires approval.
-func (f *finding) manual() bool {
-	return slices.ContainsFunc(f.choices, func(c choice) bool { return f.net.Transitions[c.transition].Manual })
+	return len(f.choices) > 0 || f.restarts || f.special != nil && (len(f.special.spoils) > 0 || f.special.missed != 0)
 }
 
 // hasGating reports whether a transition other than an observer was chosen.
@@ -121,78 +121,35 @@ func (f *finding) objection() string {
 	return f.special.reason
 }
 
-// missed returns the watches of the plan that do not count for the value.
-func (f *finding) missed() uint64 {
-	if f.special == nil {
-		return 0
-	}
-	return f.special.missed
-}
-
-// base returns the default state of the net, or nil if the net has no key.
-func (s *subject) base() *NetData {
-	if s.keyed == nil {
-		return nil
-	}
-	return s.keyed.base
-}
-
-// plan returns the plan of the call for a net with a key; nil if the net has no key or the
-// arguments are unknown.
-func (s *subject) plan() *plan {
-	if s.keyed == nil {
-		return nil
-	}
-	return s.keyed.plan
-}
-
-// value returns the value of the call that the subject is for, or nil.
-func (s *subject) value() *keyvalue.Value {
-	if s.keyed == nil {
-		return nil
-	}
-	return s.keyed.value
-}
-
-// keyText returns the value of the subject in the form of [NetDelta.Key].
-func (s *subject) keyText() string {
-	if s.value() == nil {
-		return ""
-	}
-	return s.value().Text
-}
-
 // copyState returns a copy of the state of the subject for changes. If the value has no state yet, the
 // copy derives from the default state.
 func (s *subject) copyState() NetData {
-	if s.value() == nil || s.data != s.base() {
+	if s.value == nil || s.data != s.base {
 		return *s.data
 	}
-	return netstate.ForNewValue(s.base())
+	return netstate.ForNewValue(s.base)
 }
 
 // enforced returns s with its state in the world where the nets in shadow mode block.
 func (s subject) enforced() subject {
 	s.data = s.data.Shadow.Enforced
-	if s.keyed != nil {
-		of := *s.keyed
-		of.base = of.base.Shadow.Enforced
-		s.keyed = &of
+	if s.base != nil {
+		s.base = s.base.Shadow.Enforced
 	}
 	return s
 }
 
 // keyValues returns the value of the finding by field.
 func (f *finding) keyValues() []KeyValue {
-	if f.value() == nil {
+	if f.value == nil {
 		return nil
 	}
-	return f.value().Named
+	return f.value.Named
 }
 
 // withValue returns the transitions whose key has the value of the finding.
 func (f *finding) withValue(lists []int) []int {
-	if f.plan() == nil || f.value() != nil && f.plan().KeysOf(f.value()) == f.net.allKeys() {
+	if f.value != nil && f.plan.KeysOf(f.value) == f.net.allKeys() {
 		return lists
 	}
 	return listing.Delete(lists, func(t int) bool { return !f.appliesTo(t) })
@@ -201,17 +158,20 @@ func (f *finding) withValue(lists []int) []int {
 // appliesTo reports whether the transition applies to the value of the finding. A transition whose value
 // is in the result might apply to any value.
 func (f *finding) appliesTo(t int) bool {
-	if f.value() == nil {
+	if f.value == nil {
 		return false
 	}
-	return f.plan().KeysOf(f.value())&(1<<f.net.keyOf[t]) != 0 || slices.Contains(f.net.results, t)
+	return f.plan.KeysOf(f.value)&(1<<f.net.keyOf[t]) != 0 || slices.Contains(f.net.results, t)
 }
 
 // lacks reports whether the net blocks because the call has no value.
-func (f *finding) lacks() bool { return f.value() == nil && f.plan() != nil && f.plan().missing != nil }
+func (f *finding) lacks() bool { return f.value == nil && f.plan != nil && f.plan.missing != nil }
 
 func (f *finding) verdict() Verdict {
-	v := Verdict{Net: f.net.Name, Kind: f.kind, Manual: f.manual(), Rule: f.net.Rule, Shadow: f.net.Shadow, Key: f.keyValues()}
+	v := Verdict{Net: f.net.Name, Kind: f.kind, Manual: f.manual, Rule: f.net.Rule, Shadow: f.net.Shadow}
+	if f.value != nil {
+		v.Key = f.value.Named
+	}
 	switch {
 	case len(f.choices) > 0:
 		v.Transition = f.net.Transitions[f.choices[0].transition].Name

@@ -21,7 +21,7 @@ type Prepared struct {
 // Prepare computes the names of c. The arguments of c must not change while the call is open.
 func (p *Policy) Prepare(c Call) *Prepared {
 	q := &preparedCall{call: c}
-	q.name(p, &q.call)
+	q.judgement.name(p, &q.call)
 	return &q.Prepared
 }
 
@@ -29,7 +29,7 @@ func (p *Policy) Prepare(c Call) *Prepared {
 // while q is in use.
 func (q *Prepared) Reset(p *Policy, c *Call) {
 	q.clear()
-	q.name(p, c)
+	q.judgement.name(p, c)
 }
 
 // preparedCall is a prepared call together with the call itself.
@@ -38,14 +38,8 @@ type preparedCall struct {
 	call Call
 }
 
-// name prepares the call c under the policy p; q must be clear.
-func (q *Prepared) name(p *Policy, c *Call) {
-	q.judgement.policy, q.judgement.call = p, c
-	q.judgement.name()
-}
-
 // maxSpare limits the number of findings whose memory is reused.
-const maxSpare = 64
+const maxSpare = 128
 
 // clear resets q, and keeps its memory for the next call.
 func (q *Prepared) clear() {
@@ -62,17 +56,23 @@ func (q *Prepared) clear() {
 	}
 }
 
-// name computes the labels of the call, which do not depend on the state.
-func (j *judgement) name() {
-	j.tools = naming.Physical(j.call, j.toolRoom[:0])
-	j.row = j.policy.Row(j.call)
-	if j.withoutMaps {
-		j.labels = naming.WithPatterns(append(j.labelRoom[:0], j.tools...), j.policy.names.Patterns())
-	} else {
-		j.labels = j.policy.names.Labels(j.call, j.tools, j.labelRoom[:0])
+// name computes the labels of the call c under the policy p, which do not depend on the state. The
+// rest of j must be zero, except for withoutMaps and memory to reuse.
+func (j *judgement) name(p *Policy, c *Call) {
+	j.policy, j.call = p, c
+	j.tools = naming.Physical(c, j.toolRoom[:0])
+	if p.rows {
+		j.row = p.Row(c)
 	}
-	j.set = j.policy.index.Find(j.labels, j.setRoom[:])
-	j.plan()
+	if j.withoutMaps {
+		j.labels = naming.WithPatterns(append(j.labelRoom[:0], j.tools...), p.names.Patterns())
+	} else {
+		j.labels = p.names.Labels(c, j.tools, j.labelRoom[:0])
+	}
+	j.set = p.index.Find(j.labels, j.setRoom[:])
+	if p.keyed != nil && !j.withoutMaps {
+		j.plan()
+	}
 }
 
 // namedCall is a call with the names that a policy gives it.
@@ -84,8 +84,8 @@ type namedCall struct {
 	withoutMaps bool           // without names from maps
 }
 
-// judgement collects the verdicts of the nets on one call in one state. Before
-// [judgement.classify], only policy and call must be set and [judgement.name] called.
+// judgement collects the verdicts of the nets on one call in one state. [judgement.name] must be called
+// before [judgement.classify].
 type judgement struct {
 	namedCall
 	state *State

@@ -13,13 +13,12 @@ import (
 // netKeys are the keys of the nets of a policy.
 type netKeys struct {
 	keys    keyvalue.Set
-	keyed   listing.Set // nets with a key
+	keyed   listing.Set // nets with a key; nil: none
 	results bool        // some net reads results
 }
 
 // newNetKeys numbers the fields and the keys of the nets.
 func newNetKeys(nets []*net) (k netKeys) {
-	k.keyed = listing.NewSet(len(nets))
 	for _, n := range nets {
 		for i := range n.Transitions {
 			n.keyOf = append(n.keyOf, -1)
@@ -29,6 +28,9 @@ func newNetKeys(nets []*net) (k netKeys) {
 			}
 		}
 		if len(n.keys) > 0 {
+			if k.keyed == nil {
+				k.keyed = listing.NewSet(len(nets))
+			}
 			k.keyed.Add(n.index)
 			n.written = *k.keys.At(n.keys[0])
 			if len(n.Key) > 0 {
@@ -79,44 +81,24 @@ type choice struct {
 	name       string
 }
 
-// keyContext is the part of a subject that only nets with a key have.
-type keyContext struct {
-	base  *NetData // default state
-	plan  *plan
-	value *keyvalue.Value // nil: the part of the call that concerns no value
-}
-
 // keyedCall contains the plans of a call for the nets with a key.
 type keyedCall struct {
 	plans   []plan // for the nets that might apply, in order
-	next    int    // index of the last requested plan
+	next    int    // index of the plan that [judgement.classify] has reached
 	carrier keyvalue.CallReader
-	carried []keyContext // one for each subject
 
-	// Preallocated space for the usual case.
-	planRoom    [4]plan
-	carriedRoom [4]keyContext
+	planRoom [4]plan // preallocated space for the usual case
 }
 
 // clear resets k, and keeps its memory for the next call.
 func (k *keyedCall) clear() {
 	clear(k.plans)
-	clear(k.carried)
-	k.plans, k.carried, k.next = k.plans[:0], k.carried[:0], 0
+	k.plans, k.next = k.plans[:0], 0
 	k.carrier = keyvalue.CallReader{}
-}
-
-// subject returns a subject for a net with a key.
-func (k *keyedCall) subject(n *net, data *NetData, of keyContext) subject {
-	k.carried = append(k.carried, of)
-	return subject{net: n, data: data, keyed: &k.carried[len(k.carried)-1]}
 }
 
 // plan computes the plans for the nets with a key that might apply to the call.
 func (j *judgement) plan() {
-	if j.policy.keys.Len() == 0 || j.withoutMaps {
-		return
-	}
 	count := 0
 	for word, nets := range j.policy.keyed {
 		count += bits.OnesCount64(nets & j.set[word])
@@ -127,12 +109,12 @@ func (j *judgement) plan() {
 	k := j.spare
 	if k == nil {
 		k = &keyedCall{}
-		k.plans, k.carried = k.planRoom[:0], k.carriedRoom[:0]
+		k.plans = k.planRoom[:0]
 	}
 	j.keyed, j.spare = k, nil
 	k.carrier.Set, k.carrier.Call = &j.policy.keys, j.call
 	if count > cap(k.plans) {
-		k.plans, k.carried = make([]plan, 0, count), make([]keyContext, 0, count)
+		k.plans = make([]plan, 0, count)
 	}
 	for word, nets := range j.policy.keyed {
 		for nets &= j.set[word]; nets != 0; nets &= nets - 1 {
@@ -156,8 +138,8 @@ func (j *judgement) fillPlan(p *plan) {
 	}
 	spared := n.listing.Spared(p.labels)
 	for i := range p.labels {
-		lists, free := n.listing.Lookup(&p.labels[i])
-		for _, t := range listing.Without(lists, spared) {
+		lists, free := n.listing.Lookup(&p.labels[i], spared)
+		for _, t := range lists {
 			if !free || n.Transitions[t].Spoils {
 				p.addTransition(&j.keyed.carrier, i, t)
 			}
@@ -186,18 +168,6 @@ func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	}
 }
 
-// planFor returns the plan for the net; nil if k is nil. [judgement.classify] must request the nets
-// in order.
-func (k *keyedCall) planFor(n *net) *plan {
-	if k == nil {
-		return nil
-	}
-	for k.plans[k.next].net != n {
-		k.next++
-	}
-	return &k.plans[k.next]
-}
-
 // own returns the names that a net without Labels gives the call.
 func (c *namedCall) own(n *net) ([]naming.Label, bool) {
 	if c.withoutMaps && n.Mapper == nil {
@@ -208,8 +178,8 @@ func (c *namedCall) own(n *net) ([]naming.Label, bool) {
 
 // ownLabels is like [namedCall.own], but uses the result that a plan has cached.
 func (c *namedCall) ownLabels(s subject) ([]naming.Label, bool) {
-	if s.plan() != nil {
-		return s.plan().labels, s.plan().ok
+	if s.plan != nil {
+		return s.plan.labels, s.plan.ok
 	}
 	return c.own(s.net)
 }

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
@@ -45,8 +44,7 @@ func (n *net) asks(ls []naming.Label) []Asked {
 	var asks []Asked
 	spared := n.listing.Spared(ls)
 	for i := range ls {
-		lists, free := n.listing.Lookup(&ls[i])
-		if lists = listing.Without(lists, spared); free || len(lists) > 0 {
+		if lists, free := n.listing.Lookup(&ls[i], spared); free || len(lists) > 0 {
 			asks = append(asks, Asked{Transitions: lists, Free: free, Weak: ls[i].Weak})
 		}
 	}

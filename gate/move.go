@@ -37,7 +37,9 @@ func (m *move) marking() petri.Marking {
 
 // endDisabledWatches ends the watches whose transition is disabled after a firing.
 func (m *move) endDisabledWatches() {
-	m.lapseDisabled()
+	if len(m.baseWatches) > 0 {
+		m.lapseDisabled()
+	}
 	if len(m.data.Watches) == 0 || m.isBase {
 		return
 	}
@@ -50,7 +52,8 @@ func (m *move) endDisabledWatches() {
 // fireStructural fires the structural transitions. If they do not come to rest, the net keeps its marking
 // and becomes stuck. settle reports whether they came to rest.
 func (m *move) fireStructural() bool {
-	m.data.Stuck = m.net.net.AnyEnabled(m.data.Marking, m.net.structural) && !m.net.advance(m.marking(), m.data.Flights)
+	enabled := func(t int) bool { return m.net.net.Transitions[t].Enabled(m.data.Marking) }
+	m.data.Stuck = slices.ContainsFunc(m.net.structural, enabled) && !m.net.advance(m.marking(), m.data.Flights)
 	return !m.data.Stuck
 }
 

@@ -41,9 +41,6 @@ func (j *judgement) nearTo(n *net, name string) []Near {
 // near adds to d the names of the call that nets wait for as evidence: those whose success will not
 // count, with the reason, and those whose success will, which removes an earlier near miss.
 func (j *judgement) near(d *Delta) {
-	if len(j.policy.awaits) == 0 {
-		return
-	}
 	for i := range j.labels {
 		l := &j.labels[i]
 		if !j.policy.awaits[l.Text] {

@@ -154,4 +154,4 @@ func (p *Policy) JudgesResults() bool { return len(p.successes) > 0 }
 
 // ReadsResults reports whether the policy uses the results of calls: as values of a key, for a
 // hook, or for a condition. If not, [End.Result] has no effect.
-func (p *Policy) ReadsResults() bool { return p.results || p.JudgesResults() }
+func (p *Policy) ReadsResults() bool { return p.results || len(p.successes) > 0 }

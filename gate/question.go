@@ -9,9 +9,6 @@ import (
 // question returns the question for a person, including doubts. If g is given but does not cover
 // all steps, it returns a refusal, because the state has changed.
 func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
-	if !j.manual && len(doubts) == 0 {
-		return nil, nil
-	}
 	steps := append(doubts, j.steps()...)
 	if g == nil {
 		return &Ask{Number: j.state.Last + 1, Call: *j.call, Names: j.names(), Steps: steps}, nil

@@ -21,7 +21,7 @@ func (c *namedCall) quoteCall(b *Block, f *finding, l *naming.Label) {
 	if !ok || l.From != naming.FromMap || b.Cause == CauseNet {
 		return
 	}
-	if read, m := c.mappedText(l.Text); m != nil && (f.value() == nil || len(f.net.reasoned) == 1) {
+	if read, m := c.mappedText(l.Text); m != nil && (f.value == nil || len(f.net.reasoned) == 1) {
 		b.Words = " `" + text.Excerpt(read, maxWords) + "`"
 	}
 	b.Reason = c.call.Tool + b.Words + " (" + l.Text + ") " + rest

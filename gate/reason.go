@@ -42,16 +42,16 @@ func (d *definition) because(sentence string) string {
 
 // reason returns the reason of the net for the value of the finding.
 func (f *finding) reason(name string) string {
-	if f.value() == nil || len(f.net.reasoned) == 1 {
+	if f.value == nil || len(f.net.reasoned) == 1 {
 		return f.net.reason(name)
 	}
-	return strings.Join(f.net.reasoned, f.value().Format())
+	return strings.Join(f.net.reasoned, f.value.Format())
 }
 
 // withReason returns the sentence, preceded by the reason that the author of the net has written. That
 // reason is omitted if it contains {key} and the finding has no value.
 func (f *finding) withReason(sentence string) string {
-	if f.net.Cause != CauseNet || f.net.Reason == "" || f.value() == nil && len(f.net.reasoned) > 1 {
+	if f.net.Cause != CauseNet || f.net.Reason == "" || f.value == nil && len(f.net.reasoned) > 1 {
 		return sentence
 	}
 	return f.reason("") + " " + sentence
@@ -59,10 +59,10 @@ func (f *finding) withReason(sentence string) string {
 
 // fillKey inserts the value of the finding into a sentence.
 func (f *finding) fillKey(sentence string) string {
-	if f.value() == nil || !strings.Contains(sentence, "{key}") {
+	if f.value == nil || !strings.Contains(sentence, "{key}") {
 		return sentence
 	}
-	return strings.ReplaceAll(sentence, "{key}", f.value().Format())
+	return strings.ReplaceAll(sentence, "{key}", f.value.Format())
 }
 
 // displayName returns the name of the call for use in a sentence.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/text"
@@ -199,7 +198,7 @@ func (j *judgement) explain(b *Block, f *finding) {
 		b.Name = l.Text
 	}
 	if f.lacks() {
-		lack := f.plan().missing
+		lack := f.plan.missing
 		b.Reason = f.withReason(lack.reading.Explain(lack.key, cmp.Or(b.Name, j.call.Tool)))
 		return
 	}
@@ -211,8 +210,7 @@ func (j *judgement) explain(b *Block, f *finding) {
 	if f.data.Stuck {
 		b.Reason = f.withReason(f.net.unrest())
 	}
-	lists, _ := f.net.listing.Lookup(l)
-	lists = listing.Without(lists, f.net.listing.Spared(f.labels))
+	lists, _ := f.net.listing.Lookup(l, f.net.listing.Spared(f.labels))
 	holds := slices.Concat(f.awaited(j.state, lists), f.holders(j.state, lists), f.spoilers(j.state))
 	b.Holds = holds[:min(len(holds), shownHolders)]
 	j.wait(f, lists, b)
@@ -300,26 +298,6 @@ func blocksOf(steps []Step) []Block {
 		}
 	}
 	return blocks
-}
-
-// refusal returns the refusal of the structural phase if a net blocks the call, or if no net knows
-// the call under default: deny.
-func (j *judgement) refusal(g *Grant) *Refusal {
-	switch {
-	case j.blocked && g != nil:
-		return j.refuse(KindStateChanged, j.blocks())
-	case j.blocked:
-		return j.refuse(KindBlocked, j.blocks())
-	case j.denies() && !j.known:
-		return j.refuse(KindDefault, nil)
-	default:
-		return nil
-	}
-}
-
-// denies reports whether the default refuses unknown calls in this world.
-func (j *judgement) denies() bool {
-	return j.policy.deny && j.policy.shadow == (j.world == enforced)
 }
 
 // shownValues limits the number of values of one net that are shown to readers.

@@ -85,9 +85,6 @@ func holds(s *Condition, c *Call, e *End) (ok bool) {
 // broke records in d the names that lost their evidence because the result of the call violated a
 // condition.
 func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
-	if q.end.Broken == nil {
-		return
-	}
 	why := Doubt{What: fmt.Sprintf("its result fails the condition `success %s when %q`", q.end.Broken.Tool, q.end.Broken.Source)}
 	for k, i := range c.Nets {
 		n, data := q.policy.nets[i], s.Nets[i]
@@ -123,7 +120,9 @@ func (q PreparedEnd) Settle(s *State, number uint64) *Delta {
 	case c.More > 0 && !q.end.All:
 		return c.withOneLess()
 	}
-	q.broke(d, s, c)
+	if q.end.Broken != nil {
+		q.broke(d, s, c)
+	}
 	room := make([]NetData, len(c.Nets))
 	d.Nets = make([]NetDelta, 0, len(c.Nets))
 	for k, i := range c.Nets {

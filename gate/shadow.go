@@ -8,9 +8,6 @@ import (
 // shadow adds to d the moves of the nets in shadow mode for an admitted call. It returns their
 // verdicts and the refusal that they would have caused; nil if they agree.
 func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
-	if len(j.shadows) == 0 && !j.policy.shadow {
-		return nil, nil
-	}
 	w, a := j.evaluateShadow(enforced), j.evaluateShadow(actual)
 	var had, has Delta
 	r := w.moveEnforced(&had, number)
@@ -18,8 +15,8 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value() != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the default state does not move
-			at := subject{net: s.net, data: s.base()}
+		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the default state does not move
+			at := subject{net: s.net, data: s.base}
 			at.move(d, &Delta{}, &Delta{}, r, j.call.Time)
 		}
 		s.move(d, &had, &has, r, j.call.Time)
@@ -32,9 +29,12 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 
 // move adds to d the moves of a net in shadow mode in both worlds, and counts the answer.
 func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
-	key := s.keyText()
+	key := ""
+	if s.value != nil {
+		key = s.value.Text
+	}
 	actual, enforced := has.of(s.net.index, key), had.of(s.net.index, key)
-	if s.value() != nil && actual == nil && enforced == nil {
+	if s.value != nil && actual == nil && enforced == nil {
 		return
 	}
 	data := s.copyState()
@@ -42,7 +42,7 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	if actual != nil {
 		data = *actual
 	}
-	if s.value() == nil {
+	if s.value == nil {
 		data.Shadow = withAnswer(shadow, s.net.Name, r)
 	} else {
 		data.Shadow = &ShadowData{Enforced: shadow.Enforced}
@@ -50,8 +50,8 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	if enforced != nil {
 		data.Shadow.Enforced = enforced
 	}
-	if s.plan() != nil && s.value() == nil && len(s.plan().spoils) > 0 {
-		data.Values = s.net.spoilValues(s.base(), &data, s.plan().spoils, now, enforced != nil)
+	if s.plan != nil && s.value == nil && len(s.plan.spoils) > 0 {
+		data.Values = s.net.spoilValues(s.base, &data, s.plan.spoils, now, enforced != nil)
 	}
 	d.set(s.net.index, key, &data)
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/petrigate/petrigate/gate/internal/listing"
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 	"github.com/petrigate/petrigate/internal/petri"
 )
@@ -20,10 +19,10 @@ func (f *finding) findSpoilers(call *Call) {
 	}
 	spared := f.net.listing.Spared(f.labels)
 	for i := range f.labels {
-		lists, _ := f.net.listing.Lookup(&f.labels[i])
+		lists, _ := f.net.listing.Lookup(&f.labels[i], spared)
 		for _, t := range lists {
 			heard := slices.ContainsFunc(f.spoils(), func(c choice) bool { return c.transition == t })
-			if f.net.Transitions[t].Spoils && !heard && !slices.Contains(spared, t) && f.concerns(t) {
+			if f.net.Transitions[t].Spoils && !heard && f.concerns(t) {
 				s := f.makeSpecial()
 				s.spoils = append(s.spoils, choice{transition: t, name: f.labels[i].Text})
 			}
@@ -35,13 +34,13 @@ func (f *finding) findSpoilers(call *Call) {
 // or to all values because the call has no such value.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
-	return f.plan() == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan().spoils, all)
+	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)
 }
 
 // spoiled reports whether t waits for the success of the call although that success will not be
 // evidence, because this call or one in flight spoils it.
 func (f *finding) spoiled(t int) bool {
-	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base() != nil && len(f.base().Spoilers()) > 0)
+	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base != nil && len(f.base.Spoilers()) > 0)
 }
 
 // spoil fires the enabled ones of the spoiling transitions and ends all watches. No watch starts
@@ -101,8 +100,8 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 		return nil
 	}
 	all := f.data.Spoilers()
-	if f.base() != nil && f.base() != f.data {
-		all = slices.Concat(f.base().Spoilers(), all)
+	if f.base != nil && f.base != f.data {
+		all = slices.Concat(f.base.Spoilers(), all)
 	}
 	for i, flight := range all {
 		if slices.ContainsFunc(all[:i], func(g Flight) bool { return g.SameCall(&flight) }) {
@@ -120,12 +119,11 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 func (f *finding) chooseEvidence(spared []int) {
 	var after petri.Marking
 	for i := range f.labels {
-		lists, free := f.net.listing.Lookup(&f.labels[i])
+		lists, free := f.net.listing.Lookup(&f.labels[i], spared)
 		if free || f.labels[i].Weak {
 			continue
 		}
-		lists = listing.Without(lists, spared)
-		if f.keyed != nil {
+		if f.plan != nil {
 			lists = f.withValue(lists)
 		}
 		for _, t := range lists {
@@ -136,7 +134,7 @@ func (f *finding) chooseEvidence(spared []int) {
 				after = f.markingAfter()
 			}
 			if f.net.net.Transitions[t].Enabled(after) {
-				f.choose(t, i)
+				f.add(t, i)
 			}
 		}
 	}

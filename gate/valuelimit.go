@@ -15,9 +15,6 @@ import (
 // allows: the first finding for each such net. Before that, it drops values that are in the default
 // state again.
 func (j *judgement) overfull(d *Delta) (over []*finding) {
-	if j.policy.keys.Len() == 0 {
-		return nil
-	}
 	grown, freed := 0, -1
 	for i := range j.findings {
 		f := &j.findings[i]
@@ -49,7 +46,7 @@ func (j *judgement) dropNewValues(d *Delta, over []*finding) {
 	for _, first := range over {
 		for i := range j.findings {
 			if f := &j.findings[i]; f.addsValue && f.net == first.net {
-				d.Nets = slices.DeleteFunc(d.Nets, func(n NetDelta) bool { return n.Net == f.net.index && n.Key == f.keyText() })
+				d.Nets = slices.DeleteFunc(d.Nets, func(n NetDelta) bool { return n.Net == f.net.index && n.Key == f.value.Text })
 			}
 		}
 	}
@@ -60,7 +57,7 @@ func (j *judgement) dropNewValues(d *Delta, over []*finding) {
 func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	base := f.net.advanced(j.state.Nets[f.net.index], j.state.Nets[f.net.index], j.call.Time)
 	isCalled := func(key string) bool {
-		return slices.ContainsFunc(f.plan().Values, func(v keyvalue.Value) bool { return v.Text == key })
+		return slices.ContainsFunc(f.plan.Values, func(v keyvalue.Value) bool { return v.Text == key })
 	}
 	idle := f.net.idle(base, base, j.call.Time, isCalled)
 	d.Nets, j.ticked = append(d.Nets, idle...), append(j.ticked, idle...)

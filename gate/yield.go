@@ -22,7 +22,7 @@ func (j *judgement) yield() {
 			f.kind = Yields
 		}
 		j.blocked = j.blocked || f.kind == Blocked
-		j.manual = j.manual || f.manual()
+		j.manual = j.manual || f.manual
 	}
 }
 
@@ -80,8 +80,8 @@ func (v *adviser) settle() *precedence.Settled {
 func (v *adviser) judge(tool int) {
 	c := v.tools[tool]
 	c.Args, c.Time = nil, v.now
-	v.j = judgement{namedCall: namedCall{policy: v.policy, call: &c, withoutMaps: true}}
-	v.j.name()
+	v.j = judgement{namedCall: namedCall{withoutMaps: true}}
+	v.j.name(v.policy, &c)
 	v.j.classify(v.state)
 }
 
@@ -143,7 +143,7 @@ func (c *namedCall) canUnblock(f *finding) bool {
 	if except := n.listing.Except(l); except != "" && c.couldGive(n, Tool{Name: except}, Surely) {
 		return true
 	}
-	lists, _ := n.listing.Lookup(l)
+	lists, _ := n.listing.Lookup(l, nil)
 	return slices.ContainsFunc(lists, func(t int) bool {
 		return slices.ContainsFunc(n.Transitions[t].Unless, func(u Tool) bool { return c.couldGive(n, u, Surely) })
 	})

@@ -22,11 +22,6 @@ func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Mark
 	return true
 }
 
-// AnyEnabled reports whether one of the transitions is enabled.
-func (n *Net) AnyEnabled(m Marking, transitions []int) bool {
-	return slices.ContainsFunc(transitions, func(t int) bool { return n.Transitions[t].Enabled(m) })
-}
-
 // round fires, in order, the structural transitions that are enabled in m and do not compete with
 // another one. It reports whether one fired. A transition that becomes enabled by such a firing has
 // to wait for the next round: its competitors may become enabled only later in this round, and then

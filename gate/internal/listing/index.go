@@ -1,8 +1,6 @@
 package listing
 
 import (
-	"math/bits"
-
 	"github.com/petrigate/petrigate/gate/internal/naming"
 )
 
@@ -45,12 +43,18 @@ func (x *Index) Find(names []naming.Label, room Set) Set {
 	if x.words > len(room) {
 		room = make(Set, x.words)
 	}
-	room.add(x.always)
+	for _, n := range x.always {
+		room.Add(n)
+	}
 	for i := range names {
+		var nets []int
 		if glob := names[i].Glob; glob > 0 {
-			room.add(x.byGlob[glob-1])
+			nets = x.byGlob[glob-1]
 		} else {
-			room.add(x.byName[names[i].Text])
+			nets = x.byName[names[i].Text]
+		}
+		for _, n := range nets {
+			room.Add(n)
 		}
 	}
 	return room
@@ -66,17 +70,3 @@ func words(nets int) int { return (nets + 63) / 64 }
 
 // Add adds a net to the set.
 func (s Set) Add(net int) { s[net/64] |= 1 << (net % 64) }
-
-func (s Set) add(nets []int) {
-	for _, n := range nets {
-		s.Add(n)
-	}
-}
-
-// Len returns the number of nets in the set.
-func (s Set) Len() (n int) {
-	for _, nets := range s {
-		n += bits.OnesCount64(nets)
-	}
-	return n
-}

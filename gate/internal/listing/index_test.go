@@ -39,7 +39,7 @@ func TestIndex(t *testing.T) {
 		} {
 			var room [2]uint64
 			got := x.Find(c.names, room[:])
-			if !slices.Equal(nets(got), c.want) || got.Len() != len(c.want) {
+			if !slices.Equal(nets(got), c.want) {
 				t.Errorf("%d nets, %v: %v, want %v", count, c.names, nets(got), c.want)
 			}
 			if made := &got[0] != &room[0]; made != (count == 200) {
@@ -54,7 +54,7 @@ func TestSet(t *testing.T) {
 	for _, net := range []int{0, 63, 64, 128, 64} {
 		s.Add(net)
 	}
-	if got := nets(s); !slices.Equal(got, []int{0, 63, 64, 128}) || s.Len() != 4 {
+	if got := nets(s); !slices.Equal(got, []int{0, 63, 64, 128}) {
 		t.Error(got)
 	}
 }

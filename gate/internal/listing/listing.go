@@ -127,19 +127,38 @@ func (l *Listing) Register(g *naming.Naming) {
 	}
 }
 
-// Lookup returns the transitions for a name, in declaration order, and whether the net always
-// allows the name.
-func (l *Listing) Lookup(name *naming.Label) (transitions []int, free bool) {
-	if name.Glob > 0 {
+// fewEntries is the maximum number of entries to search linearly, which is then faster than a map.
+const fewEntries = 8
+
+// Lookup returns the transitions for a name except the spared ones, in declaration order, and
+// whether the net always allows the name.
+func (l *Listing) Lookup(name *naming.Label, spared []int) (transitions []int, free bool) {
+	var r *nameEntry
+	switch {
+	case name.Glob > 0:
 		if i := l.numbered(name); i >= 0 {
-			return l.globs[i].transitions, false
+			transitions = l.globs[i].transitions
 		}
-		return nil, false
+	case len(l.names) > fewEntries:
+		r = l.entries[name.Text]
+	default:
+		for i := range l.names {
+			if l.names[i].name == name.Text {
+				r = l.names[i].nameEntry
+				break
+			}
+		}
 	}
-	if r := l.entry(name.Text); r != nil {
-		return r.lists(name), r.free
+	if r != nil {
+		transitions, free = r.exact, r.free
+		if name.From == naming.FromAction {
+			transitions = r.plain
+		}
 	}
-	return nil, false
+	if len(spared) > 0 {
+		transitions = Delete(transitions, func(t int) bool { return slices.Contains(spared, t) })
+	}
+	return transitions, free
 }
 
 // numbered returns the index of the pattern that gave the call this name, or -1 if the net does not
@@ -153,30 +172,6 @@ func (l *Listing) numbered(name *naming.Label) int {
 	return -1
 }
 
-// fewEntries is the maximum number of entries to search linearly, which is then faster than a map.
-const fewEntries = 8
-
-// entry returns the entry of a name, or nil if the net does not list the name.
-func (l *Listing) entry(name string) *nameEntry {
-	if len(l.names) > fewEntries {
-		return l.entries[name]
-	}
-	for i := range l.names {
-		if l.names[i].name == name {
-			return l.names[i].nameEntry
-		}
-	}
-	return nil
-}
-
-// lists returns the transitions that list the name, in declaration order.
-func (r *nameEntry) lists(name *naming.Label) []int {
-	if name.ActionOnly() {
-		return r.plain
-	}
-	return r.exact
-}
-
 // Knows reports whether the net gates or frees a certain name of the call; if so, "default: deny"
 // does not refuse the call. A transition that only observes, to count a call as evidence for
 // another one or to refill its budget, is not sufficient.
@@ -186,7 +181,7 @@ func (l *Listing) Knows(names []naming.Label) bool {
 		if !names[i].Certain {
 			continue
 		}
-		if transitions, free := l.Lookup(&names[i]); free || !l.OnlyObserve(Without(transitions, out)) {
+		if transitions, free := l.Lookup(&names[i], out); free || !l.OnlyObserve(transitions) {
 			return true
 		}
 	}
@@ -234,28 +229,16 @@ func (l *Listing) Except(name *naming.Label) string {
 }
 
 // Spared returns the transitions whose Unless certainly exempts a call with these names.
-func (l *Listing) Spared(names []naming.Label) []int {
+func (l *Listing) Spared(names []naming.Label) (spared []int) {
 	if !l.hasUnless {
 		return nil
 	}
-	return l.findSpared(names)
-}
-
-func (l *Listing) findSpared(names []naming.Label) (spared []int) {
 	for t := range l.transitions {
 		if slices.ContainsFunc(l.transitions[t].Unless, func(u toolnet.Tool) bool { return naming.Exempts(&u, names) }) {
 			spared = append(spared, t)
 		}
 	}
 	return spared
-}
-
-// Without returns the transitions that are not in spared.
-func Without(transitions, spared []int) []int {
-	if len(spared) == 0 {
-		return transitions
-	}
-	return Delete(transitions, func(t int) bool { return slices.Contains(spared, t) })
 }
 
 // Delete returns the transitions without those that out selects. It does not modify its argument.

@@ -27,9 +27,6 @@ const (
 	FromGlob
 )
 
-// ActionOnly reports whether tool.action is the only source of l.
-func (l *Label) ActionOnly() bool { return l.From == FromAction }
-
 // add adds l to ls. If ls already contains the name, its entry is merged in place: the name is
 // certain if any of its sources is, and weak only if all of them are.
 func add(ls []Label, l Label) []Label {
@@ -76,15 +73,15 @@ type Pattern struct {
 
 // appliesTo reports whether g is compared with l at all.
 func (g *Pattern) appliesTo(l *Label) bool {
-	if l.ActionOnly() && !g.Actions {
+	if l.From == FromAction && !g.Actions {
 		return false
 	}
-	return g.Except == "" || l.Text != g.Except || g.Literal && l.ActionOnly()
+	return g.Except == "" || l.Text != g.Except || g.Literal && l.From == FromAction
 }
 
 // exempts reports whether l exempts the whole call from g.
 func (g *Pattern) exempts(l *Label) bool {
-	return g.Except != "" && l.Certain && l.Text == g.Except && !(g.Literal && l.ActionOnly())
+	return g.Except != "" && l.Certain && l.Text == g.Except && !(g.Literal && l.From == FromAction)
 }
 
 // Exempts reports whether u matches a certain name.
@@ -103,31 +100,8 @@ func Matches(u *toolnet.Tool, l *Label) bool {
 		g := Pattern{Text: u.Name, Actions: strings.Contains(u.Name, ".")}
 		return g.appliesTo(l) && toolnet.MatchGlob(u.Name, l.Text)
 	case toolnet.Literal:
-		return l.Text == u.Name && !l.ActionOnly()
+		return l.Text == u.Name && l.From != FromAction
 	default:
 		return l.Text == u.Name
 	}
-}
-
-// CanGive reports whether some arguments could give a call with these physical names a name that u
-// matches; with certain, a certain name.
-func (g *Naming) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
-	return slices.ContainsFunc(tools, func(tool Label) bool {
-		return g.mapping.canGive(tool.Text, u, certain) || u.Kind != toolnet.Literal &&
-			(strings.HasPrefix(u.Name, tool.Text+".") || u.Kind == toolnet.Glob && strings.Contains(u.Name, "."))
-	})
-}
-
-// CanGive is [Naming.CanGive] for the names of the net; it does not consider a Go function.
-func (o *Own) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
-	return slices.ContainsFunc(tools, func(tool Label) bool { return o.Maps.canGive(tool.Text, u, certain) })
-}
-
-// canGive reports whether a map of the tool gives a name that u matches; with certain, whether that
-// name can be certain. m may be nil.
-func (m *Mapping) canGive(tool string, u *toolnet.Tool, certain bool) bool {
-	return m != nil && slices.ContainsFunc(m.mapsOf(tool), func(number int) bool {
-		d := &m.maps[number]
-		return (d.Reader != nil || !certain) && Matches(u, &Label{Text: d.As, From: FromMap})
-	})
 }

@@ -246,3 +246,12 @@ func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
 	}
 	return ls
 }
+
+// canGive reports whether a map of the tool gives a name that u matches; with certain, whether that
+// name can be certain. m may be nil.
+func (m *Mapping) canGive(tool string, u *toolnet.Tool, certain bool) bool {
+	return m != nil && slices.ContainsFunc(m.mapsOf(tool), func(number int) bool {
+		d := &m.maps[number]
+		return (d.Reader != nil || !certain) && Matches(u, &Label{Text: d.As, From: FromMap})
+	})
+}

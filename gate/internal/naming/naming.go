@@ -100,7 +100,10 @@ func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 	if g.mapping != nil {
 		ls = g.mapping.names(c, tools, ls)
 	}
-	return WithPatterns(ls, g.globs)
+	if len(g.globs) > 0 {
+		ls = WithPatterns(ls, g.globs)
+	}
+	return ls
 }
 
 // Patterns returns the patterns of the policy by number.
@@ -157,4 +160,13 @@ func (g *Pattern) match(names []Label) (Label, bool) {
 		}
 	}
 	return l, found
+}
+
+// CanGive reports whether some arguments could give a call with these physical names a name that u
+// matches; with certain, a certain name.
+func (g *Naming) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
+	return slices.ContainsFunc(tools, func(tool Label) bool {
+		return g.mapping.canGive(tool.Text, u, certain) || u.Kind != toolnet.Literal &&
+			(strings.HasPrefix(u.Name, tool.Text+".") || u.Kind == toolnet.Glob && strings.Contains(u.Name, "."))
+	})
 }

@@ -55,3 +55,8 @@ func (o *Own) mapped(c *toolnet.Call) (ls []Label, ok bool) {
 	}
 	return ls, true
 }
+
+// CanGive is [Naming.CanGive] for the names of the net; it does not consider a Go function.
+func (o *Own) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
+	return slices.ContainsFunc(tools, func(tool Label) bool { return o.Maps.canGive(tool.Text, u, certain) })
+}

@@ -61,12 +61,12 @@ func (d *NetData) Deciding() *NetData {
 // Waits reports whether the net waits for the end of the call.
 func (d *NetData) Waits(call *Flight) bool {
 	its := func(f Flight) bool { return f.SameCall(call) }
-	return slices.ContainsFunc(d.Flights, its) || slices.ContainsFunc(d.Watches, its) || slices.ContainsFunc(d.Spoilers(), its)
+	return slices.ContainsFunc(d.Flights, its) || slices.ContainsFunc(d.Watches, its) || d.Extras != nil && slices.ContainsFunc(d.Extras.Spoilers, its)
 }
 
-// HasNegative reports whether some place has a negative number of tokens.
+// HasNegative reports whether some place has a negative number of tokens, also in the enforced state.
 func HasNegative(d *NetData) bool {
-	return slices.ContainsFunc(d.Marking, func(tokens int) bool { return tokens < 0 })
+	return slices.ContainsFunc(d.Marking, func(tokens int) bool { return tokens < 0 }) || d.Shadow != nil && HasNegative(d.Shadow.Enforced)
 }
 
 // ForNewValue returns the initial state for a value without an entry.

@@ -98,7 +98,7 @@ func (g *Generation) has(net string) bool {
 // identity distinguishes generations that may decide differently: by their nets, and by the set of
 // active nets.
 func (g *Generation) identity() string {
-	if len(g.Active) == len(g.Policy.Nets()) || g.Active == nil {
+	if g.Active == nil || len(g.Active) == len(g.Policy.Nets()) {
 		return g.Fingerprint
 	}
 	return g.Fingerprint + " " + strings.Join(slices.Sorted(slices.Values(g.Active)), " ")
