@@ -74,7 +74,7 @@ func plantAt(t *testing.T, binary, dir, notes string, state map[string]any) *pla
 	t.Helper()
 	p := &plant{binary: binary, config: filepath.Join(dir, "petrigate.json"), notes: notes}
 	p.environment = append(os.Environ(), "PETRIGATE_STARTUP=1m", "XDG_STATE_HOME="+dir, "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
-	p.calls, _ = strconv.Atoi(cmp.Or(os.Getenv("PETRIGATE_SOAK"), "150"))
+	p.calls, _ = strconv.Atoi(cmp.Or(os.Getenv("PETRIGATE_SOAK"), "90"))
 	p.budget = p.calls / 6
 	var err error
 	if p.seed, err = strconv.ParseUint(cmp.Or(os.Getenv("PETRIGATE_SEED"), "1"), 10, 64); err != nil {

@@ -23,7 +23,7 @@ import (
 // whatever names the proxy and the hooks give to calls. The gate decides the same calls under the
 // base alone and under the configuration.
 func TestRandomBases(t *testing.T) {
-	from, count := soak.Range(t, 30)
+	from, count := soak.Range(t, 12)
 	tally := make(map[string]int)
 	for seed := from; seed < from+uint64(count); seed++ {
 		g := rand.New(rand.NewPCG(seed, 53))

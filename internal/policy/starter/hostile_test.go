@@ -52,7 +52,7 @@ func hostile(random *rand.Rand, servers []string) (tools []check.ListedTool) {
 // TestHarmfulToolsNeedApproval checks that the first call of a harmful tool requires approval or is refused,
 // whatever its name, under either default.
 func TestHarmfulToolsNeedApproval(t *testing.T) {
-	from, count := soak.Range(t, 120)
+	from, count := soak.Range(t, 60)
 	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
 		random := rand.New(rand.NewPCG(seed, 2))
 		fallback := []string{"", "default: allow\n", "default: deny\n"}[seed%3]

@@ -249,7 +249,7 @@ func TestSpliceKeepsOtherBytes(t *testing.T) {
 func TestRandomTools(t *testing.T) {
 	words := []string{"get", "list", "delete", "send", "note", "*", "?", "\n", "#", "\"", "block", " ", ".", "é", "\u202e", "run", "or", "_", "-", "1", "as", "pay", "/", "\\", "edit", "read"}
 	c := load(t, []byte("version: 1\nmcpServers: { a: { command: ./a }, b: { command: ./b } }\n"))
-	from, count := soak.Range(t, 60)
+	from, count := soak.Range(t, 30)
 	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
 		random := rand.New(rand.NewPCG(seed, 1))
 		var tools []check.ListedTool

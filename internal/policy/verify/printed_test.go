@@ -22,7 +22,7 @@ import (
 // overlapping maps, and approvals. PETRIGATE_SOAK sets the number of policies, PETRIGATE_SEED the
 // first seed.
 func TestRandomPrinted(t *testing.T) {
-	from, count := soak.Range(t, 60)
+	from, count := soak.Range(t, 30)
 	stats := map[string]int{}
 	for seed := from; seed < from+uint64(count) && !t.Failed(); seed++ {
 		printed(t, seed, stats)

@@ -229,7 +229,7 @@ var parts = []backend.PartID{
 // the state after a replay of the log from its beginning, the completely folded checkpoint, the
 // results of reads, and a model in memory.
 func TestHistory(t *testing.T) {
-	from, count := soak.Range(t, 60)
+	from, count := soak.Range(t, 30)
 	for i := range uint64(count) {
 		h := &history{
 			t: t, random: rand.New(rand.NewPCG(from+i, 31)), path: place(t), now: time.Date(2026, 11, 29, 9, 0, 0, 0, time.UTC),

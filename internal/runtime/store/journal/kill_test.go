@@ -48,7 +48,7 @@ func TestKill(t *testing.T) {
 }
 
 func kill(t *testing.T, more []string) {
-	seed, calls := soak.Range(t, 300)
+	seed, calls := soak.Range(t, 120)
 	path := place(t)
 	told := &told{lines: map[string]bool{}}
 	var wait sync.WaitGroup

@@ -43,7 +43,7 @@ type machineKind struct {
 //
 // Stores that do not sync show that the test can detect them.
 func TestPower(t *testing.T) {
-	seed, times := soak.Range(t, 24)
+	seed, times := soak.Range(t, 12)
 	for _, k := range []machineKind{
 		{name: "full", sync: Full},
 		{name: "always", sync: Always},
