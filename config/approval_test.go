@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestHoldFor checks the order of precedence: the configured hold of the client, the configured
-// hold for all clients, the built-in default.
+// TestHoldFor checks the order of precedence: the hold time configured for the client, the hold
+// time configured for all clients, and the built-in default.
 func TestHoldFor(t *testing.T) {
 	of := func(text string, flags map[string]string) Approval {
 		t.Helper()

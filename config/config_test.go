@@ -173,7 +173,7 @@ func TestRelativePaths(t *testing.T) {
 	}
 }
 
-// A directory whose name looks like a pattern is taken literally.
+// A directory name that looks like a pattern is taken literally.
 func TestPatternInDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a[b]*?")
 	for _, name := range []string{"B.rules", "a.rules", "[x].rules"} {
@@ -197,7 +197,7 @@ func TestPatternInDirectory(t *testing.T) {
 func TestInlinePosition(t *testing.T) {
 	tests := []struct {
 		name, src    string
-		line, column int // in the rules
+		line, column int // position within the rules
 		want         string
 	}{
 		{"block", "rules:\n  - inline: |\n      block rm\n      block é\n", 2, 7, "f:4:13"},
@@ -251,7 +251,7 @@ func TestReadRulesAndNets(t *testing.T) {
 	}
 }
 
-// No error, excerpt or log line shows a secret, whatever the mistake.
+// No error, excerpt or log line reveals a secret, whatever the mistake is.
 func TestSecretsStayInside(t *testing.T) {
 	const secret = "canary"
 	dir := t.TempDir()
@@ -302,7 +302,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Input that would exhaust a parser is refused before parsing.
+// Input that would exhaust a parser is rejected before parsing.
 func TestBombs(t *testing.T) {
 	deep := 20_000
 	tests := map[string]string{
@@ -364,7 +364,7 @@ func TestByteOrderMark(t *testing.T) {
 	parse(t, "\ufeff"+`{"mcpServers": {}}`, Options{})
 }
 
-// JSON is read exactly in the cases where YAML readers are wrong.
+// JSON is read correctly in those cases where YAML readers are wrong.
 func TestJSONStrings(t *testing.T) {
 	want := "a\u2028b\u2029\u0085\t\"\\/😀"
 	quoted, err := json.Marshal(want)
@@ -389,7 +389,7 @@ func TestJSONPositions(t *testing.T) {
 	}
 }
 
-// TestServersAlone reads the servers of files that [Load] refuses.
+// TestServersAlone reads the servers in files that [Load] rejects.
 func TestServersAlone(t *testing.T) {
 	tests := []struct{ src, want string }{
 		{"mcpServers:\n  a: { command: x, env: { V: '${V}' } }\n  b: { url: 'https://b.example' }\n", "a: f:2:31: the variable V is not set (set it, or write ${V:-default})\nb: \n"},
@@ -423,7 +423,7 @@ func TestServersAlone(t *testing.T) {
 	}
 }
 
-// TestConfigHasChecksumsOfFiles checks that a configuration has the checksums of its files.
+// TestConfigHasChecksumsOfFiles checks that a configuration contains the checksums of its files.
 func TestConfigHasChecksumsOfFiles(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{

@@ -29,7 +29,7 @@ func ExampleReadDocument() {
 	// menu.yaml:4:11: "name" must be text, not a number (put it in quotes)
 }
 
-// readAll reads a document with one key for each kind of value.
+// readAll reads a document that has a key for each kind of value.
 func readAll(text string, render func(error) string) string {
 	var b strings.Builder
 	say := func(v any, ok bool) { fmt.Fprintf(&b, "%v %v\n", v, ok) }
@@ -54,8 +54,8 @@ func readAll(text string, render func(error) string) string {
 	return b.String()
 }
 
-// TestDocumentMessages reads every archive in testdata/document: a document, and the messages about
-// it.
+// TestDocumentMessages reads every archive in testdata/document, which contains a document and the
+// messages about it.
 func TestDocumentMessages(t *testing.T) {
 	paths, err := filepath.Glob("testdata/document/*.txtar")
 	if err != nil || len(paths) == 0 {

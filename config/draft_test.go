@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWithRulesAndNetsCopies checks that a configuration with another text is a copy, and that its problems have
-// positions in that text.
+// TestWithRulesAndNetsCopies checks that a configuration with a replaced text is a copy, and that
+// its problems have positions in the new text.
 func TestWithRulesAndNetsCopies(t *testing.T) {
 	const src = "rules:\n  - inline: |\n      block rm\n  - inline: block del\nnets:\n  - { name: own, places: [a] }\n"
 	c, err := Parse("petrigate.yaml", []byte(src), Options{})

@@ -28,8 +28,8 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzParse checks that no input breaks the reader, and that a problem's position exists in the
-// file and its message fits on one line.
+// FuzzParse checks that no input breaks the reader, that each problem's position exists in the
+// file, and that its message fits on a line.
 func FuzzParse(f *testing.F) {
 	seeds(f)
 	dir := f.TempDir()
@@ -39,7 +39,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzParseNet checks the same for nets, and that every net has a name and a position.
+// FuzzParseNet is like FuzzParse but parses nets. It also checks that every net has a name and a
+// position.
 func FuzzParseNet(f *testing.F) {
 	seeds(f)
 	f.Add([]byte(`[{"name":"a","places":["p"],"initialMarking":{"p":1}}]`))

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestGlobMatchesLikeFilepath checks that patterns find the same files as filepath.Glob, and that patterns over too
-// many names are refused.
+// TestGlobMatchesLikeFilepath checks that patterns find the same files as filepath.Glob, and that
+// patterns that would examine too many names are rejected.
 func TestGlobMatchesLikeFilepath(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a/x.rules", "a/y.rules", "b[1]/x.rules", "b[1]/c/z.rules", "d.rules/in.rules", "top.rules", "top.txt"} {
@@ -38,7 +38,7 @@ func TestGlobMatchesLikeFilepath(t *testing.T) {
 	if _, err := (&globber{left: maxGlobNames}).glob("["); !errors.Is(err, filepath.ErrBadPattern) {
 		t.Error(err)
 	}
-	for _, left := range []int{3, 8} { // in the first directory, and in those below
+	for _, left := range []int{3, 8} { // exceeded in the first directory and in the directories below it
 		if got, err := (&globber{left: left}).glob(filepath.Join(dir, "*", "*.rules")); !errors.Is(err, errManyNames) {
 			t.Errorf("%d: %q, %v", left, got, err)
 		}

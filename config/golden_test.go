@@ -19,11 +19,11 @@ import (
 
 var update = flag.Bool("update", false, "write what the goldens should say")
 
-// TestGolden reads every archive in testdata. An archive has petrigate.yaml and the files beside
-// it; "env" and "flags" with one NAME=value a line; "modes" with file modes in that form; "partial"
-// for [Options.Partial]; "found" for [Options.Found]; and "want" with the output: the problems, or
-// the warnings and the configuration. Without a petrigate.yaml, the test searches for a
-// configuration.
+// TestGolden reads every archive in testdata. An archive contains petrigate.yaml and other files in
+// its directory; "env" and "flags", with one NAME=value per line; "modes", with file modes in the
+// same form; "partial" for [Options.Partial]; "found" for [Options.Found]; and "want" with the
+// expected output, which is either the problems or the warnings and the configuration. If there is
+// no petrigate.yaml, the test searches for a configuration.
 func TestGolden(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -98,7 +98,7 @@ func settings(data []byte) map[string]string {
 	return all
 }
 
-// written expands a file of an archive: «ff» stands for the byte, «3×x» for xxx.
+// written expands a file in an archive: «ff» stands for that byte, and «3×x» stands for xxx.
 func written(t *testing.T, data []byte) []byte {
 	t.Helper()
 	return regexp.MustCompile(`«[^»]*»`).ReplaceAllFunc(data, func(b []byte) []byte {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestGrants reads the maximum lifetime of a grant: 0 selects the default, a negative value
+// TestGrants reads the maximum lifetime of a grant. 0 selects the default, and a negative value
 // disables grants.
 func TestGrants(t *testing.T) {
 	for text, want := range map[string]time.Duration{

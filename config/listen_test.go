@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAddressOfFlag checks that the keys of the listener take effect if a flag or a variable sets
-// the address.
+// TestAddressOfFlag checks that the listener's keys take effect if a flag or a variable sets the
+// address.
 func TestAddressOfFlag(t *testing.T) {
 	const src = "version: 1\nmcpServers: { x: { command: cat } }\nlisten: { tokenFile: tokens, maxSessions: 3 }\n"
 	for _, o := range []struct {

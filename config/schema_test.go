@@ -17,7 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// definitions maps the decoder's names of sections to the definitions of the schema.
+// definitions maps the decoder's section names to definitions in the schema.
 var definitions = map[string]string{
 	"the configuration": "configuration", "a server": "server", "a net": "net", "a transition": "transition",
 	`an entry of "extends"`: "extendsEntry", `an entry of "rules"`: "ruleEntry", `an entry of "nets"`: "netEntry", `an entry of "map"`: "mapEntry", `an entry of "key"`: "keyEntry",
@@ -26,7 +26,7 @@ var definitions = map[string]string{
 	`"tools"`: "toolFilter", `"tls" of a server`: "serverTLS", `"limits"`: "serverLimits",
 }
 
-// everywhere is a configuration that uses every table of keys of the decoder.
+// everywhere is a configuration that uses every table of keys in the decoder.
 const everywhere = `
 mcpServers: { a: { command: x, oauth: {}, tools: {}, tls: {}, limits: {} } }
 extends: [ {} ]
@@ -44,7 +44,7 @@ pinning: {}
 shell: {}
 `
 
-// TestSchemaKeys compares the keys of the schema with those of the decoder.
+// TestSchemaKeys compares the keys in the schema with those of the decoder.
 func TestSchemaKeys(t *testing.T) {
 	var doc struct {
 		Defs map[string]struct{ Properties map[string]any } `json:"$defs"`
@@ -102,7 +102,7 @@ func compiled(t *testing.T, text string) *jsonschema.Schema {
 	return s
 }
 
-// value converts a node to the form that the validator takes.
+// value converts a node to the form that the validator expects.
 func (n *node) value() any {
 	switch n.kind {
 	case mapKind:
@@ -136,11 +136,11 @@ func valueOf(src []byte) (any, bool) {
 	return n.value(), true
 }
 
-// misshapen matches golden archives with a mistake that a schema can detect.
+// misshapen matches golden archives that contain a mistake that a schema can detect.
 var misshapen = regexp.MustCompile(`(?m)^petrigate\.yaml:[0-9:]+ (unknown key .*|.* must be (a list|a mapping|text|true or false|a number), not .*)$`)
 
-// TestSchemaGoldens validates the golden archives: files that load are valid, and files with an
-// unknown key or value are not.
+// TestSchemaGoldens validates the golden archives: files that can be loaded must be valid, and
+// files with an unknown key or value must not be.
 func TestSchemaGoldens(t *testing.T) {
 	schema := compiled(t, Schema())
 	paths, err := filepath.Glob("testdata/*.txtar")
@@ -149,7 +149,7 @@ func TestSchemaGoldens(t *testing.T) {
 	}
 	checked := map[bool]int{}
 	for _, path := range paths {
-		if strings.Contains(path, "client-file") { // the schema describes our files, not those of clients
+		if strings.Contains(path, "client-file") { // the schema describes petrigate's files, not those of clients
 			continue
 		}
 		archive, err := txtar.ParseFile(path)
@@ -186,7 +186,7 @@ func TestSchemaGoldens(t *testing.T) {
 	}
 }
 
-// TestSchemaExamples validates the examples, and each example with one key misspelt.
+// TestSchemaExamples validates the examples, and each example with one misspelt key.
 func TestSchemaExamples(t *testing.T) {
 	for pattern, text := range map[string]string{"../examples/*/petrigate.yaml": Schema(), "../examples/*/*.net.yaml": NetSchema()} {
 		schema := compiled(t, text)
@@ -215,7 +215,7 @@ func TestSchemaExamples(t *testing.T) {
 	}
 }
 
-// eachMisspelt misspells one key after the other, except keys that users choose.
+// eachMisspelt misspells the keys one at a time, except for keys that users choose.
 func eachMisspelt(v any, check func(key string)) {
 	switch v := v.(type) {
 	case []any:

@@ -25,7 +25,8 @@ mcpServers:
 	}
 }
 
-// TestDSNIsSecret checks that no part of a connection string is printed, and that all of it is a secret.
+// TestDSNIsSecret checks that no part of a connection string is printed and that all of it counts
+// as secret.
 func TestDSNIsSecret(t *testing.T) {
 	for _, dsn := range []string{"postgres://gate:hunter2x@db/x", "host=db password='hunter2x' user=gate"} {
 		c := &Config{State: State{Driver: "postgres", DSN: dsn}}

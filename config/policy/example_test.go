@@ -32,7 +32,7 @@ nets:
     prove: [conserved, no-terminal-states]
 `
 
-// load builds the policy of the text of a petrigate.yaml.
+// load builds the policy from the text of a petrigate.yaml file.
 func load(text string) *policy.Policy {
 	c, err := config.Parse("petrigate.yaml", []byte(text), config.Options{}) // config.Load reads a file
 	if err != nil {
@@ -106,7 +106,7 @@ func ExamplePolicy_Remedy() {
 	// Way out: call `backup`, which a person has to approve; after that `delete` is allowed.
 }
 
-// Sessions of one principal share the limits of the user.
+// Sessions of the same principal share the limits per user.
 func ExamplePolicy_NewSession() {
 	p := load("version: 1\nrules: [{ inline: 'limit push to 1 per user' }]\n")
 	for _, who := range []string{"alice", "bob", "alice"} {

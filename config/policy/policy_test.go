@@ -44,7 +44,7 @@ func newPolicy(t *testing.T, text string, o policy.Options) *policy.Policy {
 
 var rm = gate.Call{Tool: "bash", Args: []byte(`{"command":"rm -rf build/"}`)}
 
-// refused returns the refusal of a call in a session; empty: it is allowed.
+// refused returns the text of a call's refusal, or the empty string if the call is allowed.
 func refused(s *gate.Session, c gate.Call) string {
 	if r, ok := s.Decide(c, nil).(*gate.Refusal); ok {
 		return r.Text
@@ -52,8 +52,8 @@ func refused(s *gate.Session, c gate.Call) string {
 	return ""
 }
 
-// TestSharedByDefault checks that sessions share what the configuration counts globally, without
-// further options.
+// TestSharedByDefault checks that, without further options, sessions share the state that the
+// configuration counts globally.
 func TestSharedByDefault(t *testing.T) {
 	p := newPolicy(t, once, policy.Options{})
 	first, second := p.NewSession("alice", gate.SessionOptions{}), p.NewSession("", gate.SessionOptions{})
@@ -69,8 +69,8 @@ func TestSharedByDefault(t *testing.T) {
 	}
 }
 
-// TestActiveSelectsNets checks that a configuration selects hand-written nets, and that rules are always
-// active.
+// TestActiveSelectsNets checks that "active" selects hand-written nets, and that nets generated
+// from rules are always active.
 func TestActiveSelectsNets(t *testing.T) {
 	inGo := gate.Net{Name: "in go", Places: []string{"never"}, Transitions: []gate.Transition{
 		{Name: "t", Inputs: []string{"never"}, Outputs: []string{"never"}, Tools: gate.Tools("never")}}}
@@ -105,7 +105,7 @@ func results(r *policy.Report) string {
 	return strings.Join(all, "; ")
 }
 
-// TestVerify verifies a policy in shadow as if it were enforced.
+// TestVerify verifies a policy in shadow mode as if it were enforced.
 func TestVerify(t *testing.T) {
 	for _, mode := range []string{"", "mode: shadow\n"} {
 		p := newPolicy(t, once+mode, policy.Options{Tools: []string{"bash", "deploy"}})
@@ -150,7 +150,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestSchemas checks that unlisted arguments make nothing possible, and that no remedy has them.
+// TestSchemas checks that unlisted arguments make nothing possible and that no remedy contains
+// them.
 func TestSchemas(t *testing.T) {
 	for argument, want := range map[string]policy.Callable{"path": policy.Possible, "file": policy.Unsure} {
 		schema := json.RawMessage(`{"properties":{"` + argument + `":{}},"additionalProperties":false}`)

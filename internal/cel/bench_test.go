@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// BenchmarkFirst measures the first expression of a process.
+// BenchmarkFirst measures compiling the first expression in a process.
 func BenchmarkFirst(b *testing.B) {
 	for b.Loop() {
 		if _, err := NewReader().Expr("args.amount > 50000"); err != nil {
@@ -16,7 +16,7 @@ func BenchmarkFirst(b *testing.B) {
 	}
 }
 
-// BenchmarkExpr measures each further expression.
+// BenchmarkExpr measures compiling each further expression.
 func BenchmarkExpr(b *testing.B) {
 	r := NewReader()
 	for b.Loop() {
@@ -42,7 +42,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkWorst measures the most expensive evaluation, which runs until the cost limit ends it.
+// BenchmarkWorst measures the most expensive evaluation, which runs until it reaches the cost
+// limit.
 func BenchmarkWorst(b *testing.B) {
 	list := []byte(`{"l":[` + strings.Repeat("1,", maxValues-10) + `1]}`)
 	text := []byte(`{"s":"` + strings.Repeat("a", maxArgs-10) + `"}`)

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestConcurrent reads calls of several sessions concurrently.
+// TestConcurrent reads calls of several sessions at the same time.
 func TestConcurrent(t *testing.T) {
 	c := NewCompiler()
 	r := c.NewReader()

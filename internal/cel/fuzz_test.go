@@ -14,7 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// FuzzConvert compares converted arguments with encoding/json, with whole numbers as written.
+// FuzzConvert compares converted arguments with the result of encoding/json, treating whole numbers
+// as written.
 func FuzzConvert(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, `{"a":1,"b":[true,null,"x\u00e9"],"c":{"d":-0.5e3}}`, `{"n":9223372036854775808}`, `{"n":18446744073709551616}`,
@@ -25,7 +26,7 @@ func FuzzConvert(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		got := convert(doc)
 		if rawjson.Check(doc, rawjson.MaxDepth) != nil {
-			return // the gate never passes these; they only must not panic
+			return // the gate never passes such arguments; they only must not cause a panic
 		}
 		if got.err != nil {
 			return
@@ -51,7 +52,7 @@ func mixed(a, b any) bool {
 	return is != also
 }
 
-// equalNumber compares by value: whole numbers exactly, others as doubles.
+// equalNumber compares numbers by value: whole numbers exactly, and other numbers as doubles.
 func equalNumber(a, b any) bool {
 	n, ok := a.(json.Number)
 	if !ok {
@@ -72,8 +73,9 @@ func equalNumber(a, b any) bool {
 	return false
 }
 
-// FuzzExpr compiles arbitrary expressions and evaluates those that compile: neither panics, every
-// problem has a place in the source, and repeated evaluation gives the same result.
+// FuzzExpr compiles arbitrary expressions and evaluates those that compile. Neither may panic,
+// every problem must have a position in the source, and repeated evaluation must give the same
+// result.
 func FuzzExpr(f *testing.F) {
 	for _, seed := range []string{
 		`args.amount > 50000`, `arg.x`, `tool = "x"`, `tool ==`, `args.l.all(x, x > 1)`, `within(args.path, "/w")`, `"é" == tul`,
@@ -107,8 +109,8 @@ func FuzzExpr(f *testing.F) {
 	})
 }
 
-// FuzzWithin checks answers of within against resolved paths, for each separator: paths inside the
-// directory stay inside, and paths outside stay outside.
+// FuzzWithin compares the results of within with resolved paths, for each separator: paths inside
+// the directory must stay inside, and paths outside must stay outside.
 func FuzzWithin(f *testing.F) {
 	for _, seed := range []string{"/workspace/a", "/workspace/../etc", `/workspace/..\..\etc`, "/workspace/.. /x", "//workspace", "", "C:/workspace/x", "/workspace/a/../../workspace/b"} {
 		f.Add(seed)

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write what the goldens should say")
 
 var ones = "[" + strings.Repeat("1,", 150) + "1]"
 
-// mistaken are conditions that do not compile.
+// mistaken lists conditions that do not compile.
 var mistaken = []string{
 	`arg.amount > 5`,
 	`env.HOME == "x"`,
@@ -53,7 +53,7 @@ var mistaken = []string{
 	ones + `.all(a, ` + ones + `.all(b, ` + ones + `.all(c, a + b + c > 0)))`,
 }
 
-// failing are conditions that fail for some arguments.
+// failing lists conditions whose evaluation fails for some arguments.
 var failing = []struct{ src, args string }{
 	{`args.path == "x"`, `{}`},
 	{`args.path == "x"`, `[]`},
@@ -75,7 +75,7 @@ var failing = []struct{ src, args string }{
 	{`within(args.path, "/home/u/.ssh")`, `{"path":"~/.ssh/x"}`},
 }
 
-// unkept are values that cannot be remembered.
+// unkept lists values that cannot be remembered.
 var unkept = []struct{ src, args string }{
 	{`args.?a`, `{}`},
 	{`0.0 / 0.0`, `{}`},

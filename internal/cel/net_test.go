@@ -20,7 +20,7 @@ func firing(args string, meta gate.Meta) gate.Firing {
 func TestCondition(t *testing.T) {
 	tests := []struct {
 		expr, args string
-		want       string // true, false, or a part of the error
+		want       string // "true", "false" or a part of the error
 	}{
 		{`args.path.startsWith("/workspace/")`, `{"path":"/workspace/a"}`, "true"},
 		{`args.path.startsWith("/workspace/")`, `{"path":"/etc"}`, "false"},
@@ -85,7 +85,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestValueIsBounded doubles a remembered value until it is refused.
+// TestValueIsBounded doubles a remembered value until it is rejected.
 func TestValueIsBounded(t *testing.T) {
 	for _, expr := range []string{`meta.s + meta.s`, `meta.s + "x"`, `[meta.s, meta.s]`} {
 		v, err := NewCompiler().Value(expr, nil)

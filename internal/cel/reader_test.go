@@ -18,7 +18,7 @@ func TestReader(t *testing.T) {
 		{`args.amount > 50000`, `{"amount":50001}`, gate.Surely},
 		{`args.amount > 50000`, `{"amount":50000}`, gate.NotFound},
 		{`args.amount > 50000`, `{"amount":50000.5}`, gate.Surely},
-		{`args.amount > 50000`, `{"amount":9223372036854775808}`, gate.Surely}, // 2^63, a uint
+		{`args.amount > 50000`, `{"amount":9223372036854775808}`, gate.Surely}, // 2^63, which is a uint
 		{`args.amount > 50000`, `{"amount":18446744073709551615}`, gate.Surely},
 		{`args.amount > 50000`, `{"amount":18446744073709551616}`, gate.Perhaps},
 		{`args.amount < 50000`, `{"amount":-9223372036854775808}`, gate.Surely},
@@ -28,7 +28,7 @@ func TestReader(t *testing.T) {
 		{`args.amount == 0`, `{"amount":-0.0e7}`, gate.Surely},
 		{`args.amount == 9007199254740993`, `{"amount":9007199254740992}`, gate.NotFound},
 		{`args.amount == 1`, `{"amount":1.0}`, gate.Surely},
-		{`args.amount > 50000`, `{"amount":"60000"}`, gate.Perhaps}, // another type
+		{`args.amount > 50000`, `{"amount":"60000"}`, gate.Perhaps}, // an unexpected type
 		{`args.amount > 50000`, `{}`, gate.Perhaps},                 // a missing field
 		{`args.amount > 50000`, ``, gate.Perhaps},
 		{`has(args.amount) && args.amount > 50000`, `{}`, gate.NotFound},
@@ -123,7 +123,7 @@ func TestReaderNumbers(t *testing.T) {
 	}
 }
 
-// TestReaderInGate shows how the gate treats the three answers.
+// TestReaderInGate shows how the gate treats the three possible answers.
 func TestReaderInGate(t *testing.T) {
 	r := NewReader()
 	big, err := r.Expr("args.amount > 50000")

@@ -22,7 +22,7 @@ func TestResultsRefuse(t *testing.T) {
 	}
 }
 
-// TestResultsUntyped checks that the type of a field is unknown before evaluation, and that of a
+// TestResultsUntyped checks that the type of a field is unknown before evaluation while that of a
 // comparison is known.
 func TestResultsUntyped(t *testing.T) {
 	for src, want := range map[string]bool{

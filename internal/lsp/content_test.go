@@ -17,7 +17,7 @@ func TestPositions(t *testing.T) {
 		{"block 𝄞 x", 10, Position{0, 8}},
 		{"block ü x", 8, Position{0, 7}},
 		{"a\r\nb", 3, Position{1, 0}},
-		{"a\r\nb", 2, Position{0, 1}}, // between CR and LF: the end of the line
+		{"a\r\nb", 2, Position{0, 1}}, // a position between CR and LF is the end of the line
 		{"a\rb\nc", 2, Position{1, 0}},
 		{"a\rb\nc", 4, Position{2, 0}},
 		{"a\n", 2, Position{1, 0}},
@@ -39,15 +39,15 @@ func TestPositions(t *testing.T) {
 			t.Errorf("%d:%d: %v, want %v", test.line, test.column, got, test.want)
 		}
 	}
-	for _, p := range []Position{{-1, 5}, {0, -5}, {99, 0}, {1, 99}, {1, 10}} { // the last one is within a surrogate pair
+	for _, p := range []Position{{-1, 5}, {0, -5}, {99, 0}, {1, 99}, {1, 10}} { // the last position is within a surrogate pair
 		if at := c.offset(p); at < 0 || at > len(c.src) || !utf8.RuneStart((c.src + "x")[at]) {
 			t.Errorf("%v: %d", p, at)
 		}
 	}
 }
 
-// FuzzPositions checks that offsets and positions convert into each other, and that UTF-16 is
-// counted as in the standard library.
+// FuzzPositions checks that offsets and positions can be converted into each other, and that UTF-16
+// code units are counted as in the standard library.
 func FuzzPositions(f *testing.F) {
 	for _, src := range []string{"", "a\r\nb\rc\n", "\ufeff𝄞\n", "\xff\xf0x", "é\u2028x\x85"} {
 		f.Add(src, 3, 1, 2)
@@ -77,8 +77,8 @@ func FuzzPositions(f *testing.F) {
 	})
 }
 
-// FuzzAnswers checks that no text and position makes the server panic, and that a formatting edit
-// produces the formatter's output.
+// FuzzAnswers checks that the server does not panic for any text and position, and that a
+// formatting edit produces the formatter's output.
 func FuzzAnswers(f *testing.F) {
 	for _, src := range []string{"require a before b once # c\n", "map \"a b\".$.c[\"d e\"] /x#\\/ y/i as z", "example t {\"a\": [1]} not as b", "block a,b,,\"c\" unless , \r x", "prove never a before", "\"\\", "{", "limit a to 3 per successful"} {
 		f.Add(src, 0, 9)

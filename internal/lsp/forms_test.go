@@ -21,7 +21,7 @@ var samples = map[string]string{
 	"NET": "pipeline", "FILE": "base.rules", "PLACES": "a, b",
 }
 
-// expand returns the ways to write parts, each with all operands.
+// expand returns the ways to write parts, including each with all operands.
 func expand(parts []part) []string {
 	all := []string{""}
 	for _, p := range parts {
@@ -43,8 +43,8 @@ func expand(parts []part) []string {
 	return all
 }
 
-// TestFormsAreRules checks that package rules parses every form in the table, and that the table
-// finds the same form again.
+// TestFormsAreRules checks that package rules parses every form in the table, and that the same
+// form is found for the result.
 func TestFormsAreRules(t *testing.T) {
 	g := newGrammar()
 	for i := range g.forms {
@@ -55,7 +55,7 @@ func TestFormsAreRules(t *testing.T) {
 		}
 		for _, line := range lines {
 			if strings.Contains(line, " each ") || strings.HasPrefix(line, "prove at-most") || strings.HasPrefix(strings.TrimPrefix(line, "shadow "), "limit") && !strings.Contains(line, " per test") && !strings.Contains(line, "successful") {
-				line = strings.Replace(line, "src as path", "path", 1) // the statement has only one call
+				line = strings.Replace(line, "src as path", "path", 1) // this statement has only a single call
 			}
 			src := line + "\n"
 			if strings.HasPrefix(line, "example") {
@@ -83,8 +83,8 @@ func TestFormsAreRules(t *testing.T) {
 	}
 }
 
-// TestRulesHaveForms checks that every statement in the documentation, the examples and the tests
-// of package rules has a form, and thus a hover.
+// TestRulesHaveForms checks that there is a form, and thus a hover, for every statement in the
+// documentation, the examples, and the tests of package rules.
 func TestRulesHaveForms(t *testing.T) {
 	g := newGrammar()
 	var files []string
@@ -105,7 +105,7 @@ func TestRulesHaveForms(t *testing.T) {
 			line := strings.TrimPrefix(lines.Text(), "//\t")
 			parsed, errs := rules.Parse("x", []byte(line))
 			if len(errs) > 0 || len(parsed.Statements) == 0 || strings.Contains(line, "---") ||
-				strings.Contains(line, "until human-approval") { // refused at compile time
+				strings.Contains(line, "until human-approval") { // rejected at compile time
 				continue
 			}
 			seen++
@@ -121,7 +121,7 @@ func TestRulesHaveForms(t *testing.T) {
 	}
 }
 
-// TestFormsKnowKeywords finds keywords of the parser that are missing in the table.
+// TestFormsKnowKeywords finds keywords in the parser that are missing from the table.
 func TestFormsKnowKeywords(t *testing.T) {
 	known := newGrammar().keywords
 	files, err := filepath.Glob("../../rules/*.go")
@@ -161,7 +161,7 @@ func TestFormsKnowKeywords(t *testing.T) {
 	}
 }
 
-// TestRulesPageHasKeywords finds keywords that are missing in the pages about rules and claims.
+// TestRulesPageHasKeywords finds keywords that are missing from the pages about rules and claims.
 func TestRulesPageHasKeywords(t *testing.T) {
 	var text strings.Builder
 	for _, page := range []string{"rules", "verification"} {

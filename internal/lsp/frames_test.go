@@ -40,8 +40,8 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// FuzzFrames checks that frames reads what it has written, and that other input neither panics nor
-// uses much memory.
+// FuzzFrames checks that frames reads back the messages that it has written, and that other input
+// neither causes panics nor uses much memory.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte(frame("{}")))
 	f.Add([]byte("Content-Length: 99999999\r\n\r\n{}"))

@@ -16,8 +16,8 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// An editor talks to a server in this process over pipes, using another implementation of the
-// framing.
+// An editor communicates with a server in the same process through pipes. It uses a different
+// implementation of the framing.
 type editor struct {
 	*testing.T
 	dir       string
@@ -111,8 +111,7 @@ func (e *editor) change(name string, changes ...any) {
 
 func whole(src string) any { return map[string]any{"text": src} }
 
-// diagnostics waits for the diagnostics of the current version of a file and returns them one per
-// line.
+// diagnostics waits for the diagnostics of a file's current version and returns them, one per line.
 func (e *editor) diagnostics(name string) []string {
 	e.Helper()
 	for {
@@ -139,7 +138,7 @@ func (e *editor) want(name string, want ...string) {
 	}
 }
 
-// at returns the request about the position that | marks in a text, and the text without the mark.
+// at returns a request for the position marked by | in src, and src without the mark.
 func (e *editor) at(name, src string) (map[string]any, string) {
 	e.Helper()
 	before, after, ok := strings.Cut(src, "|")
@@ -182,7 +181,7 @@ func (e *editor) exit() {
 	}
 }
 
-// TestSession is one session from initialize to exit.
+// TestSession plays a session from initialize to exit.
 func TestSession(t *testing.T) {
 	e := newEditor(t, Options{}, nil)
 	e.initialize(nil)
@@ -211,7 +210,7 @@ func TestSession(t *testing.T) {
 	e.exit()
 }
 
-// TestProject checks that a file belongs to the nearest configuration that lists it, using the
+// TestProject checks that a file belongs to the nearest configuration that lists it, based on the
 // texts of open documents.
 func TestProject(t *testing.T) {
 	const cfg = "version: 1\nmcpServers: { a: { url: \"https://a.example/mcp\", headers: { Authorization: \"Bearer ${PETRIGATE_NOT_SET_HERE:-x}\" } } }\nrules: [{ file: one.rules }, { file: two.rules }]\naudit: { file: audit.jsonl }\n"
@@ -250,7 +249,7 @@ func TestProject(t *testing.T) {
 	e.exit()
 }
 
-// TestTools checks completion and diagnostics with a recorded tool list, and code actions for
+// TestTools checks completion and diagnostics with a recorded list of tools, and code actions for
 // hints.
 func TestTools(t *testing.T) {
 	tools := `{"tools": [{"name": "delete_file", "inputSchema": {"type": "object", "properties": {"path": {}, "force": {}}}}, {"name": "odd name"}]}`
@@ -288,7 +287,7 @@ func TestTools(t *testing.T) {
 	} {
 		got := e.complete("a.rules", src)
 		if strings.HasPrefix(src, "prove") {
-			got = slices.DeleteFunc(got, func(s string) bool { return !slices.Contains(want, s) }) // more may come
+			got = slices.DeleteFunc(got, func(s string) bool { return !slices.Contains(want, s) }) // there may be further items
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", src, got, want)
@@ -297,7 +296,7 @@ func TestTools(t *testing.T) {
 	e.exit()
 }
 
-// TestOutdated checks that a change ends a long check, and that the new result comes soon.
+// TestOutdated checks that a change ends a long check and that the new result arrives soon.
 func TestOutdated(t *testing.T) {
 	e := newEditor(t, Options{}, nil)
 	e.initialize(nil)
@@ -330,7 +329,7 @@ func TestBroken(t *testing.T) {
 		}
 		for _, method := range []string{"hover", "completion", "formatting", "codeAction", "nonsense"} {
 			var result any
-			_ = e.conn.Call(context.Background(), "textDocument/"+method, params, &result) // any answer is fine
+			_ = e.conn.Call(context.Background(), "textDocument/"+method, params, &result) // any answer is acceptable
 		}
 	}
 	e.open("a.rules", "block\r\r\nblock \xff\n\x00")

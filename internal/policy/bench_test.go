@@ -10,12 +10,13 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// commands are commands that an agent that operates a system runs with one tool.
+// commands are the commands that an agent that operates a system runs with a single tool.
 var commands = []string{"git push", "git commit", "git reset", "git clean", "npm publish", "npm install", "docker push", "docker rm",
 	"kubectl apply", "kubectl delete", "terraform apply", "terraform destroy", "rm", "mv", "cp", "chmod", "chown", "curl", "wget", "ssh",
 	"scp", "rsync", "systemctl restart", "systemctl stop", "psql", "mysql", "redis-cli", "aws s3", "gcloud compute", "az vm"}
 
-// operator returns a policy of maps and rules on one tool; how determines the kind of the maps.
+// operator returns a policy with maps and rules for a single tool. how determines the kind of the
+// maps.
 func operator(maps, statements int, how func(command string) string) string {
 	var b strings.Builder
 	for i := range maps {
@@ -57,8 +58,8 @@ func buildRules(tb testing.TB, text string) *Result {
 	return r
 }
 
-// BenchmarkLoadOperator measures loading 50 maps and 56 rules on one tool, and the largest expected
-// policies.
+// BenchmarkLoadOperator measures loading 50 maps and 56 rules for the same tool, and loading the
+// largest expected policies.
 func BenchmarkLoadOperator(b *testing.B) {
 	for _, o := range operators {
 		for _, size := range [][2]int{{50, 56}, {10_000, 10_000}} {
@@ -72,8 +73,8 @@ func BenchmarkLoadOperator(b *testing.B) {
 	}
 }
 
-// BenchmarkDecideOperator measures a decision under 50 maps and 56 rules on one tool, for a command
-// that no map matches, and for one of 10 MB.
+// BenchmarkDecideOperator measures decisions with 50 maps and 56 rules for the same tool, for a
+// command that no map matches and for a command of 10 MB.
 func BenchmarkDecideOperator(b *testing.B) {
 	for _, o := range operators {
 		s := gate.NewSession(buildRules(b, operator(50, 56, o.how)).Policy, gate.SessionOptions{})
@@ -93,7 +94,7 @@ func BenchmarkDecideOperator(b *testing.B) {
 	}
 }
 
-// BenchmarkWorstCall measures decisions under 20 maps that look for commands, on the slowest calls
+// BenchmarkWorstCall measures decisions with 20 maps that look for commands, for the slowest calls
 // of 1 MiB.
 func BenchmarkWorstCall(b *testing.B) {
 	fill := func(unit string) string { return strings.Repeat(unit, 1<<20/len(unit)) }

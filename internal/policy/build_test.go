@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// parse parses nets and fails the test on an error.
+// parseNets parses nets and fails the test if there is an error.
 func parseNets(t *testing.T, src string) []config.Net {
 	t.Helper()
 	nets, err := config.ParseNet("n.yaml", []byte(src))
@@ -85,7 +85,7 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// TestNetsJSON checks the descriptions of nets against the documented output of check --json.
+// TestNetsJSON compares the descriptions of nets with the documented output of "check --json".
 func TestNetsJSON(t *testing.T) {
 	r, err := Build(Source{
 		Rules: ruleTexts("block rm\nlimit push to 3 per session\nrequire a before b"),
@@ -224,8 +224,8 @@ func TestFromConfig(t *testing.T) {
 	}
 }
 
-// TestActiveLeavesRulesAlone checks that "active" of a configuration selects hand-written nets only
-// and cannot switch off a rule.
+// TestActiveLeavesRulesAlone checks that "active" in a configuration only selects hand-written nets
+// and cannot disable a rule.
 func TestActiveLeavesRulesAlone(t *testing.T) {
 	source := Source{
 		Rules:  []config.RuleText{{Text: "block rm"}},

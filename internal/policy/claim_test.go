@@ -81,13 +81,13 @@ prove never x*`),
 	}
 }
 
-// flow is a pipeline as an entry of a list.
+// flow is a net named pipeline, written as an entry of a list.
 const flow = `{name: pipeline, scope: session, places: [idle, built], initialMarking: {idle: 1},
   map: [{tool: exec, field: command, word: deploy, as: deploy-it}],
   transitions: [{name: build, inputs: [idle], outputs: [built], tools: [build]}, {name: deploy, inputs: [built], outputs: [idle], tools: [deploy-it]}]}`
 
-// TestClaimsAboutNetsOfEachForm checks that a claim finds the net of each form of rules by its
-// name, and reports nothing about a net whose rule is invalid.
+// TestClaimsAboutNetsOfEachForm checks that a claim finds the net of a rule of each form by its
+// name, and that no problem is reported for a claim about the net of an invalid rule.
 func TestClaimsAboutNetsOfEachForm(t *testing.T) {
 	for _, rule := range []string{
 		"allow x, y", "require a, b before c, d", "require a or b before c", "require a before b since e, f with same path",

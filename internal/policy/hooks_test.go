@@ -10,9 +10,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// script plays lines against nets. "tool args" is a call that is admitted and succeeds; with "!" it
-// fails, with "..." it stays in flight. "-> sentence" after it means that it is refused with this
-// text; "?" before it means that its approval is granted.
+// script plays lines in a session with the given nets. A line "tool args" is a call that must be
+// admitted and succeeds; with "!", it fails, and with "...", it stays in flight. "-> sentence"
+// after the call means that the call must be refused with this text. "?" before the call means that
+// its approval is granted.
 func script(t *testing.T, nets string, lines ...string) *gate.Session {
 	t.Helper()
 	r, err := Build(Source{Nets: parseNets(t, nets)})
@@ -82,7 +83,7 @@ func TestWriteGuard(t *testing.T) {
 	)
 }
 
-// TestRememberResult remembers a value of a result, and makes a later call depend on it.
+// TestRememberResult remembers a value from a result and makes a later call depend on it.
 func TestRememberResult(t *testing.T) {
 	r, err := Build(Source{Nets: parseNets(t, `
 name: transfers
@@ -101,7 +102,7 @@ remember:
 	}
 	for name, c := range map[string]struct {
 		result  string
-		refused string // refusal of the second call; empty: it is allowed
+		refused string // text of the second call's refusal; empty: the call is allowed
 	}{
 		"enough":     {`{"account":{"balance":100}}`, ""},
 		"too little": {`{"account":{"balance":9}}`, "look at the balance first"},
@@ -165,8 +166,8 @@ func TestSmartBackup(t *testing.T) {
 	}
 }
 
-// TestValidatorChecksAllNames checks that a validator considers every name of a call, even if one transition
-// gates both and was chosen for the first.
+// TestValidatorChecksAllNames checks that a validator considers every name of a call, even if a
+// single transition gates several names and was chosen for the first.
 func TestValidatorChecksAllNames(t *testing.T) {
 	script(t, `
 name: n
@@ -186,13 +187,13 @@ validate:
 		`bash {"command":"rm -rf x"} -> The call violates`,
 		`charge {"amount":100}`,
 		`charge {"amount":101} -> who says so? (big, 1)`,
-		`charge {"amount":"x"} -> who says so?`, // undecidable, so it may be big
+		`charge {"amount":"x"} -> who says so?`, // the amount cannot be compared, so it may be large
 		`charge {"amount":101,"approvedBy":"me"}`,
 	)
 }
 
-// TestForgottenMemoryRefuses checks that everything that relies on memory is refused after something could not
-// be remembered.
+// TestForgottenMemoryRefuses checks that, after something could not be remembered, everything that
+// depends on memory is refused.
 func TestForgottenMemoryRefuses(t *testing.T) {
 	s := script(t, `
 name: n
@@ -263,8 +264,8 @@ func TestDocumentedPipeline(t *testing.T) {
 	)
 }
 
-// TestMisleadingNetsDoNotLoad checks that nets that other gates accept, but that would not behave as written, do
-// not load, with positions and suggestions.
+// TestMisleadingNetsDoNotLoad checks that nets that other gates accept but that would not behave as
+// written are rejected, with positions and suggestions.
 func TestMisleadingNetsDoNotLoad(t *testing.T) {
 	head := "name: n\nplaces: [idle, done]\ninitialMarking: { idle: 1 }\n"
 	tests := []struct{ name, net, want string }{
@@ -349,7 +350,7 @@ func TestExpressionErrorShowsLine(t *testing.T) {
 	}
 }
 
-// TestIdentityOfHooks checks that changing an expression changes the identity of the net.
+// TestIdentityOfHooks checks that changing an expression changes the net's identity.
 func TestIdentityOfHooks(t *testing.T) {
 	print := func(src string) string {
 		r, err := Build(Source{Nets: parseNets(t, src)})

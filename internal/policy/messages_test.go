@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/messagetest"
 )
 
-// TestEveryError covers errors that neither an archive nor a refusal covers.
+// TestEveryError checks errors that neither an archive nor a refusal covers.
 func TestEveryError(t *testing.T) {
 	shown := messagetest.Wanted(t, "testdata/problems/*.txtar")
 	for _, o := range objections {

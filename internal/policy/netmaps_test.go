@@ -10,7 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// TestNetMapsOfScripts checks that maps of hand-written nets read scripts like those of rules.
+// TestNetMapsOfScripts checks that the maps of hand-written nets read scripts in the same way as
+// those of rules.
 func TestNetMapsOfScripts(t *testing.T) {
 	nets, err := config.ParseNet("n.yaml", []byte(`
 name: n

@@ -23,15 +23,15 @@ remember:
   - { transition: look, set: last, to: args.path }
 `
 
-// objections are the refusals by validators and memories of nets. Each line is about a call of a
-// session, in order.
+// objections lists calls of a session, in order, with their refusals by nets' validators and
+// memories.
 var objections = []struct{ tool, args, want string }{
 	{"use", `{"path":"/a"}`, ""},
 	{"use", `{"path":"/b"}`, `The call violates "args.path == \"/a\"".`},
 	{"use", `{}`, `The call violates "args.path == \"/a\"": no such key: path.`},
 	{"use", `[1]`, `The call cannot be judged: the arguments cannot be read by an expression: they are no JSON.`},
 	{"keep", `{}`, `The success of the call could not be remembered as "kept": no such key: path.`},
-	{"odd", `{"n":1}`, ""}, // and cannot be remembered, which does not block a call
+	{"odd", `{"n":1}`, ""}, // the value cannot be remembered either, but that does not block a call
 	{"odd", `{"n":1}`, `The call depends on memory that the net could not keep: last: no such key: path.`},
 }
 

@@ -20,12 +20,13 @@ import (
 
 var update = flag.Bool("update", false, "write what the goldens should say")
 
-// TestProblemArchives builds the policy of every archive in testdata/problems: its *.rules and
-// *.yaml with nets, "tools" with the known ones or "schemas" of their arguments, "servers" of a
-// configuration (name=command or name/prefix, name! if it is disabled), the names that only calls
-// by hooks have ("hooked"), whether it listens to "hooks", "active", "default", the "channels" of
-// approvals, the arguments that they "ignore" and the address of the "console". It compares all
-// problems with "want".
+// TestProblemArchives builds the policy of every archive in testdata/problems and compares all
+// problems with "want". An archive contains *.rules files, and *.yaml files with nets. It may also
+// contain the known tools ("tools") or the schemas of their arguments ("schemas"), the servers of a
+// configuration ("servers": name=command or name/prefix, with name! for a disabled server), the
+// names that only calls reported by hooks have ("hooked"), whether the configuration listens to
+// hooks ("hooks"), "active", "default", the channels of approvals ("channels"), the arguments that
+// approvals ignore ("ignore"), and the address of the console ("console").
 func TestProblemArchives(t *testing.T) {
 	paths, err := filepath.Glob("testdata/problems/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -68,7 +69,7 @@ func schemas(t *testing.T, src []byte) map[string][]Schema {
 	return all
 }
 
-// said returns the problems of the policy of some files.
+// said returns the problems with the policy in the given files.
 func said(t *testing.T, files []txtar.File) string {
 	t.Helper()
 	var s Source

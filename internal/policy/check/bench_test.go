@@ -33,7 +33,7 @@ require human-approval before refund
 limit search to 1000000 per session
 `
 
-// BenchmarkStart measures the verification at the start of a proxy.
+// BenchmarkStart measures the verification when a proxy starts.
 func BenchmarkStart(b *testing.B) {
 	source := policy.Source{Rules: []config.RuleText{{File: "b.rules", Text: twenty}}}
 	for b.Loop() {

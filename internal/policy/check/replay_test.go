@@ -31,7 +31,7 @@ const (
 		"transitions":[{"name":"split","inputs":["start"],"outputs":["left","right"],"tools":["split"]},
 		{"name":"join","inputs":["left","right"],"outputs":["start"],"tools":["join"],"deferred":true}],
 		"prove":["conserved","deadlock-free","no-terminal-states","exclusive left, right","exclusive start, left"]}`
-	// canaryNet is a release in one of five places.
+	// canaryNet is a net for a release, which is in one of five places.
 	canaryNet = `{"name":"release","places":["idle","building","tested","staged","canary"],"initialMarking":{"idle":1},
 		"transitions":[{"name":"build","inputs":["idle"],"outputs":["building"],"tools":["build"],"deferred":true},
 		{"name":"test","inputs":["building"],"outputs":["tested"],"tools":["test"],"deferred":true},
@@ -41,14 +41,14 @@ const (
 		"prove":["exclusive building, canary","exclusive idle, building","exclusive idle, building, tested, staged, canary","conserved"]}`
 )
 
-// leaseNet is canaryNet with a test that gives its token back after an unknown outcome.
+// leaseNet is like canaryNet, but its test returns its token after an unknown outcome.
 var leaseNet = strings.Replace(canaryNet, `"tools":["test"]`, `"tools":["test"],"unknown":"release"`, 1)
 
-// replayPolicies are policies whose counterexamples and shortest runs are replayed, with the
-// results of their claims, in order.
+// replayPolicies are policies with the results of their claims, in order. Their counterexamples and
+// shortest runs are replayed.
 var replayPolicies = []struct {
 	rules, nets string
-	want        string // first letters
+	want        string // first letters of the results
 }{
 	{"require test before deploy\nprove never deploy before test\nprove never deploy\nprove reachable deploy\nprove always-possible deploy\nprove at-most 1 deploy per session", "", "prppr"},
 	{"require test before deploy\nrequire lint before test\nprove never deploy before lint\nprove never test before lint\nprove at-most 2 test per session", "", "rpr"},
@@ -80,7 +80,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// replayPolicy replays all findings about a policy, and returns the results of its claims.
+// replayPolicy replays all findings about a policy and returns the results of its claims.
 func replayPolicy(t *testing.T, text, net string) (results string) {
 	t.Helper()
 	source := policy.Source{Rules: []config.RuleText{{File: "t.rules", Text: text}}}
@@ -149,7 +149,7 @@ func TestReplayRandom(t *testing.T) {
 	t.Logf("%d proved, %d refuted, %d unknown", found['p'], found['r'], found['u'])
 }
 
-// A site is a policy in the format of a case.
+// A site is a policy in the format used in cases.
 type site struct {
 	*testing.T
 	rules string
@@ -166,7 +166,7 @@ type replayAnswer struct {
 	}
 }
 
-// play plays events with eval and requires every call to be admitted.
+// play plays events with eval and fails the test if a call is not admitted.
 func (s *site) play(what string, events []sandbox.Event) replayAnswer {
 	s.Helper()
 	line, err := json.Marshal(map[string]any{"name": what, "rules": s.rules, "nets": s.nets, "events": events})
@@ -189,7 +189,7 @@ func (s *site) play(what string, events []sandbox.Event) replayAnswer {
 	return a
 }
 
-// reaches requires that the run leads to the tool.
+// reaches checks that the run leads to the tool.
 func (s *site) reaches(n verify.Name) {
 	for _, way := range []verify.Trace{n.Shortest, n.Failing} {
 		if len(way) == 0 {
@@ -202,7 +202,7 @@ func (s *site) reaches(n verify.Name) {
 	}
 }
 
-// refutes requires that the run is a counterexample.
+// refutes checks that the run is a counterexample.
 func (s *site) refutes(p proven) {
 	if p.Result != verify.Refuted || len(p.Counterexample) == 0 {
 		if p.Result == verify.Refuted && p.Kind <= rules.AtMost {
@@ -222,7 +222,7 @@ func (s *site) refutes(p proven) {
 	case rules.AtMost:
 		n := 0
 		for _, step := range p.Counterexample {
-			both := p.Tool.Name == "delete" && strings.Contains(step.Args, "rm") // and cp: the step has one of the names
+			both := p.Tool.Name == "delete" && strings.Contains(step.Args, "rm") // in "rm and cp", the step needs only one of the names
 			if !step.Ends && (is(p.Tool, step.Name) || both) {
 				n += max(1, step.Times)
 			}
@@ -241,7 +241,7 @@ func is(tool gate.Tool, name string) bool {
 	return tool.Name == name || tool.Kind == gate.Glob && strings.HasPrefix(name, strings.TrimSuffix(tool.Name, "*"))
 }
 
-// before requires that no success occurs between the last call and the previous one.
+// before checks that no success occurs between the last call and the call before it.
 func (s *site) before(p proven) {
 	done, good := false, false
 	names := make(map[int]string)
@@ -261,7 +261,7 @@ func (s *site) before(p proven) {
 	}
 }
 
-// stuck requires that the call, or every call that the net gates, is refused after the run.
+// stuck checks that the call, or every call that the net gates, is refused after the run.
 func (s *site) stuck(p proven) {
 	tools := []string{p.Tool.Name}
 	if p.Kind != rules.AlwaysPossible {
@@ -269,7 +269,7 @@ func (s *site) stuck(p proven) {
 	}
 	for _, tool := range tools {
 		call := sandbox.Event{Type: "call", ID: "last", Tool: tool, Approve: sandbox.Yes}
-		if word := map[string]string{"l": "x", "m": "yy"}[tool]; word != "" { // of TestReplayRandom
+		if word := map[string]string{"l": "x", "m": "yy"}[tool]; word != "" { // names used in TestReplayRandom
 			call.Tool, call.Args = "t", json.RawMessage(fmt.Sprintf(`{"f":%q}`, word))
 		}
 		events := append(slices.Clone(p.events(ToolSet{})), call)
@@ -308,8 +308,8 @@ func sum(m map[string]int) int {
 	return n
 }
 
-// TestTraceLines checks that many equal calls are one line, that a call that ends later has its own
-// line, and that steps are counted by lines.
+// TestTraceLines checks that many equal calls are merged into one line, that a call that ends later
+// has its own line, and that steps are counted by lines.
 func TestTraceLines(t *testing.T) {
 	trace := verify.Trace{{Call: 1, Tool: "a", Name: "a"}}
 	for i := range 4 {
@@ -331,7 +331,7 @@ func TestTraceLines(t *testing.T) {
 	}
 }
 
-// TestTraceLinesFoldPairs checks that repeated pairs of calls are one line.
+// TestTraceLinesFoldPairs checks that repeated pairs of calls are merged into one line.
 func TestTraceLinesFoldPairs(t *testing.T) {
 	var trace verify.Trace
 	for i := range 3 {

@@ -22,7 +22,7 @@ func looked(t *testing.T, text string) check.Report {
 }
 
 // TestSteps checks that a counterexample is described call by call, with the verdicts and markings
-// of the nets, without unaffected nets.
+// of all affected nets.
 func TestSteps(t *testing.T) {
 	r := looked(t, "limit deploy to 2 per hour\nrequire human-approval before push\nblock rm\nprove at-most 1 deploy per hour\nprove never push after deploy\nprove never rm\n")
 	var told []string
@@ -58,8 +58,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestStepsAreBounded checks that only the first steps of a long run are described, with the number of
-// all steps.
+// TestStepsAreBounded checks that only the first steps of a long run are described, and that the
+// total number of steps is reported.
 func TestStepsAreBounded(t *testing.T) {
 	r := looked(t, "require human-approval before push\nprove at-most 300 deploy per session\nprove never push after deploy\n")
 	steps, more := r.Steps(0)

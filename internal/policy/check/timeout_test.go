@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestTimeoutByTheClock checks that the clock of the effort ends the proofs regardless of the work
-// done, and that nothing ends them while the clock stands still.
+// TestTimeoutByTheClock checks that the effort's clock ends the proofs regardless of the work done,
+// and that nothing ends them while the clock does not advance.
 func TestTimeoutByTheClock(t *testing.T) {
 	source := policy.Source{Rules: []config.RuleText{{File: "t.rules", Text: "require a before b\nprove never b before a\nprove reachable b\n"}}}
 	result, err := policy.Build(source)

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestUnendedToolNames checks that bash counts as a script without a reported end if all hooks are known and
-// belong to agents that never report it. Names qualified with such an agent always do.
+// TestUnendedToolNames checks that bash counts as a script without a reported end if all hooks are
+// known and belong to agents that never report it. A name qualified with such an agent always does.
 func TestUnendedToolNames(t *testing.T) {
 	listed, shell := []ListedTool{{Name: "read"}}, []ListedTool{{Name: "bash"}}
 	remote := &config.Config{Listen: config.Listen{Hooks: true}}

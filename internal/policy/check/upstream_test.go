@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestNoUpstream checks that a configuration for the tools of agents needs no server.
+// TestNoUpstream checks that a configuration for agents' tools needs no server.
 func TestNoUpstream(t *testing.T) {
 	for src, want := range map[string]int{
 		"version: 1\nmcpServers: {}\n":                                                    1,

@@ -16,7 +16,7 @@ import (
 
 func one(place int) []petri.Arc { return []petri.Arc{{Place: place, Weight: 1}} }
 
-// backup is the net of the rule "require backup before delete".
+// backup returns the net for the rule "require backup before delete".
 func backup() Net {
 	return Net{
 		Name: "require-backup-before-delete", From: "safety.rules:1",
@@ -28,7 +28,7 @@ func backup() Net {
 	}
 }
 
-// zoo has every feature that a net can have.
+// zoo returns a net with every feature that a net can have.
 func zoo() Net {
 	return Net{
 		Name:   `zoo "<&>` + "`\\#",
@@ -144,8 +144,8 @@ func randomNet(r *rand.Rand) Net {
 	return n
 }
 
-// TestLayout draws many nets: nothing overlaps or lies outside of the picture, edges lead from left
-// to right, and the SVG is well-formed.
+// TestLayout draws many nets. Nothing must overlap or lie outside the picture, edges must lead from
+// left to right, and the SVG must be well-formed.
 func TestLayout(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 8))
 	for range 100 {
@@ -203,7 +203,8 @@ func wellFormed(t *testing.T, nets []Net) {
 	}
 }
 
-// TestSVGIsStable draws a net twice: a picture in a repository must change only with the net.
+// TestSVGIsStable draws a net twice, because a picture in a repository must change only if the net
+// changes.
 func TestSVGIsStable(t *testing.T) {
 	var a, b bytes.Buffer
 	for _, w := range []*bytes.Buffer{&a, &b} {

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// ruled is the backup net as rules create it, with its start transition.
+// ruled returns the backup net with a start transition, as generated from rules.
 func ruled() Net {
 	return Net{
 		Name:   "backup first",
@@ -98,8 +98,8 @@ func TestLiveSizeIsStable(t *testing.T) {
 	}
 }
 
-// TestLiveHostile checks that names do not become markup, and that no picture has inline styles,
-// which the pages of the console forbid.
+// TestLiveHostile checks that names do not become markup and that pictures contain no inline
+// styles, which the console's pages forbid.
 func TestLiveHostile(t *testing.T) {
 	bad := "</text><script>alert(1)</script>\x1b[2J\u202e\""
 	n := Net{Name: bad, Places: []Place{{Name: bad, Tokens: 1}}, Transitions: []Transition{{Name: bad, Tools: []string{bad, "b"}, In: one(0)}}}
@@ -118,8 +118,8 @@ func TestLiveHostile(t *testing.T) {
 	}
 }
 
-// TestRestingTransitionsBlockNothing checks that an observer or a clock transition that is not enabled refuses nothing, and
-// that no place lacks a token for it.
+// TestRestingTransitionsBlockNothing checks that an observer or a clock transition that is not
+// enabled does not refuse any call, and that no place is marked as lacking a token for it.
 func TestRestingTransitionsBlockNothing(t *testing.T) {
 	n := Net{Places: []Place{{Name: "a"}}, Transitions: []Transition{
 		{Name: "watch", Tools: []string{"x"}, Observe: true, In: one(0)}, {Name: "refill", Every: 1e9, In: one(0)}, {Name: "auto", In: one(0)},

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// TestLiveRunsOut checks that the other results are complete if only the search for liveness runs
+// TestLiveRunsOut checks that all other results are complete if only the search for liveness runs
 // out of time.
 func TestLiveRunsOut(t *testing.T) {
 	nets, err := Read("ring.json", []byte(`{"name": "ring", "places": ["a", "b"], "initial": {"a": 5},
@@ -17,7 +17,7 @@ func TestLiveRunsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := petri.Analyze(&nets[0].Petri, nets[0].Initial, petri.Options{
-		Liveness: true, Continue: func(states int) bool { return states == 1 }, // the search checks the context when it begins
+		Liveness: true, Continue: func(states int) bool { return states == 1 }, // the search checks the context when it starts
 	})
 	r := NewReport(nets[0], a, true, 0)
 	if r.Live != nil || r.Incomplete || r.States == nil || *r.States != 6 || r.Deadlocks == nil || *r.Deadlocks != 0 {

@@ -129,7 +129,8 @@ func TestReadPNML(t *testing.T) {
 	}
 }
 
-// TestReadLatin1 reads a net in Latin-1. Some nets of the Model Checking Contest use this encoding.
+// TestReadLatin1 reads a net that is encoded in Latin-1, as some nets of the Model Checking Contest
+// are.
 func TestReadLatin1(t *testing.T) {
 	nets, err := Read("f", []byte("<?xml version='1.0' encoding='ISO-8859-1'?><pnml><net id='n'><page id='g'>"+
 		"<place id='p'><name><text>gr\xfcn</text></name><toolspecific tool='x' version='1'><arctype/></toolspecific></place>"+
@@ -192,7 +193,7 @@ func TestReadSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestPNMLRoundTrip writes nets and reads them again.
+// TestPNMLRoundTrip writes nets as PNML and reads them back.
 func TestPNMLRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	names := []string{"p", "<&>\"'", "ä ö", "p0", "t0", "net0-p1", "x y"}
@@ -232,7 +233,7 @@ func some(arcs []petri.Arc) []petri.Arc {
 	return arcs
 }
 
-// TestReadCorpus reads the nets of the engine's tests.
+// TestReadCorpus reads the nets used in the engine's tests.
 func TestReadCorpus(t *testing.T) {
 	files, _ := filepath.Glob("../../petri/testdata/nets/*.json")
 	for _, file := range files {
@@ -253,7 +254,7 @@ func TestReadCorpus(t *testing.T) {
 	}
 }
 
-// FuzzRead finds panics, and nets that do not survive a round trip through PNML.
+// FuzzRead finds inputs that cause panics, and nets that do not survive a round trip through PNML.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(yamlNet))
 	f.Add([]byte(pages))

@@ -63,11 +63,11 @@ type extension struct {
 	servers     serverSet
 }
 
-// A serverSet is the servers of a configuration, with their tools.
+// A serverSet holds the servers of a configuration, with their tools.
 type serverSet struct {
-	text  string // of the configuration
+	text  string // text of the servers in the configuration
 	all   toolname.Owners
-	tools []string // that each of them has
+	tools []string // tools that each of the servers has
 }
 
 func (s serverSet) String() string { return fmt.Sprintf("%d servers", len(s.all)) }
@@ -80,7 +80,7 @@ var serverSets = []serverSet{
 	{"", nil, nil},
 }
 
-// Names of calls, by servers and by hooks.
+// Names of calls, as given by servers and by hooks.
 var (
 	spellings = [][]string{
 		{"bash", "sh.bash", "sh_bash", "p_bash", "Bash", "claude-code.Bash", "codex.shell", "shell", "run_shell_command", "git.bash"},
@@ -111,7 +111,7 @@ func newExtension(g *rand.Rand) *extension {
 	return x
 }
 
-// A nameWriter writes rules about a few tools, using all their names.
+// A nameWriter writes rules about a few tools, using all of the tools' names.
 type nameWriter struct {
 	*rand.Rand
 	tools [][]string
@@ -119,7 +119,7 @@ type nameWriter struct {
 
 func (w *nameWriter) pick(from ...string) string { return from[w.IntN(len(from))] }
 
-// name returns a name of a tool or of a label, or a pattern.
+// name returns a name of a tool or label, or a pattern.
 func (w *nameWriter) name() string {
 	switch w.IntN(8) {
 	case 0, 1:
@@ -190,8 +190,8 @@ func (x *extension) String() string {
 	return fmt.Sprintf("deny %v\n%s\nbase:\n%s\nconfiguration:\n%s\n", x.deny, x.servers.text, strings.Join(x.base, "\n"), strings.Join(x.local, "\n"))
 }
 
-// build returns the policies of the base alone and of the configuration; nil if one of them is
-// invalid.
+// build returns the policies of the base alone and of the configuration. It returns nil if either
+// is invalid.
 func (x *extension) build(t *testing.T) (alone, both *policy.Result, cfg *config.Config) {
 	t.Helper()
 	inline := func(lines []string) string {
@@ -253,7 +253,8 @@ func (x *extension) calls() (calls []gate.Call) {
 	return all
 }
 
-// hooked returns tools that agents report in their hooks, with the names in docs/hooks.md.
+// hooked returns tools that agents report through their hooks, with the names listed in
+// docs/hooks.md.
 var hooked = func() (all []struct {
 	agent, tool string
 	also        []gate.Name
@@ -289,13 +290,13 @@ var hooked = func() (all []struct {
 }()
 
 // play makes random calls that the configuration admits. It returns a run whose last call the base
-// refuses, or that needs more approvals there; empty: none was found.
+// refuses or requires more approvals for, or the empty string if it finds none.
 func (x *extension) play(g *rand.Rand, alone, both *policy.Result) string {
 	policies := [2]*gate.Policy{alone.Policy, both.Policy}
 	all := x.calls()
 	for round := range 12 {
 		menu := all
-		if round%3 > 0 { // with few tools, runs get deeper
+		if round%3 > 0 { // runs get deeper with few tools
 			menu = nil
 			for range 3 {
 				at := g.IntN(len(all)/7) * 7

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDiffsOfChannels checks that a different channel is distinguished from different calls or
-// approvers.
+// TestDiffsOfChannels checks that a different channel is distinguished from different calls and
+// from different approvers.
 func TestDiffsOfChannels(t *testing.T) {
 	const same = "asks about the same calls in both policies via another channel"
 	for _, c := range []struct {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDiffsByTheClock checks that patterns do not match the calls that represent the clock, and
-// that nets with keys keep their clock.
+// TestDiffsByTheClock checks that patterns do not match the calls that represent ticks of the
+// clock, and that nets with keys keep their clock.
 func TestDiffsByTheClock(t *testing.T) {
 	for _, c := range []struct {
 		old, changed string

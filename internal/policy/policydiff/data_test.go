@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestDiffsOfData checks that nets that count by arguments cancel out if both policies have them,
-// and are otherwise compared as far as that is sound.
+// TestDiffsOfData checks that nets that count by arguments cancel out if both policies have them
+// and are otherwise compared as far as this is sound.
 func TestDiffsOfData(t *testing.T) {
 	calls := []gate.Call{
 		{Tool: "pay"}, {Tool: "other"}, {Tool: "fetch"}, {Tool: "review"}, {Tool: "send"}, {Tool: "test"}, {Tool: "edit"},

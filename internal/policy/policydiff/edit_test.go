@@ -11,21 +11,21 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// An edit is a random policy, and the result of one edit.
+// An edit is a random policy and the result of a single change to it.
 type edit struct {
 	rules [2][]written
 	maps  [2][]string
-	nets  [2]*flow // nil: none
+	nets  [2]*flow // nil: the policy has no net
 	deny  [2]bool
-	tools []verify.Tool // tools of servers; nil: unknown
-	kind  string        // of the edit
+	tools []verify.Tool // servers' tools; nil: unknown
+	kind  string        // description of the change
 	of    *subject
 }
 
-// A subject is the vocabulary of the rules of a policy.
+// A subject is the vocabulary of a policy's rules.
 type subject struct {
-	each, same []string // keys: of limits, and of two calls
-	args       []string // members of objects
+	each, same []string // keys for limits, and keys for two calls
+	args       []string // members of argument objects
 	maps       []string
 }
 
@@ -46,7 +46,7 @@ var subjects = []subject{
 	},
 }
 
-// served are tools of two servers; two of the names denote tools of both.
+// served lists the tools of two servers. Two of the names denote tools of both servers.
 var served = []verify.Tool{
 	{Name: "s_a", Also: []gate.Name{{Text: "a", Weak: true}, {Text: "s.a", Certain: true}}},
 	{Name: "t_a", Also: []gate.Name{{Text: "a", Weak: true}, {Text: "t.a", Certain: true}}},
@@ -65,17 +65,17 @@ func (e *edit) also(tool string) []gate.Name {
 	return nil
 }
 
-// A written rule is split into parts, so that one of them can be edited.
+// A written is a rule split into parts, so that one of them can be changed.
 type written struct {
 	form    string
 	a, b, c []string // lists of calls
 	n       int
-	key     string // with its "for each" or "with same"
+	key     string // including "for each" or "with same"
 	unless  string
-	word    string // of the form
+	word    string // variable word in the form
 }
 
-// forms are the forms that can be drawn.
+// forms lists the forms that rules can have.
 var forms = []string{
 	"require", "or", "since", "after", "approval after", "at once", "in a row", "of amount", "per session",
 	"per call", "per minute", "per user", "per user per minute", "approvals", "allow", "block",
@@ -169,7 +169,7 @@ func (w *scribe) rule() written {
 	return r
 }
 
-// key returns a key for the form; empty if it has none.
+// key returns a key for the form, or the empty string if the form has no key.
 func (w *scribe) key(form string) string {
 	switch form {
 	case "require", "or", "since", "after":
@@ -227,7 +227,8 @@ func (r *written) String() string {
 	return r.word + "block " + a + r.unless
 }
 
-// change edits the new policy. It returns a description; empty: nothing was changed.
+// change edits the new policy. It returns a description of the change, or the empty string if
+// nothing was changed.
 func (w *scribe) change(e *edit) (kind string) {
 	rules := e.rules[1]
 	if len(rules) == 0 {
@@ -289,7 +290,7 @@ func (w *scribe) change(e *edit) (kind string) {
 	return kind
 }
 
-// longer adds a call to a list, or removes one.
+// longer adds a call to the list or removes one.
 func (w *scribe) longer(list []string) []string {
 	if len(list) > 1 && w.IntN(3) == 0 {
 		return list[:1]

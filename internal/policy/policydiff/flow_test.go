@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A flow is a hand-written net of two places.
+// A flow is a hand-written net with two places.
 type flow struct{ head, there, back, tail string }
 
 func (w *scribe) flow() *flow {

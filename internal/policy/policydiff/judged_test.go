@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// TestDiffsBehindArguments checks that a net of both policies that refuses by arguments or values
-// does not hide a difference for other arguments.
+// TestDiffsBehindArguments checks that a net that both policies have and that refuses calls because
+// of their arguments or values does not hide a difference for other arguments.
 func TestDiffsBehindArguments(t *testing.T) {
 	const judged = `
 name: judged

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestDiffsByNames checks calls with several names, also without a configuration: what one policy
-// reads by one name of a tool exempts, allows and counts as evidence for rules with another name.
+// TestDiffsByNames checks calls with several names, with and without a configuration. A name of a
+// tool that only one policy uses can exempt, allow, or count as evidence for rules that use another
+// name.
 func TestDiffsByNames(t *testing.T) {
 	for _, c := range []struct {
 		old, more string

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestDiffsOfRestrictions checks that additional rules and smaller numbers only restrict, whatever
+// TestDiffsOfRestrictions checks that additional rules and lower numbers only restrict, whatever
 // the rules read.
 func TestDiffsOfRestrictions(t *testing.T) {
 	for _, c := range []struct {
@@ -36,10 +36,10 @@ func TestDiffsOfRestrictions(t *testing.T) {
 		{"limit a, b to 2 per hour for each f unless b, c", "limit a, b to 2 per hour for each f unless c", false, "stricter"},
 		{"limit a to 2 at once for each f", "limit a to 2 at once for each f unless a", false, "looser"},
 		{"block c", "block c\nrequire a before b with same f", false, "stricter"},
-		{"allow b", "allow b\nrequire a before b with same f", true, "stricter-or-both"}, // it may admit calls that no other net admits
+		{"allow b", "allow b\nrequire a before b with same f", true, "stricter-or-both"}, // the new rule may admit calls that no other net admits
 		{"require a before b with same f\nlimit c to 1 per user", "limit c to 2 per user", false, "looser"},
 		{"require a before b with same f", "require a before c with same f", false, "both"},
-		{"map a.f x as m\nlimit m to 1 per user", "map a.f x as m\nmap a.f y as m\nlimit m to 1 per user", false, "stricter-or-both"}, // they read other calls,
+		{"map a.f x as m\nlimit m to 1 per user", "map a.f x as m\nmap a.f y as m\nlimit m to 1 per user", false, "stricter-or-both"}, // the nets read different calls,
 	} {
 		p := &pair{lines: [2][]string{strings.Split(c.old, "\n"), strings.Split(c.changed, "\n")}, deny: c.deny}
 		if d := p.compare(t); d.result() != c.want {
@@ -48,13 +48,13 @@ func TestDiffsOfRestrictions(t *testing.T) {
 	}
 }
 
-// TestDiffsOfConditions checks that a success condition of only one policy leaves its direction
-// open, because success is not explored.
+// TestDiffsOfConditions checks that a success condition that only one policy has leaves one
+// direction undecided, because success is not explored.
 func TestDiffsOfConditions(t *testing.T) {
 	const rule, condition = "require test before push", `success test when "result.code == 0"`
 	for _, c := range []struct {
 		old, changed     string
-		looser, stricter bool // excluded
+		looser, stricter bool // directions that are excluded
 	}{
 		{rule, rule, true, true},
 		{rule + "\n" + condition, condition + "\n" + rule, true, true},

@@ -22,8 +22,8 @@ import (
 )
 
 // TestRandomPairs compares the results for small policies of all forms and their edits with the
-// gate: it must not contradict a complete comparison or a proof of narrowness, and it must admit
-// every witness.
+// gate. The gate must not contradict a complete comparison or a proof that a policy is narrower,
+// and it must admit every witness.
 func TestRandomPairs(t *testing.T) {
 	from, count := soak.Range(t, 40)
 	shares := make(map[string]*share)
@@ -52,7 +52,7 @@ func TestRandomPairs(t *testing.T) {
 				t.Fatalf("seed %d: %s\n%s\n%s", seed, why, d.Text("old", "new"), e)
 			}
 		}
-		if seed%5 == 0 && !e.deny[0] && e.nets[0] == nil && e.tools == nil { // a file of rules cannot express these
+		if seed%5 == 0 && !e.deny[0] && e.nets[0] == nil && e.tools == nil { // a rules file cannot express these
 			e.narrower(t, seed, results, looser)
 		}
 	}
@@ -61,7 +61,7 @@ func TestRandomPairs(t *testing.T) {
 	}
 }
 
-// A share is the ratio of complete comparisons.
+// A share is a ratio of complete comparisons.
 type share struct {
 	all, complete int
 	why           map[string]int
@@ -76,7 +76,7 @@ func (s *share) add(d *Comparison) {
 	if s.why == nil {
 		s.why = make(map[string]int)
 	}
-	_, why, _ := strings.Cut(d.why, " ") // without the name of a net
+	_, why, _ := strings.Cut(d.why, " ") // omit the name of the net
 	s.why[why]++
 }
 
@@ -84,7 +84,7 @@ func (s *share) String() string {
 	return fmt.Sprintf("%d of %d complete (%d %%) %v", s.complete, s.all, 100*s.complete/s.all, s.why)
 }
 
-// compare compares the two policies; nil if one of them is invalid.
+// compare compares the two policies. It returns nil if either is invalid.
 func (e *edit) compare(t *testing.T) (*Comparison, [2]*policy.Result) {
 	var sides [2]*Side
 	var results [2]*policy.Result
@@ -110,7 +110,8 @@ func (e *edit) compare(t *testing.T) (*Comparison, [2]*policy.Result) {
 	return d, results
 }
 
-// states returns the bound on states: small if keys make them expensive and incomplete anyway.
+// states returns the limit on states. It is low if keys make states expensive and the comparison
+// incomplete anyway.
 func (e *edit) states() int {
 	if len(e.of.each) > 0 {
 		return 150
@@ -124,12 +125,12 @@ func (e *edit) source(side int) policy.Source {
 		s.Default = "deny"
 	}
 	if e.nets[side] != nil {
-		s.Nets, _ = config.ParseNet("flow.yaml", []byte(e.nets[side].String())) // some are invalid
+		s.Nets, _ = config.ParseNet("flow.yaml", []byte(e.nets[side].String())) // some nets are invalid
 	}
 	return s
 }
 
-// narrower compares the claim that the new policy admits no more than the old one with the calls
+// narrower checks the claim that the new policy admits no more than the old one against the calls
 // made.
 func (e *edit) narrower(t *testing.T, seed uint64, results [2]*policy.Result, looser string) {
 	file := filepath.Join(t.TempDir(), "old.rules")
@@ -150,7 +151,8 @@ func (e *edit) narrower(t *testing.T, seed uint64, results [2]*policy.Result, lo
 	}
 }
 
-// replayed replays a witness in the gate. It returns what is wrong with it; empty: nothing.
+// replayed replays a witness in the gate. It describes the mismatch, or returns the empty string if
+// the witness is correct.
 func (e *edit) replayed(w *Witness, d *Comparison, results [2]*policy.Result) string {
 	if w == nil {
 		return ""
@@ -183,7 +185,7 @@ func (e *edit) replayed(w *Witness, d *Comparison, results [2]*policy.Result) st
 			case *gate.Ask:
 				is = asked(decision.Approvals())
 				if _, ok := box.Session("").Answer(event.ID, sandbox.Yes).(*gate.Refusal); ok {
-					is = refusedCall // its arguments are judged after the approval
+					is = refusedCall // the net judges the arguments after the approval
 				}
 			}
 			switch {
@@ -197,7 +199,7 @@ func (e *edit) replayed(w *Witness, d *Comparison, results [2]*policy.Result) st
 	return ""
 }
 
-// A table plays a run under both policies, in two sessions of a user.
+// A table plays a run under both policies, in two sessions of the same user.
 type table struct {
 	*rand.Rand
 	policies [2]*gate.Policy
@@ -208,7 +210,7 @@ type table struct {
 	last     dealt
 }
 
-// story returns the run so far, and the last call.
+// story returns the run so far, including the last call.
 func (b *table) story() string {
 	var out []string
 	for _, m := range b.log {
@@ -217,11 +219,11 @@ func (b *table) story() string {
 	return strings.Join(append(out, (&move{dealt: b.last}).String()), ", ")
 }
 
-// A move is one step of a run.
+// A move is a step of a run.
 type move struct {
 	dealt
-	end *gate.End     // nil: the call begins
-	at  time.Duration // without a call: time passes
+	end *gate.End     // nil: a call begins
+	at  time.Duration // if no call begins or ends: the time passes
 }
 
 func (m *move) String() string {
@@ -234,15 +236,15 @@ func (m *move) String() string {
 	return fmt.Sprintf("%s%s in session %d", m.call.Tool, m.call.Args, m.session)
 }
 
-// A dealt call is in flight.
+// A dealt is a call in flight.
 type dealt struct {
 	session int
 	numbers [2]uint64
 	call    gate.Call
 }
 
-// play makes random calls; both policies admit all but the last. It returns runs whose last call is
-// decided differently.
+// play makes random calls. Both policies admit all calls except the last. It returns runs whose
+// last call is decided differently.
 func (e *edit) play(g *rand.Rand, results [2]*policy.Result) (stricter, looser string) {
 	calls := e.calls()
 	for round := range 18 {
@@ -255,7 +257,7 @@ func (e *edit) play(g *rand.Rand, results [2]*policy.Result) (stricter, looser s
 			}
 		}
 		menu := calls
-		if round%2 == 1 { // with few calls, runs get deeper
+		if round%2 == 1 { // runs get deeper with few calls
 			menu = nil
 			for range 2 + g.IntN(4) {
 				menu = append(menu, calls[g.IntN(len(calls))])
@@ -280,8 +282,8 @@ func (e *edit) play(g *rand.Rand, results [2]*policy.Result) (stricter, looser s
 	return stricter, looser
 }
 
-// step lets time pass, ends a call or makes one; a call that one of the policies refuses is not
-// made.
+// step lets time pass, ends a call, or makes a call. It does not make a call that one of the
+// policies refuses.
 func (b *table) step(menu []gate.Call, session int) (verdicts [2]permission) {
 	switch {
 	case b.IntN(10) == 0:

@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestRandomDiffs compares the results with the gate: if policies are reported as equal, or one as
-// not stricter or not looser, no calls show otherwise, however many of them are in flight and
-// whatever time passes.
+// TestRandomDiffs compares the results with the gate. If policies are reported as equal, or if one
+// is reported as not stricter or not looser, no calls may contradict this, however many of them are
+// in flight and whatever time passes.
 func TestRandomDiffs(t *testing.T) {
 	stats := make(map[string]int)
 	from, count := soak.Range(t, 120)
@@ -39,7 +39,7 @@ func TestRandomDiffs(t *testing.T) {
 	}
 }
 
-// randomChange returns a policy, and another one that differs in one line.
+// randomChange returns a policy and another policy that differs in a single line.
 func randomChange(g *rand.Rand) (old, changed string) {
 	name := func() string { return []string{"a", "b", "c", "*"}[g.IntN(4)] }
 	line := func() string {
@@ -74,7 +74,7 @@ func randomChange(g *rand.Rand) (old, changed string) {
 	return strings.Join(lines, "\n") + "\n", strings.Join(other, "\n") + "\n"
 }
 
-// compared compares two files of rules; nil if one of them is invalid.
+// compared compares two rules files. It returns nil if either is invalid.
 func compared(t *testing.T, old, changed string) *Comparison {
 	var sides [2]*Side
 	for i, text := range []string{old, changed} {
@@ -94,7 +94,7 @@ func compared(t *testing.T, old, changed string) *Comparison {
 	return d
 }
 
-// walked makes random calls under both policies, many of them at once.
+// walked makes random calls under both policies, with many calls in flight at the same time.
 func walked(g *rand.Rand, d *Comparison) (stricter, looser bool) {
 	var calls []gate.Call
 	for _, tool := range []string{"a", "b", "c", "d"} {

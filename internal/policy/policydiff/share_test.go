@@ -14,14 +14,14 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// pair holds two versions of a random policy, and the calls to try on them.
+// A pair holds two versions of a random policy and the calls to try on them.
 type pair struct {
 	lines [2][]string
 	deny  bool
 	calls []gate.Call
 }
 
-// themes are the subjects of random policies: names, maps, and arguments of calls.
+// themes lists subjects for random policies: names, maps, and arguments of calls.
 var themes = []struct {
 	names, maps []string
 	args        []string
@@ -46,7 +46,7 @@ var themes = []struct {
 	},
 }
 
-// randomPair returns a random policy, and the result of one or two mutations.
+// randomPair returns a random policy and the result of one or two mutations.
 func randomPair(g *rand.Rand) *pair {
 	theme := &themes[g.IntN(len(themes))]
 	pick := func(from ...string) string { return from[g.IntN(len(from))] }
@@ -108,7 +108,7 @@ func (p *pair) String() string {
 	return fmt.Sprintf("deny %v\n%s\n--\n%s\n", p.deny, strings.Join(p.lines[0], "\n"), strings.Join(p.lines[1], "\n"))
 }
 
-// compare compares the pair; nil if a version is invalid.
+// compare compares the pair. It returns nil if a version is invalid.
 func (p *pair) compare(t *testing.T) *Comparison {
 	var sides [2]*Side
 	for i, lines := range p.lines {
@@ -131,8 +131,9 @@ func (p *pair) compare(t *testing.T) *Comparison {
 	return d
 }
 
-// TestShareOfCompleteDiffs checks random policies with one or two mutations: nine of ten
-// comparisons are complete, every other one gives its reason, and the gate contradicts none.
+// TestShareOfCompleteDiffs compares random policies with the results of one or two mutations. Nine
+// out of ten comparisons must be complete, all others must give their reasons, and the gate must
+// not contradict any of them.
 func TestShareOfCompleteDiffs(t *testing.T) {
 	from, count := soak.Range(t, 80)
 	results, reasons := make(map[string]int), make(map[string]int)

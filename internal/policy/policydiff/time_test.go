@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestTimeEndsComparing checks that nothing is compared after the time is over, not even the kinds
-// of calls, and that the reason names the bound to raise.
+// TestTimeEndsComparing checks that nothing is compared once the time is up, not even the kinds of
+// calls, and that the reason names the limit to raise.
 func TestTimeEndsComparing(t *testing.T) {
 	var from, to strings.Builder
 	for i := range 40 {
@@ -39,7 +39,7 @@ func TestTimeEndsComparing(t *testing.T) {
 	}
 }
 
-// side returns a policy of rules.
+// side returns the side for a policy that consists of rules.
 func side(t *testing.T, text string) *Side {
 	t.Helper()
 	source := policy.Source{Rules: []config.RuleText{{File: "policy.rules", Text: text}}}

@@ -28,7 +28,7 @@ nets:
     transitions: [ { name: once, inputs: [p], tools: [release] } ]
 `
 
-// TestWidened checks what a configuration may add to its base, and what it must not add.
+// TestWidened checks which changes a configuration may make to its base and which it must not make.
 func TestWidened(t *testing.T) {
 	for _, c := range []struct{ name, base, local, code, at string }{
 		{"nothing", "", "", "", ""},

@@ -12,7 +12,7 @@ import (
 
 const commandVectors = "../testdata/vectors/commands/"
 
-// otherwise holds the vectors that are decided differently by design, with the reason.
+// otherwise lists the vectors that are deliberately decided differently, with the reasons.
 var otherwise = map[string]string{
 	"1.A45":  "it writes to a file",
 	"1.A50":  "it writes to a file",
@@ -41,7 +41,7 @@ func TestCommandVectors(t *testing.T) {
 	}
 }
 
-// lastDecision returns the decision about the last event of a case.
+// lastDecision returns the decision about the last event in a case.
 func lastDecision(t *testing.T, event any) string {
 	t.Helper()
 	text, err := json.Marshal(event)
@@ -67,7 +67,7 @@ func bash(id, command string) map[string]any {
 	return map[string]any{"type": "call", "id": id, "tool": "bash", "args": map[string]string{"command": command}, "approve": "wait"}
 }
 
-// mostDisturbed bounds the everyday commands that a rule may refuse or ask about.
+// mostDisturbed is the maximum number of everyday commands that a rule may refuse or ask about.
 const mostDisturbed = 2
 
 // TestEverydayVectors counts the everyday commands that are affected by a rule about another
@@ -98,10 +98,10 @@ func TestEverydayVectors(t *testing.T) {
 	saysPage(t, fmt.Sprintf("disturb %d.", all))
 }
 
-// mostMissed bounds the forms of a test that do not count as evidence.
+// mostMissed is the maximum number of ways to run tests that do not count as evidence.
 const mostMissed = 3
 
-// TestEvidenceVectors checks which scripts prove by their success that the tests passed.
+// TestEvidenceVectors checks which scripts prove through their success that the tests passed.
 func TestEvidenceVectors(t *testing.T) {
 	var v struct {
 		Maps  []string

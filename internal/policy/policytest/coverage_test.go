@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestCoverage exercises parts of a policy with all kinds of nets.
+// TestCoverage exercises parts of a policy that contains all kinds of nets.
 func TestCoverage(t *testing.T) {
 	dir := folder(t, `petrigate.yaml
 version: 1

@@ -117,7 +117,7 @@ func alike(got, want string) bool {
 	return strings.HasPrefix(got, before) && strings.HasSuffix(got, after)
 }
 
-// TestEvalOrder checks that every line has an answer, and that lines end at LF only.
+// TestEvalOrder checks that every line has an answer and that lines end only at LF.
 func TestEvalOrder(t *testing.T) {
 	got, _ := evalText(t, "{\"name\":\"1\u2028\"}\nx\r\n\n{\"name\":\"4\"}\r\n{\"name\":\"5\"} {}\n{\"name\":\"6\"}")
 	want := []string{"1\\u2028", "", "", "4", "5", "6"}
@@ -193,7 +193,7 @@ func TestEvalErrors(t *testing.T) {
 	}
 }
 
-// FuzzEval checks that every line has one answer, which is JSON.
+// FuzzEval checks that every line has exactly one answer, which is JSON.
 func FuzzEval(f *testing.F) {
 	for _, line := range vectorLines(f, "../testdata/vectors/random.jsonl")[:20] {
 		f.Add(line)

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// FuzzParse parses arbitrary bytes: invalid files are rejected with positions, and valid files can
-// be run.
+// FuzzParse parses arbitrary bytes. Invalid files must be rejected with positions, and it must be
+// possible to run valid files.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"tests: [{name: a, steps: [{call: x}]}]",

@@ -70,7 +70,8 @@ tests:
 	// 75 %
 }
 
-// folder creates a directory of files, each given as a name, a newline and its text.
+// folder creates a directory with the given files. Each file is given as its name, a newline, and
+// its text.
 func folder(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -87,7 +88,7 @@ func folder(t *testing.T, files ...string) string {
 	return dir
 }
 
-// outcome runs the steps of a test under rules, and returns its result.
+// outcome runs a test's steps under rules and returns the result.
 func outcome(t *testing.T, rules, test string) string {
 	t.Helper()
 	dir := folder(t, "p.rules\n"+rules)
@@ -249,7 +250,7 @@ func TestPolicies(t *testing.T) {
 		name   string
 		files  []string
 		source string
-		want   string // names of nets, or the error
+		want   string // names of the nets, or the error
 	}{
 		{"beside it", []string{net, "a.rules\nblock y", "b.rules\nblock z"}, "", "block-y block-z n"},
 		{"one of them", []string{net, "a.rules\nblock y", "b.rules\nblock z"}, "rules: b.rules", "block-z"},

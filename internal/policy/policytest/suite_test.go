@@ -18,8 +18,8 @@ func ExampleSuite() {
 	// Output: looking for tests in testdata/none: no such file or directory
 }
 
-// TestSuite checks that a file named several times runs once, and that an unreadable file is an
-// error.
+// TestSuite checks that a file that is named several times runs only once, and that an unreadable
+// file is an error.
 func TestSuite(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

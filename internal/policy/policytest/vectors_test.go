@@ -38,7 +38,7 @@ func testVector(t *testing.T, line []byte) {
 	}
 }
 
-// vectorLines splits at LF only: strings of the cases contain other line ends.
+// vectorLines splits a file only at LF, because strings in cases contain other line ends.
 func vectorLines(t testing.TB, file string) [][]byte {
 	t.Helper()
 	src, err := os.ReadFile(file)

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/agenttool"
 )
 
-// TestAppendRuleFileKeepsStyle checks that a file of rules is added to a list of files in the style of the list, and
-// to no other form.
+// TestAppendRuleFileKeepsStyle checks that a rules file is added to a list of files in the style of
+// the list, and is not added to any other form of list.
 func TestAppendRuleFileKeepsStyle(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{"rules:\n  - file: a.rules\n", "rules:\n  - file: a.rules\n  - file: n\n"},
@@ -30,7 +30,8 @@ func TestAppendRuleFileKeepsStyle(t *testing.T) {
 	}
 }
 
-// TestTestCommands checks that the commands that run the tests of a project are found in its files.
+// TestTestCommands checks that the commands that run a project's tests are found in the project's
+// files.
 func TestTestCommands(t *testing.T) {
 	npm := `{"scripts":{"test":"vitest"}}`
 	for _, c := range []struct {
@@ -73,7 +74,8 @@ func TestTestCommands(t *testing.T) {
 	}
 }
 
-// TestAgents checks that each agent with supported hooks has a policy about tools that it has.
+// TestAgents checks that there is a policy for each agent with supported hooks, and that the policy
+// is about tools that the agent has.
 func TestAgents(t *testing.T) {
 	var names []string
 	for _, a := range Agents() {

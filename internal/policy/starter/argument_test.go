@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// argumentSchemas are schemas of arguments, with the arguments that proposals read and that
-// certainly exist; if a schema is open, an unlisted argument may be absent.
+// argumentSchemas lists argument schemas with the arguments that proposals read and that certainly
+// exist. If a schema is open, an argument that it does not list may not exist.
 var argumentSchemas = []struct{ schema, have string }{
 	{``, ""},
 	{`null`, ""},
@@ -39,8 +39,9 @@ var argumentSchemas = []struct{ schema, have string }{
 	{`{"properties":{"url":{"type":"string"},"id":{"type":"string"}},"required":["url","id"]}`, "url id"},
 }
 
-// TestProposedArgumentsExist checks that no proposed rule, map or claim names an argument that the tool
-// does not have, for any schemas of a tool and its reader, and that existing arguments are used.
+// TestProposedArgumentsExist checks that, whatever the schemas of a tool and its reader are, no
+// proposed rule, map or claim names an argument that the tool does not have, and that existing
+// arguments are used.
 func TestProposedArgumentsExist(t *testing.T) {
 	c := load(t, []byte("version: 1\nmcpServers: { a: { command: ./a } }\ndefault: allow\n"))
 	changing := []string{"edit_thing", "delete_thing", "pay_thing", "send_thing"}
@@ -80,7 +81,8 @@ func TestProposedArgumentsExist(t *testing.T) {
 	}
 }
 
-// A reading is a field that a statement reads from calls of a tool; *: from all tools that have it.
+// A reading is a field that a statement reads from a tool's calls. The tool "*" stands for all
+// tools that have the field.
 type reading struct{ tool, field string }
 
 func (r reading) there(have map[string][]string) bool {

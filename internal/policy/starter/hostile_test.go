@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// hostile is a list of tools that servers might invent to evade rules.
+// hostile returns a list of tools that servers might invent to evade rules.
 func hostile(random *rand.Rand, servers []string) (tools []check.ListedTool) {
 	words := []string{
 		"delete", "delete_", "drop", "run", "exec", "pay", "wire", "send", "get", "read", "edit", "list", "fetch", "note", "*", "?", "\n", "\x1b[2K", "#", `"`, "'", "`", "\\", "%s", "{", " or ",
@@ -49,8 +49,8 @@ func hostile(random *rand.Rand, servers []string) (tools []check.ListedTool) {
 	return tools
 }
 
-// TestHarmfulToolsNeedApproval checks that the first call of a harmful tool requires approval or is refused,
-// whatever its name, under either default.
+// TestHarmfulToolsNeedApproval checks that the first call of a harmful tool is refused or requires
+// approval, whatever the tool's name is, under both defaults.
 func TestHarmfulToolsNeedApproval(t *testing.T) {
 	from, count := soak.Range(t, 60)
 	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
@@ -94,8 +94,8 @@ func passes(d gate.Decision) bool {
 	return true
 }
 
-// TestFaultyNamesKeepOtherRules checks that a tool with the name of a label, or with an invisible name, does not
-// remove a rule about another tool.
+// TestFaultyNamesKeepOtherRules checks that a tool with an invisible name, or named like a label,
+// does not remove a rule about another tool.
 func TestFaultyNamesKeepOtherRules(t *testing.T) {
 	c := load(t, []byte("version: 1\nmcpServers: { a: { command: ./a }, b: { command: ./b } }\ndefault: allow\n"))
 	plan, err := New(t.Context(), c, []check.ListedTool{
@@ -115,8 +115,8 @@ func TestFaultyNamesKeepOtherRules(t *testing.T) {
 	}
 }
 
-// TestRemoveLinesSplitsNames checks that a line with several names is split into one line per name before any is
-// left out.
+// TestRemoveLinesSplitsNames checks that a line with several names is split into one line per name
+// before any of them is omitted.
 func TestRemoveLinesSplitsNames(t *testing.T) {
 	p := &proposal{}
 	p.group("c", each("require human-approval before %s", []string{"a", "b"})...)

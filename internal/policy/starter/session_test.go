@@ -12,22 +12,22 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// Expected effects of a call in a session.
+// Expected effects of a call in the session.
 const (
 	wanted    = iota // must be allowed
-	forbidden        // must be refused, or require approval
-	tested           // must be allowed, and count: a push is allowed after it
-	hinted           // must be allowed; a push after it is refused with the reason why the tests did not count and the command to use
-	stale            // must be allowed; the tests must run again after it
+	forbidden        // must be refused or require approval
+	tested           // must be allowed and count as a test, so that a push is allowed after it
+	hinted           // must be allowed; a push after it must be refused, giving the reason why the tests did not count and the command to use
+	stale            // must be allowed; the tests must be required again after it
 )
 
 type sessionCall struct {
 	kind int
 	tool string
-	args any // the script of Bash, or the file of another tool
+	args any // the script for Bash, or the file for another tool
 }
 
-// aSession holds the calls of coding agents on a project in JavaScript and Python.
+// aSession lists the calls that coding agents make on a JavaScript and Python project.
 var aSession = []sessionCall{
 	{wanted, "Read", "/src/app/package.json"},
 	{wanted, "Read", "/src/app/.env.example"},
@@ -157,7 +157,7 @@ var aSession = []sessionCall{
 	{wanted, "Bash", `history | tail -5; date; uname -a`},
 }
 
-// hookCall returns a call as the hook of Claude Code reports it to the gate.
+// hookCall returns a call in the form that Claude Code's hook reports to the gate.
 func hookCall(c sessionCall) gate.Call {
 	args := c.args
 	if text, ok := args.(string); ok {
@@ -177,7 +177,7 @@ func hookCall(c sessionCall) gate.Call {
 	return call
 }
 
-// verdict returns the decision about a call; text is the model's text of a refusal.
+// verdict returns the decision about a call. If it is a refusal, text is the text for the model.
 func verdict(d gate.Decision) (is, text string) {
 	switch d := d.(type) {
 	case *gate.Refusal:
@@ -188,9 +188,9 @@ func verdict(d gate.Decision) (is, text string) {
 	return "passes", ""
 }
 
-// TestProposedPolicyInASession checks a day's work under the enforced policy that init claude-code proposes: it
-// disturbs few wanted calls, allows no forbidden one, and each test that did not count is explained
-// when a push waits for it.
+// TestProposedPolicyInASession plays a day's work under the enforced policy that "init claude-code"
+// proposes. The policy must disturb few wanted calls and allow no forbidden ones, and when a push
+// waits for tests, it must explain why a test did not count.
 func TestProposedPolicyInASession(t *testing.T) {
 	agent, _ := AgentOf("claude-code")
 	built, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: agent.FileName(), Text: agent.rules([]string{"npm test", "pytest"}, false)}}})

@@ -46,8 +46,8 @@ func find(a *txtar.Archive, name string) []byte {
 	return nil
 }
 
-// TestProposals checks the rules and messages for a configuration and the tools of its servers. The
-// result passes check --strict, and fmt does not change it.
+// TestProposals checks the rules and messages for a configuration and its servers' tools. The
+// result must pass "check --strict", and fmt must not change it.
 func TestProposals(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) < 5 {
@@ -86,7 +86,7 @@ func TestProposals(t *testing.T) {
 	}
 }
 
-// recheck checks the written files like check --strict.
+// recheck checks the written files in the same way as "check --strict".
 func recheck(t *testing.T, plan *Plan, c *config.Config, tools []check.ListedTool) {
 	t.Helper()
 	if plan.There != "" {
@@ -133,7 +133,8 @@ func TestDocumentationShowsProposal(t *testing.T) {
 	}
 }
 
-// TestSecretsInLists checks that a file with keys requires approval wherever an argument names it.
+// TestSecretsInLists checks that a file that contains keys requires approval wherever an argument
+// names it.
 func TestSecretsInLists(t *testing.T) {
 	c := load(t, []byte("version: 1\nmcpServers: { s: { command: ./s } }\ndefault: allow\n"))
 	plan, err := New(t.Context(), c, []check.ListedTool{
@@ -204,7 +205,7 @@ func TestOddNameKeepsOtherRules(t *testing.T) {
 	}
 }
 
-// TestClientFileIsNotChanged checks that the file of a client is not changed.
+// TestClientFileIsNotChanged checks that a client's file is not changed.
 func TestClientFileIsNotChanged(t *testing.T) {
 	src := []byte(`{ "mcpServers": { "s": { "command": "./s" } } }`)
 	c := load(t, src)
@@ -224,7 +225,7 @@ func TestClientFileIsNotChanged(t *testing.T) {
 	}
 }
 
-// TestSpliceKeepsOtherBytes checks that keys are added and every other byte is unchanged.
+// TestSpliceKeepsOtherBytes checks that keys are added and all other bytes remain unchanged.
 func TestSpliceKeepsOtherBytes(t *testing.T) {
 	keys := []key{{"mode", "mode: shadow", `"mode": "shadow"`}, {"rules", "rules:\n  - file: a", `"rules": []`}}
 	for src, want := range map[string]string{
@@ -244,8 +245,8 @@ func TestSpliceKeepsOtherBytes(t *testing.T) {
 	}
 }
 
-// TestRandomTools checks that for any tool names, a proposal is valid, passes verification, and
-// uses only names of existing servers.
+// TestRandomTools checks that, whatever the tools' names are, a proposal is valid, passes
+// verification, and uses only names of existing servers.
 func TestRandomTools(t *testing.T) {
 	words := []string{"get", "list", "delete", "send", "note", "*", "?", "\n", "#", "\"", "block", " ", ".", "é", "\u202e", "run", "or", "_", "-", "1", "as", "pay", "/", "\\", "edit", "read"}
 	c := load(t, []byte("version: 1\nmcpServers: { a: { command: ./a }, b: { command: ./b } }\n"))
@@ -286,8 +287,8 @@ func TestRandomTools(t *testing.T) {
 	}
 }
 
-// TestProposalListsMissingServers checks that servers that did not answer are listed at the top, and that lines are
-// numbered correctly below.
+// TestProposalListsMissingServers checks that servers that did not respond are listed at the top,
+// and that lines below are numbered correctly.
 func TestProposalListsMissingServers(t *testing.T) {
 	for fallback, want := range map[string]string{"": "its tools are refused (default: deny)", "default: allow\n": "its tools pass (default: allow)"} {
 		c := load(t, []byte("version: 1\nmcpServers: { s: { command: ./s }, gone: { command: ./gone } }\n"+fallback))
@@ -311,8 +312,8 @@ func TestProposalListsMissingServers(t *testing.T) {
 	}
 }
 
-// TestMissingStatementsOfApprovals checks that for a list of tools that require approval, only the tools without an
-// existing approval rule are shown.
+// TestMissingStatementsOfApprovals checks that only those tools in a list of tools that require
+// approval are shown for which no approval rule exists yet.
 func TestMissingStatementsOfApprovals(t *testing.T) {
 	have := (&Plan{texts: []string{"require human-approval before a, b\nprove never a, b without human-approval\nlimit a, b to 3 per session\n"}}).have()
 	for statement, want := range map[string]string{

@@ -71,7 +71,7 @@ func TestByName(t *testing.T) {
 	}
 }
 
-// TestHintsOnlyAddCaution checks that a hint makes a guess more careful, never less.
+// TestHintsOnlyAddCaution checks that hints only make a guess more cautious.
 func TestHintsOnlyAddCaution(t *testing.T) {
 	for _, c := range []struct {
 		name, annotations string
@@ -99,8 +99,8 @@ func TestHintsOnlyAddCaution(t *testing.T) {
 	}
 }
 
-// TestKnownTools checks that the list takes precedence over a name, and that a contradicting hint
-// counts.
+// TestKnownTools checks that the list of servers takes precedence over a tool's name, and that a
+// contradicting hint counts.
 func TestKnownTools(t *testing.T) {
 	files := Known([]string{"node", "/x/node_modules/.bin/mcp-server-filesystem"}, nil)
 	for _, c := range []struct {
@@ -118,8 +118,8 @@ func TestKnownTools(t *testing.T) {
 	}
 }
 
-// TestUselessHintsAreIgnored checks that hints of listed tools are ignored if a server gives them to all tools,
-// and that hints of other tools count.
+// TestUselessHintsAreIgnored checks that hints about listed tools are ignored if a server gives the
+// same hints about all tools, and that hints about other tools count.
 func TestUselessHintsAreIgnored(t *testing.T) {
 	browser := Known([]string{"npx", "@playwright/mcp@latest"}, nil)
 	for name, want := range map[string]Kind{"browser_navigate": Outside, "browser_click": Send, "browser_evaluate": Run, "browser_view_new": Destroy} {
@@ -146,7 +146,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestFilesOfSchemas covers every way for a schema to declare that an argument names files.
+// TestFilesOfSchemas covers every way in a schema to declare that an argument names files.
 func TestFilesOfSchemas(t *testing.T) {
 	for schema, want := range map[string]string{
 		`"path":{"type":"string"}`:                           "path",
@@ -193,8 +193,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestServerListIsUsable checks that every server of the list can be recognized, and that every line has an
-// effect.
+// TestServerListIsUsable checks that every server in the list can be recognized and that every line
+// has an effect.
 func TestServerListIsUsable(t *testing.T) {
 	for _, s := range Servers() {
 		if len(s.By) == 0 || len(s.Kinds) == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestMappedActions checks that no claim about actions matched by maps is proved if a call refutes
-// it, whether or not a text is known that distinguishes the maps.
+// TestMappedActions checks that a claim about actions matched by maps is not proved if a call
+// refutes it, whether or not a text is known that distinguishes the maps.
 func TestMappedActions(t *testing.T) {
 	var many strings.Builder
 	for i := range 10 {

@@ -22,9 +22,9 @@ transitions:
   - { name: act, inputs: [planned], outputs: [start], tools: [act] }
 `
 
-// TestAdvisoryNetsProveNothing checks that a claim is unknown, and names the net, if it depends on
-// what an advisory net blocks; that it is proved if it holds without that net, and refuted if a
-// call is possible despite it.
+// TestAdvisoryNetsProveNothing checks that a claim is unknown, with a reason that names the net, if
+// it depends on what an advisory net blocks. It also checks that such a claim is proved if it holds
+// without the net, and refuted if a call is possible in spite of the net.
 func TestAdvisoryNetsProveNothing(t *testing.T) {
 	for _, c := range []struct {
 		claim string
@@ -80,8 +80,8 @@ func TestAdvisoryNets(t *testing.T) {
 	}
 }
 
-// TestAdvisoryWalks checks that no random walk, with tools that nets may leave without any choice,
-// violates a proof.
+// TestAdvisoryWalks checks that no random walk violates a proof. The tools are such that nets may
+// leave no choice.
 func TestAdvisoryWalks(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 2))
 	tools := []string{"a", "b", "c"}

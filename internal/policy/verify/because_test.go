@@ -7,11 +7,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// because checks that the nets reported as the cause forbid a name by themselves, and that all of
+// because checks that the nets reported as the cause forbid a name on their own, and that all of
 // them are needed.
 func (tr *trial) because(n verify.Name) {
 	if n.Default || tr.policy.Options().Deny || tr.partial {
-		return // without a net the default forbids more
+		return // the default forbids more without a net
 	}
 	if admitted, closed := tr.admits(n.Because, n.Tool); admitted || !closed {
 		if admitted {
@@ -39,7 +39,7 @@ func (tr *trial) admits(nets []verify.Net, name gate.Tool) (admitted, closed boo
 	if err != nil {
 		return false, false
 	}
-	b := &brute{policy: p, calls: tr.brute.calls, names: tr.brute.names} // without a rule a call can have fewer names
+	b := &brute{policy: p, calls: tr.brute.calls, names: tr.brute.names} // a call can have fewer names without a rule
 	b.explore(name, name)
 	return b.admitted(func(_, c int) bool { return b.has(c, name, false) }), b.closed
 }

@@ -12,7 +12,7 @@ import (
 // A sample is a policy whose verification is timed.
 type sample struct{ name, rules, prove string }
 
-// samples are policies of sixty rules in the most expensive shapes, and others.
+// samples returns policies of sixty rules in the most expensive forms, and some others.
 func samples() []sample {
 	return []sample{
 		{"million", "limit push to 1000000 per session\n", ""},
@@ -50,8 +50,8 @@ func BenchmarkPolicy(b *testing.B) {
 	}
 }
 
-// TestSamples checks that each sample decides all names, that large samples decide all claims, and
-// that they do so in time.
+// TestSamples checks that all names in each sample are decided, that all claims in large samples
+// are decided, and that this takes little time.
 func TestSamples(t *testing.T) {
 	for _, c := range samples() {
 		t.Run(c.name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func commands(n int) string {
 	return s.String()
 }
 
-// star returns many prerequisites of one tool.
+// star returns rules with many prerequisites of the same tool.
 func star(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -142,7 +142,7 @@ func limits(tool string, n int) string {
 	return s.String()
 }
 
-// fan returns one prerequisite of many tools.
+// fan returns rules with the same prerequisite for many tools.
 func fan(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -151,7 +151,8 @@ func fan(n int) string {
 	return s.String()
 }
 
-// mapped returns rules about the labels of one tool; each requires some of the previous labels.
+// mapped returns rules about the labels of a single tool. Each rule requires some of the previous
+// labels.
 func mapped(maps, rules int) string {
 	var s strings.Builder
 	for i := range maps {
@@ -166,7 +167,7 @@ func mapped(maps, rules int) string {
 	return s.String()
 }
 
-// cycles returns triples of tools that wait for each other.
+// cycles returns triples of tools that wait for one another.
 func cycles(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -201,7 +202,7 @@ func assistant() string {
 	return s.String()
 }
 
-// keyed returns n rules with a key and as many limits per value; no two of them share a call.
+// keyed returns n rules with a key and as many limits per value. No two of them share a call.
 func keyed(n int) string {
 	var s strings.Builder
 	for i := range n {
@@ -211,7 +212,7 @@ func keyed(n int) string {
 	return s.String()
 }
 
-// mixed returns n rules of seven kinds, some with a key; no two of them share a call.
+// mixed returns n rules of seven kinds, some of them with a key. No two of them share a call.
 func mixed(n int) string {
 	kinds := []string{
 		"require a%[1]d before b%[1]d with same path", "limit c%[1]d to 3 per session for each channel",
@@ -237,7 +238,8 @@ func since(n int) string {
 	return s.String()
 }
 
-// beside returns n prerequisites of one tool; each invalidates the successes of the others.
+// beside returns n prerequisites of the same tool, each of which invalidates the successes of the
+// others.
 func beside(n int) string {
 	var s strings.Builder
 	for i := range n {

@@ -15,21 +15,21 @@ type brute struct {
 	calls  []gate.Call
 	names  [][]gate.Name
 
-	sampled bool                // the policy has more calls than these
-	results []string            // result of each call if it succeeds; nil: none
-	fresh   func(call int) bool // claims about all states consider the states reached by these calls; nil: all calls
-	about   func(call int) bool // calls considered for the names of claims; nil: all
-	ends    [][]int             // successor by end of a call, by state
+	sampled bool                // the policy has further calls
+	results []string            // result of the call if it succeeds, by call; nil: none
+	fresh   func(call int) bool // selects the calls whose states are considered for claims about all states; nil: all calls
+	about   func(call int) bool // selects the calls that are considered for the names in claims; nil: all
+	ends    [][]int             // successors when a call ends, by state
 
 	played *board // nil until needed
 
 	states []bruteState
 	index  map[bruteState]int
 	moves  [][]move // answer, by state and call
-	steps  [][]int  // successors by one more event, by state
-	happy  [][]int  // successors by one more success, by state
+	steps  [][]int  // successors after another event, by state
+	happy  [][]int  // successors after another success, by state
 	closed bool     // every state was visited
-	begins [][]int  // successor by state and call; -1: none
+	begins [][]int  // successors when a call begins, by state and call; -1: none
 }
 
 type bruteState struct {
@@ -39,11 +39,11 @@ type bruteState struct {
 
 const (
 	bruteStates = 300
-	bruteAlike  = 2 // maximum equal calls in flight
+	bruteAlike  = 2 // maximum number of equal calls in flight
 	unknownCall = -1
 )
 
-// newBrute prepares the calls of a policy. If the policy has a clock, ticks are calls too.
+// newBrute prepares the calls of a policy. If the policy has a clock, its ticks are calls, too.
 func newBrute(p *gate.Policy) *brute {
 	nets, ticks := clockless(p.Nets())
 	if len(ticks) == 0 {
@@ -51,7 +51,7 @@ func newBrute(p *gate.Policy) *brute {
 	}
 	played, err := gate.NewPolicy(nets, p.Options())
 	if err != nil {
-		panic(err) // the policy with a clock has one more
+		panic(err) // a policy with a clock has another call
 	}
 	return &brute{policy: played, calls: ticks, names: make([][]gate.Name, len(ticks))}
 }
@@ -67,16 +67,16 @@ func cloneState(s *gate.State) *gate.State {
 	return &c
 }
 
-// A begun call was admitted and is in flight.
+// A begun call is a call that was admitted and is in flight.
 type begun struct {
 	state  *gate.State // state after the admission
 	number uint64
 	manual bool           // approval was requested
 	steps  []gate.Step    // the approval requests
-	nets   []gate.Verdict // verdicts of the nets concerned
+	nets   []gate.Verdict // verdicts of the affected nets
 }
 
-// begin decides a call; approvals are granted.
+// begin decides a call and grants approvals.
 func begin(p *gate.Policy, s *gate.State, c gate.Call) (begun, bool) {
 	return beginPrepared(p.Prepare(c), s)
 }
@@ -114,7 +114,7 @@ func settleWith(p *gate.Policy, s *gate.State, number uint64, o gate.Outcome, re
 	return next
 }
 
-// states yields the state of the net, and those of the values of its key.
+// statesOf yields the net's state and the states for the values of its key.
 func statesOf(n *gate.NetData) []*gate.NetData {
 	all := []*gate.NetData{n}
 	for _, text := range valuesOf(n) {
@@ -135,8 +135,8 @@ func (b *brute) has(call int, name gate.Tool, evidence bool) bool {
 	return (b.about == nil || b.about(call)) && carried(b.calls[call], b.names[call], name, evidence)
 }
 
-// explore visits the reachable positions. The monitor of never-before is part of the state: whether
-// a call of first has succeeded since the last call of tool.
+// explore visits the reachable positions. The monitor for a never-before claim, which is part of
+// the state, records whether a call of first has succeeded since the last call of tool.
 func (b *brute) explore(tool, first gate.Tool) {
 	b.index = make(map[bruteState]int)
 	b.closed = !b.sampled
@@ -186,7 +186,7 @@ func (b *brute) explore(tool, first gate.Tool) {
 	}
 }
 
-// having returns the calls with the name.
+// having returns which calls have the name.
 func (b *brute) having(name gate.Tool, evidence bool) []bool {
 	has := make([]bool, len(b.calls))
 	for c := range has {
@@ -209,8 +209,8 @@ func (b *brute) again() *brute {
 	return &brute{policy: b.policy, calls: b.calls, names: b.names, results: b.results, sampled: b.sampled, about: b.about, played: b.table()}
 }
 
-// depth returns the length of the shortest sequential successful run whose last call has the name,
-// or 0; closed reports whether everything was explored.
+// depth returns the length of the shortest run of successive successful calls that ends with a call
+// with the name, or 0. closed reports whether everything was explored.
 func (b *brute) depth(name gate.Tool) (length int, closed bool) {
 	has := b.having(name, false)
 	seen := map[*position]bool{}
@@ -243,7 +243,7 @@ func (b *brute) depth(name gate.Tool) (length int, closed bool) {
 	return 0, !b.sampled
 }
 
-// A want is the goal of a run: an admitted call, with the verdicts of the nets, or an excused
+// A want is the goal of a run: an admitted call, selected by the nets' verdicts, or an excused
 // state.
 type want struct {
 	call    func(call int, nets []gate.Verdict) bool
@@ -296,7 +296,7 @@ func (b *brute) always(w want) bool {
 	return true
 }
 
-// withoutThird returns the states reached without calls of the third value; continuations may use
+// withoutThird returns the states reached without calls with the third value. Continuations may use
 // that value.
 func (b *brute) withoutThird() []bool {
 	seen := make([]bool, len(b.states))
@@ -338,7 +338,8 @@ func (b *brute) goesOn(s *gate.State, w want) bool {
 	return goes
 }
 
-// goesFrom does the same from a position; closed reports whether everything was explored.
+// goesFrom is like goesOn but starts from a position. closed reports whether everything was
+// explored.
 func (b *brute) goesFrom(from *position, w want) (goes, closed bool) {
 	seen, queue := map[*position]bool{from: true}, []*position{from}
 	add := func(at *position) {
@@ -369,7 +370,7 @@ func (b *brute) goesFrom(from *position, w want) (goes, closed bool) {
 	return false, len(queue) < bruteStates
 }
 
-// most returns the largest number of calls with the name in one run, up to limit.
+// most returns the largest number of calls with the name in a single run, but at most limit.
 func (b *brute) most(name gate.Tool, limit int) int {
 	best := make([]int, len(b.states))
 	for i := range best {

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// claims returns claims about a policy; the second one is that no call of a precedes one of b.
+// claims returns claims about a policy. The second claim is that no call of a precedes a call of b.
 func (g *generator) claims(tr *trial, a, b gate.Tool, count int) []verify.Assertion {
 	all := []verify.Assertion{
 		verify.Never{Tool: a}, verify.NeverBefore{Tool: a, First: b}, verify.NeverWithoutApproval{Tool: a},
@@ -36,12 +36,12 @@ func (g *generator) claims(tr *trial, a, b gate.Tool, count int) []verify.Assert
 }
 
 // claimed returns a name, or a pattern that no rule uses and that matches names given by nets' own
-// maps. A separate random source keeps other draws stable.
+// maps. It uses a separate random source, so that other random choices do not change.
 func (g *generator) claimed(tr *trial) gate.Tool {
 	name := g.asserted(tr.rules)
 	own := rand.New(rand.NewPCG(tr.seed, uint64(len(name.Name))))
-	labels := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return n.Labels != nil }) // otherwise the gate gives none
-	words := strings.Contains(tr.rules, "word0")                                             // no call has it
+	labels := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return n.Labels != nil }) // the gate only gives a name to such a call if nets have labels
+	words := strings.Contains(tr.rules, "word0")                                             // no call has this name
 	if g.small || !labels || words || tr.keyed || tr.sampled || tr.o.Tools != nil || own.IntN(4) > 0 {
 		return name
 	}

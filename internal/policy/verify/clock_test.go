@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestWindows checks limits with a window: the clock refills them, so a call is always possible
-// again and no bound on the number of calls holds; the gate replays the runs that show this.
+// TestWindows checks limits with a window. Because the clock refills them, a call is always
+// possible again, and the number of calls is unlimited. The gate replays the runs that show this.
 func TestWindows(t *testing.T) {
 	push := gate.Tool{Name: "push"}
 	r := report(t, "limit push to 2 per minute\nrequire test before push", func(o *verify.Options) {
@@ -62,7 +62,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestShadow checks that nets in shadow neither forbid calls nor prove claims.
+// TestShadow checks that shadow nets neither forbid calls nor prove claims.
 func TestShadow(t *testing.T) {
 	r := report(t, "shadow block push\nlimit push to 1 per session\nshadow limit pull to 1 per session", func(o *verify.Options) {
 		o.Prove = []verify.Assertion{verify.Never{Tool: gate.Tool{Name: "push"}}, verify.AtMost{Count: 1, Tools: []gate.Tool{{Name: "pull"}}}}

@@ -19,9 +19,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestCorpus compares the reports of small policies with answers that were derived by hand. A file
-// has policy.rules, nets.yaml, deny, known, prove and expect; all but the last are optional. With
-// known, no tool has the name of a label or an action.
+// TestCorpus compares the reports on small policies with answers derived by hand. An archive
+// contains policy.rules, nets.yaml, deny, known, prove and expect; all but expect are optional. If
+// it contains known, no tool is named like a label or an action.
 func TestCorpus(t *testing.T) {
 	files, err := filepath.Glob("testdata/corpus/*.txtar")
 	if err != nil || len(files) < 60 {
@@ -90,7 +90,7 @@ func build(t testing.TB, text map[string]string) (*gate.Policy, verify.Options) 
 	return result.Policy, o
 }
 
-// assertion parses the text after "prove" in a rules file.
+// assertion parses the text that follows "prove" in a rules file.
 func assertion(t testing.TB, w []string) verify.Assertion {
 	t.Helper()
 	tool := func(i int) gate.Tool {
@@ -199,8 +199,8 @@ func netNames(nets []verify.Net) string {
 	return strings.Join(names, ", ")
 }
 
-// renderTrace prints a call by its name when it begins, and with a sign when it ends: + success, -
-// failure, ? unknown.
+// renderTrace prints a call's name when the call begins, and the name with a sign when it ends: +
+// for success, - for failure, ? for unknown.
 func renderTrace(t verify.Trace) string {
 	if len(t) == 0 {
 		return "at once"

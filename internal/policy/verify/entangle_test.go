@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestEntangledFields checks that no call is given as a witness for names that it has only together
+// TestEntangledFields checks that no call is used as a witness for names that it only has together
 // with others.
 func TestEntangledFields(t *testing.T) {
 	for _, test := range []struct {
@@ -36,8 +36,8 @@ func TestEntangledFields(t *testing.T) {
 	}
 }
 
-// TestFieldsInOtherCase checks that a call with a field in two spellings must not be a witness for a name
-// that only one of them would certainly give.
+// TestFieldsInOtherCase checks that a call that contains a field in two spellings is not used as a
+// witness for a name that only one of the spellings would certainly give.
 func TestFieldsInOtherCase(t *testing.T) {
 	const rules = "map a.key x as m\nmap a.Key y as n\nrequire m before c\nrequire n before c\nlimit a to 1 per session\n"
 	r := report(t, rules, func(o *verify.Options) { o.Prove = []verify.Assertion{verify.Never{Tool: gate.Tool{Name: "c"}}} })

@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// fieldsOfWords are texts, and other values, that words and regexes distinguish.
+// fieldsOfWords are texts and other values that words and regular expressions distinguish.
 var fieldsOfWords = []string{"", `"x"`, `"y"`, `"xx"`, `"x y"`, `["xx"]`, `["x"]`, `["y"]`, `["x","y"]`}
 
-// enumerate keeps one call of each set that neither the gate nor the claims distinguish.
+// enumerate keeps one call of each set of calls that neither the gate nor the claims distinguish.
 func (tr *trial) enumerate(claimed ...gate.Tool) {
 	seen, spoken := map[string]bool{}, tr.spoken(claimed)
 	for _, call := range tr.calls {
@@ -28,15 +28,15 @@ func (tr *trial) enumerate(claimed ...gate.Tool) {
 	}
 }
 
-// plainCalls returns calls of all tools with all values that the field f can have, as JSON. If the
-// tools are unknown, tools may have the names of labels and actions.
+// plainCalls returns calls of all tools with all possible values of field f, in JSON. If the tools
+// are unknown, tools may be named like labels and actions.
 func plainCalls(src string, fields []string, known bool) []gate.Call {
 	tools := []string{"a", "b", "c", "d", "ax", "xb", "axb", "q", "qq", "a.x", "x.go", "a.x.go", "a.xb", "mx", "ox", "x0", "ax0", "m0", "o0x", "0", "b0", "a.0", "m.go", "o.go", "mb", "ob"}
 	if !known {
 		tools = append(tools, "a.stop", "b.go", "o0", "o1", "o2", "o3", "o4")
 	}
 	if !known || strings.Contains(src, `"a.go"`) {
-		tools = append(tools, "a.go") // quoted, it is a tool; otherwise an action of a
+		tools = append(tools, "a.go") // a tool if quoted, an action of a otherwise
 	}
 	for _, label := range []string{"m", "n", "o"} {
 		if !known || !strings.Contains(src, " as "+label) {
@@ -55,7 +55,7 @@ func plainCalls(src string, fields []string, known bool) []gate.Call {
 	return calls
 }
 
-// spoken returns the names that the policy or a claim mentions.
+// spoken returns the names mentioned in the policy or in a claim.
 func (tr *trial) spoken(claimed []gate.Tool) map[string]bool {
 	spoken := map[string]bool{}
 	for _, t := range claimed {
@@ -77,7 +77,7 @@ func (tr *trial) spoken(claimed []gate.Tool) map[string]bool {
 	return spoken
 }
 
-// relevant removes names that nothing mentions.
+// relevant removes names that are not mentioned anywhere.
 func relevant(names []gate.Name, spoken map[string]bool) []gate.Name {
 	return slices.DeleteFunc(slices.Clone(names), func(n gate.Name) bool { return !spoken[n.Text] })
 }

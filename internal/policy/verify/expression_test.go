@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestValuesOfExpressions checks that calls are found that give an expression a value.
+// TestValuesOfExpressions checks that calls are found for which an expression has a value.
 func TestValuesOfExpressions(t *testing.T) {
 	for _, e := range []string{
 		"args.f.lowerAscii()", "args.f.split('@')[1]", "size(args.f)", "args.n / 100", "args.n > 5", "args.f + '/' + args.g",
@@ -28,8 +28,8 @@ func TestValuesOfExpressions(t *testing.T) {
 	}
 }
 
-// TestAnotherValueOfExpression checks that a value derived from a field with the tracked value is
-// not another value.
+// TestAnotherValueOfExpression checks that a value derived from a field with the tracked value does
+// not count as another value.
 func TestAnotherValueOfExpression(t *testing.T) {
 	const expression = `"args.f.lowerAscii()"`
 	of := verify.NeverBefore{Tool: gate.Tool{Name: "a"}, First: gate.Tool{Name: "b"}, Once: true}
@@ -49,8 +49,8 @@ func TestAnotherValueOfExpression(t *testing.T) {
 	}
 }
 
-// TestExpressionOfMappedField checks that arguments constructed for an expression give a call no
-// unintended name.
+// TestExpressionOfMappedField checks that arguments constructed for an expression do not give a
+// call unintended names.
 func TestExpressionOfMappedField(t *testing.T) {
 	r := report(t, "map a.f x as m\nlimit m to 1 per session for each \"args.f.lowerAscii()\"\nrequire a before b\n", func(o *verify.Options) {
 		o.Known, o.Prove = true, []verify.Assertion{

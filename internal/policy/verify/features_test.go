@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestRandomFeatures compares verify with the gate in policies with all statements that PetriFlow
-// lacks: shadow, unless, once, per successful, windows, budgets of users, channels, prompts and
-// resources; and with hand-written nets that judge arguments, exempt calls and are in shadow.
+// TestRandomFeatures compares verify with the gate for policies with all statements that PetriFlow
+// lacks (shadow, unless, once, per successful, windows, budgets per user, channels, prompts and
+// resources) and with hand-written nets that judge arguments, exempt calls, or are in shadow mode.
 func TestRandomFeatures(t *testing.T) { try(t, newFeatureTrial, 20) }
 
 func newFeatureTrial(t *testing.T, seed uint64) *trial {
@@ -23,13 +23,13 @@ func newFeatureTrial(t *testing.T, seed uint64) *trial {
 	src, known := g.featureRules(), toolsKnown(seed)
 	var o verify.Options
 	if seed%3 == 0 {
-		o.LimitInventions(12) // so that names are synthesized for each question
+		o.LimitInventions(12) // makes names be synthesized for each question
 	}
 	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: featureCalls(src, known), change: g.change, o: o})
 }
 
-// TestRandomValidators checks that no counterexample has arguments that a net refuses, and that the
-// gate violates no proof.
+// TestRandomValidators checks that no counterexample contains arguments that a net refuses, and
+// that no run of the gate violates a proof.
 func TestRandomValidators(t *testing.T) { try(t, newJudgedTrial, 15) }
 
 func newJudgedTrial(t *testing.T, seed uint64) *trial {
@@ -98,7 +98,7 @@ func (g *generator) featureRules() string {
 // change adds features of YAML nets to a hand-written net.
 func (g *generator) change(n *gate.Net) {
 	if g.IntN(3) == 0 {
-		n.Validate = func(gate.Firing) error { return nil } // a validator might refuse; the test assumes that it agrees
+		n.Validate = func(gate.Firing) error { return nil } // a validator might refuse calls; the test assumes that it does not
 		n.OnSuccess = func(gate.Firing) {}
 	}
 	n.Shadow = g.IntN(6) == 0
@@ -113,8 +113,8 @@ func (g *generator) change(n *gate.Net) {
 // tick is the name of the calls that represent ticks of the clock in brute.
 const tick = "the clock of "
 
-// clockless returns the nets with a call for every tick of the clock; for a net with a key, one
-// call per value.
+// clockless returns nets in which a call represents every tick of the clock. A net with a key has
+// one such call per value.
 func clockless(nets []gate.NetInfo) (out []gate.Net, ticks []gate.Call) {
 	for _, info := range nets {
 		n := info.Net
@@ -145,7 +145,7 @@ func clockless(nets []gate.NetInfo) (out []gate.Net, ticks []gate.Call) {
 	return out, ticks
 }
 
-// valuesOfKey returns the number of fields in the key of the net.
+// valuesOfKey returns the number of fields in the net's key.
 func valuesOfKey(n *gate.Net) int {
 	count := len(n.Key)
 	for _, t := range n.Transitions {
@@ -177,7 +177,7 @@ func ticksOf(n gate.Net) (ticks []gate.Call) {
 	return ticks
 }
 
-// real replays a trace with waits by the clock of the gate.
+// real replays a trace in the gate, with the gate's own clock.
 func (tr *trial) real(t verify.Trace) {
 	now := time.Unix(1e9, 0)
 	s := tr.policy.NewState(nil)

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestRandomSpoilers compares verify with the gate for nets with spoiling calls: freshness and
-// taint, over overlaps, failures and unknown outcomes.
+// TestRandomSpoilers compares verify with the gate for nets with spoiling calls (freshness and
+// taint), including overlapping calls, failures and unknown outcomes.
 func TestRandomSpoilers(t *testing.T) { try(t, newSpoilTrial, 40) }
 
 func newSpoilTrial(t *testing.T, seed uint64) *trial {

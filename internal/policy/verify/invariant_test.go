@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// net returns a net of the trial, with its index.
+// net returns the trial's net with the given name, and its index.
 func (tr *trial) net(name string) (int, *gate.NetInfo) {
 	nets := tr.policy.Nets()
 	i := slices.IndexFunc(nets, func(n gate.NetInfo) bool { return n.Name == name })
 	return i, &nets[i]
 }
 
-// invariant compares a claim about all states of one net with the states of brute, and with the
+// invariant compares a claim about all states of a net with the states found by brute and with the
 // final state of the counterexample.
 func (tr *trial) invariant(p verify.Proof, name string, holds func(*gate.NetInfo, *gate.NetData) bool) {
 	i, net := tr.net(name)
@@ -31,7 +31,7 @@ func (tr *trial) invariant(p verify.Proof, name string, holds func(*gate.NetInfo
 	}
 }
 
-// initially returns the number of initial tokens of the net.
+// initially returns the number of tokens in the net's initial marking.
 func initially(n *gate.NetInfo) (sum int) {
 	for _, tokens := range n.Initial {
 		sum += tokens
@@ -39,7 +39,7 @@ func initially(n *gate.NetInfo) (sum int) {
 	return sum
 }
 
-// present returns the number of tokens, with those in flight returned to where they came from.
+// present returns the number of tokens, including those in flight.
 func present(n *gate.NetInfo, d *gate.NetData) (sum int) {
 	for _, tokens := range d.Marking {
 		sum += tokens
@@ -50,7 +50,8 @@ func present(n *gate.NetInfo, d *gate.NetData) (sum int) {
 	return sum
 }
 
-// marked counts the places that hold a token, or whose token a call in flight has taken.
+// marked returns the number of places that hold a token or whose token was taken by a call in
+// flight.
 func marked(n *gate.NetInfo, d *gate.NetData, places []string) (count int) {
 	for _, p := range places {
 		from := func(f gate.Flight) bool { return slices.Contains(n.Transitions[f.Transition].Inputs, p) }

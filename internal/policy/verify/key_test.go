@@ -13,7 +13,7 @@ import (
 )
 
 // TestRandomKeys compares verify with the gate for nets with keys, explored with two values and a
-// third.
+// third one.
 func TestRandomKeys(t *testing.T) { try(t, newKeyTrial, 25) }
 
 func newKeyTrial(t *testing.T, seed uint64) *trial {
@@ -38,7 +38,7 @@ func newKeyTrial(t *testing.T, seed uint64) *trial {
 	return g.trial(&trial{t: t, seed: seed, rules: src, known: true, keyed: true, alone: true, fields: fields, calls: keyCalls(fields), add: g.keyed(fields)})
 }
 
-// keyFields is the field of each tool that keys read.
+// keyFields returns the field that keys read, by tool.
 func (g *generator) keyFields() map[string]string {
 	fields := make(map[string]string)
 	for _, tool := range []string{"a", "b", "c"} {
@@ -47,7 +47,7 @@ func (g *generator) keyFields() map[string]string {
 	return fields
 }
 
-// keyed returns nets with keys: for the same thing, fresh, tainted, budgets.
+// keyed returns nets with keys: for successes with the same value, freshness, taint and budgets.
 func (g *generator) keyed(fields map[string]string) (nets []gate.Net) {
 	most := 2
 	if g.small {
@@ -95,7 +95,8 @@ func (g *generator) keyed(fields map[string]string) (nets []gate.Net) {
 	return nets
 }
 
-// keyCalls returns calls of all tools with two values, a third one, none and several.
+// keyCalls returns calls of all tools with two values, with a third value, without a value, and
+// with several values.
 func keyCalls(fields map[string]string) []gate.Call {
 	var calls []gate.Call
 	for _, tool := range []string{"a", "b", "c"} {
@@ -111,7 +112,8 @@ func keyCalls(fields map[string]string) []gate.Call {
 	return calls
 }
 
-// playKeyed explores the calls with results of every value, and those of one value alone.
+// playKeyed explores the calls with results of every value, and separately the calls with a single
+// value.
 func (tr *trial) playKeyed(g *generator, a, b gate.Tool) {
 	tr.partial = true
 	tr.brute = newBrute(tr.policy)
@@ -142,7 +144,7 @@ func (tr *trial) playKeyed(g *generator, a, b gate.Tool) {
 	tr.single.explore(a, b)
 }
 
-// severalValues reports whether the call, or its result, has another value than x.
+// severalValues reports whether the call or its result has a value other than x.
 func severalValues(c gate.Call, result string) bool {
 	return strings.ContainsAny(string(c.Args)+result, "yYz")
 }
@@ -160,8 +162,8 @@ func (tr *trial) readsResult(tool string) bool {
 // plainName reports whether only a tool has the name.
 func plainName(name string) bool { return name == "a" || name == "b" || name == "c" || name == "d" }
 
-// hasValue reports whether the call has the value in each of the fields f and g that keys read; an
-// empty value matches any.
+// hasValue reports whether the call has the value in each of the fields f and g that keys read. An
+// empty value matches any value.
 func (tr *trial) hasValue(c gate.Call, value string) bool {
 	args := string(c.Args)
 	f, g := tr.reads("f"), tr.reads("g")
@@ -186,7 +188,7 @@ func (tr *trial) reads(field string) bool {
 	})
 }
 
-// forEach compares a claim about each value with the calls of some values.
+// forEach compares a claim about each value with the calls that have some of the values.
 func (tr *trial) forEach(p verify.Proof, e verify.ForEach) {
 	all := [][]string{nil}
 	for range e.Key {
@@ -207,8 +209,8 @@ func (tr *trial) forEach(p verify.Proof, e verify.ForEach) {
 	tr.judge(p, forValues(e, all...), each...)
 }
 
-// loose reports whether brute covers less than verify: for claims that count over time, where
-// values tick one after the other, over the sessions of a user, and for each value of a field that
+// loose reports whether brute covers less than verify. This is so for claims that count over time
+// (the values tick one after the other), over a user's sessions, and for each value of a field that
 // nothing reads.
 func (tr *trial) loose(p verify.Proof) bool {
 	a := p.Assertion

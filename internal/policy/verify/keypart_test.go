@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestClaimAboutPartOfKey checks a claim about each value of one field if keys of rules also read
-// other fields of the calls. A field with another value does not exempt the call, and a
+// TestClaimAboutPartOfKey checks a claim about each value of one field when keys in rules also read
+// other fields of the calls. A different value in another field does not exempt a call, and a
 // counterexample violates the claim with the arguments that it shows.
 func TestClaimAboutPartOfKey(t *testing.T) {
 	field := func(path string) gate.Field { return gate.Field{Path: path} }

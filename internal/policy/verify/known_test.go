@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestNamesOfOneTool checks that rules that use different names of one tool are recognized as such.
+// TestNamesOfOneTool checks that verify recognizes when rules use different names of the same tool.
 func TestNamesOfOneTool(t *testing.T) {
 	known := func(o *verify.Options) {
 		o.Tools = []verify.Tool{{Name: "gh_push", Also: []gate.Name{{Text: "push", Certain: true}, {Text: "gh.push", Certain: true}}}, {Name: "test"}}
@@ -31,7 +31,7 @@ func TestNamesOfOneTool(t *testing.T) {
 	}
 }
 
-// TestActionThatReadsLikeATool checks that a tool cannot impersonate another one by its action.
+// TestActionThatReadsLikeATool checks that a tool cannot use an action to impersonate another tool.
 func TestActionThatReadsLikeATool(t *testing.T) {
 	const rules = "require y.backup before delete\nblock y_backup\n"
 	tools := []verify.Tool{
@@ -80,8 +80,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestSupposedByPatterns checks that a tool may have the name of a label, even if only that name
-// matches two patterns.
+// TestSupposedByPatterns checks that a tool may be named like a label, even if two patterns match
+// only that name.
 func TestSupposedByPatterns(t *testing.T) {
 	p, ok := policyOf("map b.f y as m\nlimit ? to 3 per session\nblock b\nblock m?*\n")
 	if !ok {

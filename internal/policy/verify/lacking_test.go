@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestLackingArgument checks that an argument that the schema of a tool does not list makes nothing
-// possible, but may violate a claim.
+// TestLackingArgument checks that an argument that the tool's schema does not list makes nothing
+// possible but may violate a claim.
 func TestLackingArgument(t *testing.T) {
 	lacks := func(tool string, f gate.Field) string {
 		if tool == "backup" && f.Path == "path" || f.Path == "amout" {

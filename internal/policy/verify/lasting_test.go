@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// always compares a claim about all states, and checks that the final state of the trace has no
-// continuation. For values of two parts, a new value may be needed that brute does not try.
+// always compares a claim about all states and checks that the trace's final state has no
+// continuation. If values have two parts, a new value may be needed that brute does not try.
 func (tr *trial) always(r verify.Result, t verify.Trace, what string, w want) {
 	b := tr.brute
 	if b.closed && r != verify.Unknown {

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// losses checks that reported losses are real, and that no run of successes causes them in the
-// policy without the limits that are used up.
+// losses checks that reported losses are real and that, without the exhaustible limits, no run
+// without failures causes them.
 func (tr *trial) losses(stats map[string]int) {
 	if tr.lossy {
 		tr.missed(stats)
@@ -38,8 +38,8 @@ func (tr *trial) losses(stats map[string]int) {
 	}
 }
 
-// isLost reports whether the run makes calls of the tool with the value unavailable, and no run of
-// successes does.
+// isLost reports whether the run makes calls of the tool with the value unavailable while no run
+// without failures does.
 func (tr *trial) isLost(run verify.Trace, t gate.Tool, value string) bool {
 	b := tr.brute.again()
 	wanted := want{call: func(c int, _ []gate.Verdict) bool {
@@ -48,7 +48,7 @@ func (tr *trial) isLost(run verify.Trace, t gate.Tool, value string) bool {
 	return !b.goesOn(replay(b.policy, run).state, wanted) && !tr.lostBySuccess(t, value)
 }
 
-// missed counts names that a failure makes unavailable without being reported.
+// missed counts names that a failure makes unavailable but that are not reported.
 func (tr *trial) missed(stats map[string]int) {
 	p := tr.lasting()
 	for _, n := range tr.report.Names {
@@ -94,15 +94,15 @@ func newLossTrial(t *testing.T, seed uint64) *trial {
 	return g.trial(&trial{t: t, seed: seed, rules: src.String(), known: true, calls: calls, alone: true, lossy: true})
 }
 
-// lostBySuccess looks for a run of successes that makes the name unreachable, if there are few
-// states.
+// lostBySuccess looks for a run without failures that makes the name unreachable, if the policy has
+// few states.
 func (tr *trial) lostBySuccess(t gate.Tool, value string) bool {
 	p := tr.lasting()
 	return p != nil && !tr.brute.sampled && tr.losesBySuccess(p, t, value)
 }
 
-// lasting returns the policy without the limits that are used up; nil if there are no other nets,
-// or if the default would refuse more without them.
+// lasting returns the policy without the exhaustible limits. It returns nil if no other nets remain
+// or if the default would refuse more calls without these limits.
 func (tr *trial) lasting() *gate.Policy {
 	lasting := slices.DeleteFunc(tr.brute.policy.Nets(), func(n gate.NetInfo) bool {
 		return n.Shadow || n.Cause == gate.CauseLimit && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe || t.Every > 0 || isTickOf(t) })
@@ -150,8 +150,8 @@ func isTickOf(t gate.Transition) bool {
 	return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return isTick(gate.Call{Tool: tool.Name}) })
 }
 
-// TestEveryWatcherFails checks that all equal calls in flight must fail before the tool is lost,
-// regardless of their number.
+// TestEveryWatcherFails checks that all equal calls in flight, however many there are, must fail
+// before the tool is lost.
 func TestEveryWatcherFails(t *testing.T) {
 	p, ok := policyOf("limit b to 4 per session\nrequire b before c\n")
 	if !ok {

@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A saying is the meaning of a rule, as a claim.
+// A saying is a rule's meaning as a claim.
 type saying struct {
 	of  verify.Assertion
-	key string // after "for each" or "with same"
+	key string // the key after "for each" or "with same"
 }
 
-// says records the meaning of a rule: most claims are about that.
+// says records a rule's meaning, which most claims are about.
 func (m *mixer) says(key string, of verify.Assertion) {
 	key = strings.TrimPrefix(strings.TrimPrefix(key, " for each "), " with same ")
 	m.said = append(m.said, saying{of, key})
@@ -34,7 +34,7 @@ func named(list string) []gate.Tool {
 	return gate.Tools(strings.Split(list, ", ")...)
 }
 
-// claim mostly returns the meaning of a rule, or a slight variation.
+// claim usually returns the meaning of a rule or a slight variation of it.
 func (m *mixer) claim() verify.Assertion {
 	if len(m.said) == 0 || m.IntN(4) == 0 {
 		return m.other()
@@ -58,7 +58,7 @@ func (m *mixer) claim() verify.Assertion {
 	return s.of
 }
 
-// likeKey mostly returns the key, a part of it, or none.
+// likeKey usually returns the key; otherwise it returns a part of it or no key.
 func (m *mixer) likeKey(key string) string {
 	parts := strings.Split(key, ", ")
 	switch m.IntN(6) {
@@ -75,7 +75,7 @@ func (m *mixer) likeKey(key string) string {
 	return key
 }
 
-// nearly claims slightly more or less than a rule guarantees.
+// nearly returns a claim that is slightly stronger or weaker than what a rule guarantees.
 func (m *mixer) nearly(of verify.Assertion) verify.Assertion {
 	switch a := of.(type) {
 	case verify.NeverBefore:

@@ -13,16 +13,16 @@ import (
 )
 
 // TestRandomMixed compares verify with the gate for small policies that combine features: keys of
-// two fields and of expressions, with clocks, users, lists, exceptions, phases and budgets, and
-// claims for each value, about lists, and over periods.
+// two fields or with expressions, together with clocks, users, lists, exceptions, phases and
+// budgets; and claims for each value, about lists, and over periods.
 func TestRandomMixed(t *testing.T) { try(t, newMixedTrial, 15) }
 
-// A mixture holds the fields that the keys of a policy read, and the arguments of its calls.
+// A mixture holds the fields that a policy's keys read, and the arguments of its calls.
 type mixture struct {
-	keys []string // after "for each" and "with same"
-	same []string // after "with same" alone
+	keys []string // keys for use after "for each" and "with same"
+	same []string // keys for use only after "with same"
 	args []string // members whose values are always x, y and z
-	more []string // some of these as well
+	more []string // members of which only some are present
 }
 
 var mixtures = []mixture{
@@ -42,8 +42,8 @@ var mixtures = []mixture{
 type mixer struct {
 	*generator
 	of    *mixture
-	said  []saying // according to the drawn rules
-	clock bool     // one more net with a clock is allowed
+	said  []saying // claims about the generated rules
+	clock bool     // another net with a clock may be added
 	row   bool     // equal calls may be counted
 }
 
@@ -52,7 +52,7 @@ func newMixedTrial(t *testing.T, seed uint64) *trial {
 	m.names = m.names[:2+m.IntN(2)]
 	m.of = &mixtures[m.IntN(len(mixtures))]
 	m.clock = m.IntN(2) == 0
-	m.row = !m.clock // ticks are calls in brute
+	m.row = !m.clock // brute treats ticks as calls
 	var lines []string
 	if m.IntN(5) == 0 {
 		lines = append(lines, fmt.Sprintf("map %s.f %s as m", m.pick("a", "b"), m.pick("x", "y")))
@@ -69,7 +69,7 @@ func newMixedTrial(t *testing.T, seed uint64) *trial {
 	for range 4 {
 		tr.more = append(tr.more, m.claim())
 	}
-	if tr.add != nil { // its patterns match existing names only
+	if tr.add != nil { // the net's patterns match only existing names
 		all := verify.Each{}
 		for _, name := range []string{"a", "b", "c", "d"} {
 			all.Of = append(all.Of, verify.Never{Tool: gate.Tool{Name: name}})
@@ -162,7 +162,7 @@ func (m *mixer) timed(tools string, count int, key, unless string) string {
 	return fmt.Sprintf("limit %s to %d per %s%s for each %s%s", tools, count, user, []string{"minute", "hour"}[window], key, unless)
 }
 
-// key returns one of the fields that keys read directly, if there is one.
+// key returns one of the fields that keys read directly, if there is any.
 func (m *mixer) key() []gate.Field {
 	for _, text := range []string{"f", "g"} {
 		if slices.ContainsFunc(m.of.keys, func(k string) bool { return k == text || strings.HasSuffix(k, ", "+text) }) {
@@ -225,5 +225,5 @@ func (m *mixer) calls(rules string) []gate.Call {
 			}
 		}
 	}
-	return append(calls, gate.Call{Tool: "dd", Args: []byte("{}")}) // and no pattern matches it
+	return append(calls, gate.Call{Tool: "dd", Args: []byte("{}")}) // a tool that no pattern matches
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A watcher judges runs by a claim, event by event, with its own state. It is independent of the
-// monitors in package verify.
+// A watcher judges runs with respect to a claim, event by event, and has its own state. It is
+// independent of the monitors in package verify.
 type watcher struct {
 	begin func(state string, c gate.Call, names []gate.Name, asked []gate.Step) (next string, broken bool)
 	end   func(state string, c gate.Call, names []gate.Name, o gate.Outcome) string // nil: no effect
@@ -22,8 +22,8 @@ type watcher struct {
 // watcherOf returns the watcher of a claim about calls.
 func watcherOf(a verify.Assertion) *watcher { return watcherWith(a, carried) }
 
-// A having reports whether a call with the names has a claimed name; with evidence, the name must
-// count as evidence.
+// A having reports whether a call with the given names has a claimed name. If evidence is true, the
+// name must count as evidence.
 type having func(c gate.Call, names []gate.Name, t gate.Tool, evidence bool) bool
 
 func watcherWith(a verify.Assertion, has having) *watcher {
@@ -84,15 +84,15 @@ func watcherWith(a verify.Assertion, has having) *watcher {
 	return nil
 }
 
-// enough reports whether the approval that a claim requires was requested; nil requires the
-// impossible.
+// enough reports whether the approval that a claim requires was requested. nil stands for a
+// requirement that cannot be met.
 func enough(asked []gate.Step, a *verify.Approval) bool {
 	return a != nil && slices.ContainsFunc(asked, func(s gate.Step) bool {
 		return max(1, s.Approvals) >= a.Count && (a.Via == "" || a.Via == s.Via)
 	})
 }
 
-// while counts calls in flight: of one name, of the other, of both.
+// while counts the calls in flight that have one of the names, the other, or both.
 func while(a verify.NeverWhile) *watcher {
 	kind := func(c gate.Call, names []gate.Name) (one, other bool) {
 		return carried(c, names, a.Tool, false), carried(c, names, a.Other, false)
@@ -131,7 +131,7 @@ func while(a verify.NeverWhile) *watcher {
 	}
 }
 
-// counter counts calls like the rule that limits them.
+// counter counts calls in the same way as a rule that limits them.
 func counter(a verify.AtMost, has having) *watcher {
 	about := func(c gate.Call, names []gate.Name) bool {
 		return slices.ContainsFunc(a.Tools, func(t gate.Tool) bool { return has(c, names, t, false) })
@@ -177,7 +177,7 @@ func counter(a verify.AtMost, has having) *watcher {
 	}
 }
 
-// broken plays every run within the bounds of explore. It reports whether a run violates the claim,
+// broken plays every run within the limits of explore. It reports whether a run violates the claim
 // and whether all runs were played.
 func (b *brute) broken(w *watcher, waits time.Duration) (broken, closed bool) {
 	type node struct {
@@ -228,8 +228,8 @@ func (b *brute) broken(w *watcher, waits time.Duration) (broken, closed bool) {
 	return false, !b.sampled
 }
 
-// watched checks a counterexample with the gate and the watcher: every call is admitted, and the
-// last one violates the claim.
+// watched checks a counterexample with the gate and the watcher: every call must be admitted, and
+// the last call must violate the claim.
 func (tr *trial) watched(w *watcher, p verify.Proof) {
 	policy, s, watch := tr.brute.policy, tr.brute.policy.NewState(nil), ""
 	numbers, calls, results := map[int]uint64{}, map[int]gate.Call{}, map[int]string{}
@@ -264,7 +264,7 @@ func (tr *trial) watched(w *watcher, p verify.Proof) {
 			}
 			var broken bool
 			if watch, broken = w.begin(watch, call, policy.Names(call), now.steps); broken {
-				if _, each := p.Assertion.(verify.ForEach); i < len(p.Counterexample)-1 && step.Times == 0 && !each { // an earlier call with another value may violate it
+				if _, each := p.Assertion.(verify.ForEach); i < len(p.Counterexample)-1 && step.Times == 0 && !each { // an earlier call with another value may also violate the claim
 					tr.errorf("%+v: broken already at step %d", p, i)
 				}
 				tr.real(p.Counterexample)
@@ -304,8 +304,8 @@ func (g *generator) moreClaims(tr *trial, a, b gate.Tool) []verify.Assertion {
 		verify.AtMost{Count: count, Tools: []gate.Tool{a, b}},
 		verify.AtMost{Count: count, Tools: []gate.Tool{a}, Per: verify.Period{Window: []time.Duration{time.Second, time.Minute, time.Hour, 24 * time.Hour}[own.IntN(4)]}},
 	}
-	labels := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return n.Labels != nil }) // otherwise the gate gives none, and a pattern matches some
-	other := slices.ContainsFunc(tr.calls, func(c gate.Call) bool { return c.Tool == "d" })  // nothing mentions it
+	labels := slices.ContainsFunc(tr.nets, func(n gate.Net) bool { return n.Labels != nil }) // otherwise, the gate gives no labels, and a pattern matches some
+	other := slices.ContainsFunc(tr.calls, func(c gate.Call) bool { return c.Tool == "d" })  // a tool that is not mentioned anywhere
 	if labels && other && !strings.Contains(a.Name+b.Name+c.Name, "**") && !strings.Contains(tr.rules, "word0") {
 		all = append(all, verify.Only{Tools: []gate.Tool{a, b, c}, Unapproved: approval})
 	}
@@ -334,7 +334,7 @@ func (tr *trial) monitored(p verify.Proof) {
 	tr.judge(p, w, w)
 }
 
-// judge compares a claim with two watchers: one for the counterexample, one for all runs.
+// judge compares a claim with watchers: shown judges the counterexample, and all judge all runs.
 func (tr *trial) judge(p verify.Proof, shown *watcher, all ...*watcher) {
 	if p.Result == verify.Refuted && len(p.Counterexample) > 0 {
 		tr.watched(shown, p)
@@ -373,7 +373,7 @@ func isMore(a verify.Assertion) bool {
 	return watcherOf(a) != nil
 }
 
-// lockClaims are claims about reachability; a trial has one of them.
+// lockClaims returns claims about reachability; a trial uses one of them.
 func (g *generator) lockClaims(tr *trial, a gate.Tool) []verify.Assertion {
 	if rand.New(rand.NewPCG(tr.seed, 22)).IntN(2) == 0 {
 		return []verify.Assertion{verify.NoFailureLocks{Tool: a}}
@@ -381,7 +381,7 @@ func (g *generator) lockClaims(tr *trial, a gate.Tool) []verify.Assertion {
 	return []verify.Assertion{verify.AlwaysPossible{Tool: a, ButBudget: true}}
 }
 
-// locks compares a claim that no failure makes a tool unreachable with the behavior of the gate.
+// locks compares a claim that no failure makes a tool unreachable with the gate's behavior.
 func (tr *trial) locks(p verify.Proof, tool gate.Tool) {
 	b := tr.brute
 	first := tr.o.Prove[1].(verify.NeverBefore).First
@@ -404,8 +404,8 @@ func (tr *trial) locks(p verify.Proof, tool gate.Tool) {
 	}
 }
 
-// showsLock reports whether the gate admits the run, and the goal is unreachable after it, but
-// reachable if its last call succeeds.
+// showsLock reports whether the gate admits the run, and the goal is unreachable after it but would
+// be reachable if its last call succeeded.
 func (tr *trial) showsLock(failed verify.Trace, w want) bool {
 	won := slices.Clone(failed)
 	won[len(won)-1].Outcome = gate.Success
@@ -418,8 +418,8 @@ func (tr *trial) showsLock(failed verify.Trace, w want) bool {
 	return true
 }
 
-// valuesOf returns the values that a claim treats separately; if no key gates the calls, all of
-// them together.
+// valuesOf returns the values that a claim treats separately. If no key gates the calls, the claim
+// treats all values together.
 func (tr *trial) valuesOf(tool gate.Tool) []string {
 	gated := slices.ContainsFunc(tr.nets, func(n gate.Net) bool {
 		return slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
@@ -432,7 +432,7 @@ func (tr *trial) valuesOf(tool gate.Tool) []string {
 	return []string{`"x"`, `"y"`}
 }
 
-// failureLocks reports whether the failure of some call in flight makes the goal unreachable, but
+// failureLocks reports whether the failure of some call in flight makes the goal unreachable while
 // its success does not.
 func (b *brute) failureLocks(w want, first gate.Tool) bool {
 	good := b.escapes(w)
@@ -445,7 +445,7 @@ func (b *brute) failureLocks(w want, first gate.Tool) bool {
 		if !fresh[k] {
 			continue
 		}
-		ends := b.endingsOf(st.position) // by call: success, failure, unknown
+		ends := b.endingsOf(st.position) // success, failure and unknown outcome, by call
 		for i := 0; i < len(ends); i += 3 {
 			mon := st.mon
 			if isFirst[ends[i].call] {
@@ -459,7 +459,7 @@ func (b *brute) failureLocks(w want, first gate.Tool) bool {
 	return false
 }
 
-// butBudget compares a claim that ignores limits of the tool itself with the policy without these
+// butBudget compares a claim that ignores the tool's own limits with the policy without these
 // limits.
 func (tr *trial) butBudget(p verify.Proof, tool gate.Tool) {
 	if p.Result == verify.Refuted {

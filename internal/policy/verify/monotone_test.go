@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// TestOneMoreRule checks the monotonicity of rules in the gate: with one more rule, a refused call
-// is not admitted, and a call that required approval still does. A rule in shadow changes nothing.
-// Both policies are played side by side, at random.
+// TestOneMoreRule checks in the gate that rules are monotonic. If a rule is added, a refused call
+// is still not admitted, and a call that required approval still requires it. An added shadow rule
+// changes nothing. The test plays both policies side by side, at random.
 func TestOneMoreRule(t *testing.T) {
 	from, count := soak.Range(t, 120)
 	stats := map[string]int{}
@@ -69,14 +69,14 @@ func policyOf(src string) (*gate.Policy, bool) {
 	return p, err == nil
 }
 
-// A pair is two sessions under policies that differ by one rule.
+// A pair holds two sessions whose policies differ by one rule.
 type pair struct {
 	without, with *gate.Session
 	shadow        bool // the rule is in shadow
 }
 
-// play lets both sessions decide a call, and runs it in both if both admit it. A call that only the
-// smaller policy admits is not run, because the states could legitimately differ afterwards.
+// play lets both sessions decide a call and makes it in both if both admit it. A call that only the
+// smaller policy admits is not made, because the states could legitimately differ afterwards.
 func (p pair) play(c gate.Call, o gate.Outcome) (verdict string, wrong bool) {
 	with, asked := decided(p.with, c)
 	if with == nil && !p.shadow {
@@ -94,7 +94,7 @@ func (p pair) play(c gate.Call, o gate.Outcome) (verdict string, wrong bool) {
 	return "admitted", false
 }
 
-// decided returns the ticket of an admitted call; approvals are granted.
+// decided returns the ticket of an admitted call. It grants approvals.
 func decided(s *gate.Session, c gate.Call) (ticket *gate.Ticket, asked bool) {
 	d := s.Decide(c, nil)
 	if a, ok := d.(*gate.Ask); ok {

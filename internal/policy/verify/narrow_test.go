@@ -12,30 +12,31 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestRandomNarrow compares verify with the gate for policies about one kind of field each, with
-// many more values than other tests. It is still a sample: runs that it finds count, but missing
-// runs prove nothing.
+// TestRandomNarrow compares verify with the gate for policies that are each about a single kind of
+// field, with many more values than in other tests. The values are still only a sample, so runs
+// found in the gate count, but the lack of a run proves nothing.
 func TestRandomNarrow(t *testing.T) { try(t, newNarrowTrial, 10) }
 
-// A narrow kind of policies is about one kind of field.
+// A narrow describes a kind of policy that is about a single kind of field.
 type narrow struct {
 	maps   []narrowMap
 	names  []string // names that rules mention
-	exempt []string // names that rules except
+	exempt []string // names excepted by rules
 	tools  []string // tools that are called
 	fields []argument
 	known  []verify.Tool
 }
 
-// A narrowMap is a kind of map: the minimum and maximum number of such maps in a policy, and their
-// content.
+// A narrowMap describes a kind of map: how many such maps a policy has at least and at most, and
+// what they contain.
 type narrowMap struct {
 	least, most int
 	format      string
 	words       [][]string
 }
 
-// An argument has values as JSON; an empty value means that the argument is missing.
+// An argument holds the possible values of an argument, in JSON. An empty value means that the
+// argument is missing.
 type argument struct {
 	name   string
 	values []string
@@ -87,7 +88,7 @@ var narrowKinds = []narrow{
 			{"l", values(`[1,2],[]`)}, {"o", values(`{"p":1},{"p":2},1`)},
 		},
 	},
-	{ // more maps of one field than are enumerated in advance
+	{ // more maps of the same field than are enumerated in advance
 		maps: []narrowMap{
 			{5, 9, "map a.f %s as %s", [][]string{{"ls", "rm", "zz", "/z/", "/ls|rm/", "/^ls/", "runs ls", "runs rm",
 				"runs git push", "runs git", "runs sudo", "runs sh -c", "k1", "k2", "k3"}, {"m", "n", "o", "p", "q", "r"}}},
@@ -141,11 +142,11 @@ var narrowKinds = []narrow{
 var namesOfHub = []string{"a", "gh_a", "gh.a", "m", "n", "a.go", "gh_a.go", "gh.a.go", "*.go", "a.*", "gh_*", "gh.*", "b", "pay", "*",
 	"a.g?", "gh_a.?o", "gh.a.g*", "?", "gh.?"}
 
-// values returns no value, and the values of lists in JSON.
+// values returns the empty value and the values in the lists.
 func values(lists ...string) []string {
 	var raw []json.RawMessage
 	if err := json.Unmarshal([]byte("["+strings.Join(lists, ",")+"]"), &raw); err != nil {
-		panic(err) // a misspelling of the one above
+		panic(err) // a misspelling in the table above
 	}
 	out := []string{""}
 	for _, v := range raw {
@@ -154,7 +155,8 @@ func values(lists ...string) []string {
 	return out
 }
 
-// texts returns all texts over the letters up to a length, as JSON.
+// texts returns all texts that consist of the given letters and have at most the given length, in
+// JSON.
 func texts(letters string, length int) []string {
 	out, last := []string{`""`}, []string{""}
 	for range length {

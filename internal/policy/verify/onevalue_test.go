@@ -7,14 +7,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestPossibleByOneValue checks that the calls that lead to a tool have one value. If a map reads
-// the field of the key, calls that it matches have another value than calls that it does not match.
+// TestPossibleByOneValue checks that the calls that lead to a tool have a single value. If a map
+// reads the key's field, calls that it matches and calls that it does not match have different
+// values.
 func TestPossibleByOneValue(t *testing.T) {
 	for _, c := range []struct {
 		rules string
 		want  verify.Result
 	}{
-		// a call of a with y is an m, and needs b with y, which needs m with y
+		// a call of a with value y is an m; it needs b with y, which needs m with y
 		{"map a.f y as m\nrequire b or a before m with same f\nrequire m before b with same f", verify.Unknown},
 		{"map a.f y as m\nlimit a to 1 at once for each f", verify.Proved},
 		{"map a.f y as m\nrequire b before m with same f", verify.Proved},                    // of y
@@ -32,8 +33,8 @@ func TestPossibleByOneValue(t *testing.T) {
 	}
 }
 
-// TestBrokenByOneValue checks that a counterexample to a claim about all values has calls with one
-// value.
+// TestBrokenByOneValue checks that a counterexample to a claim about all values consists of calls
+// with a single value.
 func TestBrokenByOneValue(t *testing.T) {
 	f := gate.Field{Path: "f"}
 	for rules, want := range map[string]verify.Result{
@@ -60,8 +61,8 @@ func TestBrokenByOneValue(t *testing.T) {
 	}
 }
 
-// TestCrossedKeys checks that if parts of one value are compared with each other, the model, which
-// equates them, shows nothing about different parts.
+// TestCrossedKeys checks that no result is shown for keys that compare different parts of the same
+// value, because the model equates these parts.
 func TestCrossedKeys(t *testing.T) {
 	part := func(path string) verify.Compared {
 		return verify.Compared{Field: gate.Field{Path: path}, Other: gate.Field{Path: path}}

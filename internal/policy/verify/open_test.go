@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestBoundsAreReportedAsOpen checks that for any bound on states or time, each finding of the full report is
-// either found or listed as an open question.
+// TestBoundsAreReportedAsOpen checks that, for any limit on states or time, the report contains
+// each finding of the full report or lists it as an open question.
 func TestBoundsAreReportedAsOpen(t *testing.T) {
 	policies := map[string]string{
 		"lost":      "require lint before test\nrequire test before deploy\nlimit test to 1 per deploy\n",
@@ -53,7 +53,8 @@ func TestBoundsAreReportedAsOpen(t *testing.T) {
 	}
 }
 
-// unsaid returns what the full report finds and the other one neither finds nor lists as open.
+// unsaid returns the findings of the full report that the other report neither contains nor lists
+// as open.
 func unsaid(whole, r *verify.Report) (missing []string) {
 	open := func(topic verify.Topic, about func(verify.Question) bool) bool {
 		return slices.ContainsFunc(r.Open, func(q verify.Question) bool { return q.Topic == topic && about(q) })
@@ -91,7 +92,7 @@ func unsaid(whole, r *verify.Report) (missing []string) {
 	}
 	for i, g := range whole.Groups {
 		if i >= len(r.Groups) {
-			break // omitted calls may connect nets
+			break // nets may be connected only by omitted calls
 		}
 		d := r.Groups[i].Deadlock
 		about := func(q verify.Question) bool { return slices.Equal(q.Nets, g.Nets) }

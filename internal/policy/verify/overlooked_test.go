@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// openMaps gives the tool sh more maps of one field than are enumerated in advance.
+// openMaps gives the tool sh more maps of the same field than are enumerated in advance.
 const openMaps = `map sh.c /zz/ as n
 map sh.c runs rm as m
 map sh.c k1 as k1
@@ -21,7 +21,7 @@ limit k3 to 1 per session
 limit k4 to 1 per session
 `
 
-// openActions are more maps of an action than can be tried in all combinations.
+// openActions contains more maps of an action than can be tried in all combinations.
 const openActions = `map x.action k1 as l1
 map x.action k2 as l1
 map x.action k3 as l1
@@ -33,7 +33,7 @@ map x.action k9 as l9
 limit l1 to 1 per session
 `
 
-// overlooked are calls that refute a claim, each of a kind that is easily overlooked.
+// overlooked lists claims and calls that refute them, each of a kind that is easily overlooked.
 var overlooked = []struct {
 	name, rules, claims string
 	calls               []string
@@ -65,7 +65,7 @@ var overlooked = []struct {
 // hub lists a tool under three names.
 var hub = []verify.Tool{{Name: "gh_a", Also: []gate.Name{{Text: "a", Certain: true}, {Text: "gh.a", Certain: true}}}}
 
-// TestNoRefutableClaimIsProved checks that no claim is proved that a call refutes.
+// TestNoRefutableClaimIsProved checks that no claim is proved if a call refutes it.
 func TestNoRefutableClaimIsProved(t *testing.T) {
 	for _, test := range overlooked {
 		t.Run(test.name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestNoRefutableClaimIsProved(t *testing.T) {
 	}
 }
 
-// playAll makes calls that the gate admits, each after the success of the previous one.
+// playAll makes calls that the gate must admit, each after the success of the previous one.
 func playAll(t *testing.T, p *gate.Policy, tools []verify.Tool, calls []string) {
 	t.Helper()
 	s := p.NewState(nil)
@@ -112,8 +112,8 @@ func playAll(t *testing.T, p *gate.Policy, tools []verify.Tool, calls []string) 
 	}
 }
 
-// TestPathsOfArguments checks that no constructed call has a path to an element for a key, or a
-// single value where a path leads into it.
+// TestPathsOfArguments checks that no constructed call treats a path to an array element as a key,
+// or has a single value where a path leads further.
 func TestPathsOfArguments(t *testing.T) {
 	for _, rules := range []string{
 		"map a.$[0] runs x as o\nmap a.f y as p\nblock a unless o\nlimit p to 2 per session\n",

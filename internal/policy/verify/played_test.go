@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A played trace holds the decisions of the gate.
+// A played holds the gate's decisions about a trace.
 type played struct {
 	state   *gate.State
 	calls   []gate.Call
 	names   [][]gate.Name // by call
 	manual  []bool
 	steps   [][]gate.Step // approval requests, by call
-	refused int           // step that was not admitted; -1: none
+	refused int           // number of the step that was not admitted; -1: none
 	order   []string
 }
 
@@ -57,8 +57,9 @@ func replay(p *gate.Policy, t verify.Trace) played {
 	return out
 }
 
-// ticked returns the state after one tick of the policy's only clock, for all values if its net has
-// a key; false if a net without a key does not change.
+// ticked returns the state after one tick of the policy's only clock. If its net has a key, the
+// clock ticks for all values. The result is false if the clock's net has no key and does not
+// change.
 func ticked(p *gate.Policy, s *gate.State) (next *gate.State, ok bool) {
 	for _, n := range p.Nets() {
 		for _, c := range ticksOf(n.Net) {

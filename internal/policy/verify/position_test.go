@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A board caches every explored position with the decisions of the gate there, for all claims about
-// them.
+// A board caches every explored position together with the gate's decisions there, for use by all
+// claims.
 type board struct {
 	policy *gate.Policy
 	calls  []*gate.Prepared
@@ -18,7 +18,7 @@ type board struct {
 	start  *position
 }
 
-// A position is a state of the gate and the admitted calls that a net waits for.
+// A position is a state of the gate together with the admitted calls that a net waits for.
 type position struct {
 	s    *gate.State
 	open []flying
@@ -28,10 +28,10 @@ type position struct {
 	endings []ending // nil: not computed yet
 }
 
-// A flying call is in flight.
+// A flying call is a call in flight.
 type flying struct {
 	number uint64
-	call   int // its index
+	call   int // index of the call
 }
 
 // A move is the decision about a call.
@@ -39,8 +39,8 @@ type move struct {
 	ok, manual bool
 	steps      []gate.Step
 	nets       []gate.Verdict
-	next       *position // with the call in flight; nil: too many equal calls
-	done       *position // position after its success
+	next       *position // position with the call in flight; nil: too many equal calls
+	done       *position // position after the call's success
 }
 
 // An ending is the end of a call in flight.
@@ -51,7 +51,7 @@ type ending struct {
 	next    *position
 }
 
-// board returns the board for the calls of b, created when first needed.
+// table returns the board for b's calls, creating it when first needed.
 func (b *brute) table() *board {
 	if b.played != nil {
 		return b.played
@@ -65,7 +65,7 @@ func (b *brute) table() *board {
 	return t
 }
 
-// at returns the position of the state. Calls that no net waits for are not open.
+// at returns the position for a state. Calls that no net waits for do not count as open.
 func (t *board) at(s *gate.State, open []flying) *position {
 	key, open := keyOf(s, open)
 	if at := t.index[string(key)]; at != nil {
@@ -130,13 +130,13 @@ func (b *brute) result(call int) string {
 	return b.results[call]
 }
 
-// held returns what nets hold of a call, as text.
+// held describes, as text, what nets hold of a call.
 type held struct {
 	call uint64
 	text []byte
 }
 
-// heldIn returns, for each call, what nets hold of it.
+// heldIn returns what nets hold of each call.
 func heldIn(s *gate.State) (all []held) {
 	for i, base := range s.Nets {
 		all = appendHeld(all, i, "", base)
@@ -164,7 +164,7 @@ func appendHeld(all []held, net int, value string, d *gate.NetData) []held {
 	return all
 }
 
-// alike returns the number of calls that nets hold the same of.
+// alike returns the largest number of calls of which nets hold the same.
 func alike(s *gate.State) (most int) {
 	all := heldIn(s)
 	for i := range all {
@@ -179,7 +179,7 @@ func alike(s *gate.State) (most int) {
 	return most
 }
 
-// keyOf returns a key of the position. It includes only open calls that a net waits for.
+// keyOf returns a key of the position. It includes only those open calls that a net waits for.
 func keyOf(s *gate.State, open []flying) ([]byte, []flying) {
 	k := make([]byte, 0, 128)
 	for _, base := range s.Nets {
@@ -214,8 +214,8 @@ func keyOf(s *gate.State, open []flying) ([]byte, []flying) {
 	return k, open
 }
 
-// appendState appends the state of a net, or of a value of its key, without calls: the marking,
-// equal calls in a row, and sums.
+// appendState appends the state of a net, or of a value of its key, without calls: the marking, the
+// row of equal calls, and sums.
 func appendState(k []byte, d *gate.NetData) []byte {
 	for _, tokens := range d.Marking {
 		k = binary.AppendUvarint(k, uint64(tokens))

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// TestContinuationKeepsTextOfMap checks that if a map reads the field of a key, a continuation must use a value that
-// the map treats alike.
+// TestContinuationKeepsTextOfMap checks that, if a map reads the key's field, a continuation uses
+// only values that the map treats alike.
 func TestContinuationKeepsTextOfMap(t *testing.T) {
 	for _, src := range []string{
 		"map *.f y as m\nrequire b before m with same f\n", // a call of b with y is itself an m
@@ -25,8 +25,8 @@ func TestContinuationKeepsTextOfMap(t *testing.T) {
 	}
 }
 
-// TestSpoiledForAll checks that a spoiling call without a value affects all values, even if its
-// result has a key.
+// TestSpoiledForAll checks that a spoiling call without a value affects all values, even if the key
+// reads its result.
 func TestSpoiledForAll(t *testing.T) {
 	f, _ := rules.Parse("policy.rules", []byte("limit b to 1 per session\n"))
 	compiled, err := rules.Compile(f)

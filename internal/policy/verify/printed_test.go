@@ -16,11 +16,11 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestRandomPrinted compares the printed report on random policies with the gate: every run is
-// replayed and shows what it claims to show, no random run violates a proof, and without a net
-// reported as redundant all calls are decided alike. The policies have keys, sums, conditions,
-// overlapping maps, and approvals. PETRIGATE_SOAK sets the number of policies, PETRIGATE_SEED the
-// first seed.
+// TestRandomPrinted compares the printed reports on random policies with the gate. Every run is
+// replayed and must support its claim, no random run may violate a proof, and all calls must be
+// decided alike without a net that was reported as redundant. The policies contain keys, sums,
+// conditions, overlapping maps, and approvals. PETRIGATE_SOAK sets the number of policies, and
+// PETRIGATE_SEED the first seed.
 func TestRandomPrinted(t *testing.T) {
 	from, count := soak.Range(t, 30)
 	stats := map[string]int{}
@@ -38,7 +38,7 @@ func TestRandomPrinted(t *testing.T) {
 	}
 }
 
-// A pressing is one policy with its printed report.
+// A pressing is a policy with its printed report.
 type pressing struct {
 	*generator
 	t      *testing.T
@@ -202,7 +202,7 @@ func (p *pressing) rerun(w *watcher) *rerun {
 	return &rerun{policy: p.policy, session: gate.NewSession(p.policy, gate.SessionOptions{Time: start}), now: start, watch: w}
 }
 
-// begin decides a call; approvals are granted.
+// begin decides a call and grants approvals.
 func (r *rerun) begin(c gate.Call) (number uint64, ok bool) {
 	c.Time, r.asked = r.now, nil
 	d := r.session.Decide(c, nil)
@@ -233,7 +233,7 @@ func (r *rerun) end(number uint64, c gate.Call, o gate.Outcome, result string) {
 	}
 }
 
-// replays reports whether the gate admits the run, and the run violates the watched claim.
+// replays reports whether the gate admits the run and the run violates the watched claim.
 func (p *pressing) replays(t verify.Trace, w *watcher) bool {
 	r := p.rerun(w)
 	calls, numbers, results := make(map[int]gate.Call), make(map[int]uint64), make(map[int]string)
@@ -277,7 +277,8 @@ func (g *generator) anyCall() gate.Call {
 	return gate.Call{Tool: g.pick("a", "b", "c", "pay", "pay"), Args: []byte("{" + strings.Join(members, ",") + "}")}
 }
 
-// play makes random runs; they must not violate a proof or call a name reported as uncallable.
+// play makes random runs. They must not violate a proof or call a name that was reported as
+// uncallable.
 func (p *pressing) play() {
 	for i, proof := range p.report.Proofs {
 		if w := watcherOf(p.claims[i]); proof.Result == verify.Proved && w != nil {
@@ -329,7 +330,7 @@ func (p *pressing) random(w *watcher, admitted func(*rerun, gate.Call, []gate.Na
 	}
 }
 
-// without compares random runs with those of the policy without the net.
+// without compares random runs under the policy with runs without the given net.
 func (p *pressing) without(net string) {
 	var fewer []gate.Net
 	for _, n := range p.policy.Nets() {

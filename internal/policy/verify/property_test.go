@@ -18,39 +18,39 @@ type trial struct {
 	t       *testing.T
 	seed    uint64
 	rules   string
-	calls   []gate.Call        // names that might be distinguished, and more
-	known   bool               // no tools have the names of labels and actions
-	keyed   bool               // nets have keys, see [trial.playKeyed]
-	judged  bool               // validators may refuse calls; a call is possible if they agree
-	sampled bool               // there are more calls, so missing runs prove nothing
+	calls   []gate.Call        // calls with all names that might be distinguished, and some others
+	known   bool               // no tool is named like a label or an action
+	keyed   bool               // nets have keys; see [trial.playKeyed]
+	judged  bool               // validators may refuse calls; a call counts as possible if they admit it
+	sampled bool               // there are further calls, so the lack of a run proves nothing
 	more    []verify.Assertion // further claims
-	lossy   bool               // counts names that a failure makes unavailable without being reported
-	two     bool               // values have two parts, and brute tries few of the pairs
-	alone   bool               // rules only: the calls do not distinguish what random nets read
+	lossy   bool               // count names that a failure makes unavailable but that are not reported
+	two     bool               // values have two parts, and brute tries only few pairs
+	alone   bool               // only rules: the calls do not distinguish what random nets read
 	nets    []gate.Net
 	add     []gate.Net      // nets that are always included
-	change  func(*gate.Net) // further features of a random net; nil: none
+	change  func(*gate.Net) // adds features to a random net; nil: none
 	policy  *gate.Policy
 	o       verify.Options
 	report  *verify.Report
 
-	left    []string // forms of arguments that are left out, see [trial.leaveOut]
+	left    []string // forms of arguments that are omitted; see [trial.leaveOut]
 	partial bool     // verify does not know that some calls are possible, so brute may find shorter runs
 	brute   *brute
-	single  *brute            // for keyed nets: calls of one value
-	fields  map[string]string // for keyed nets: fields that keys read; nil: f
+	single  *brute            // for keyed nets: brute with the calls of a single value
+	fields  map[string]string // for keyed nets: field that keys read, by tool; nil: f
 	stats   map[string]int    // number of results checked
 }
 
-// TestRandomPolicies compares verify with the gate for random policies: a few by default.
-// PETRIGATE_SOAK sets their number, PETRIGATE_SEED the first seed.
+// TestRandomPolicies compares verify with the gate for random policies. By default, there are only
+// a few. PETRIGATE_SOAK sets their number, and PETRIGATE_SEED the first seed.
 func TestRandomPolicies(t *testing.T) { try(t, newTrial, 80) }
 
-// TestRandomScripts does the same for rules about scripts.
+// TestRandomScripts is like TestRandomPolicies, but for rules about scripts.
 func TestRandomScripts(t *testing.T) { try(t, newScriptTrial, 3) }
 
-// TestRandomCounters does the same for large limits: brute never reaches their end, but the runs
-// that verify finds do.
+// TestRandomCounters is like TestRandomPolicies, but for high limits. brute never exhausts them,
+// but the runs that verify finds do.
 func TestRandomCounters(t *testing.T) { try(t, newCounterTrial, 15) }
 
 func newCounterTrial(t *testing.T, seed uint64) *trial {
@@ -59,7 +59,7 @@ func newCounterTrial(t *testing.T, seed uint64) *trial {
 	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: featureCalls(src, known), alone: true})
 }
 
-// newTrial returns a random policy with the rules that PetriFlow has, and with nets.
+// newTrial returns a random policy with nets and with those rules that PetriFlow has.
 func newTrial(t *testing.T, seed uint64) *trial {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), small: small(seed)}
 	src := g.rules()
@@ -67,7 +67,7 @@ func newTrial(t *testing.T, seed uint64) *trial {
 	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: calls})
 }
 
-// toolsKnown declares for half of the policies that no tools have the names of labels and actions.
+// toolsKnown declares for half of the policies that no tool is named like a label or an action.
 func toolsKnown(seed uint64) bool { return rand.New(rand.NewPCG(seed, 9)).IntN(2) == 0 }
 
 func (g *generator) trial(tr *trial) *trial {
@@ -94,7 +94,7 @@ func (g *generator) trial(tr *trial) *trial {
 	}
 	tr.o.States, tr.o.Known = 20000, tr.known
 	if tr.seed%2 == 0 {
-		tr.o.LimitGroups(1) // so that few nets at a time are explored
+		tr.o.LimitGroups(1) // makes searches explore few nets at a time
 	}
 	if tr.policy, err = gate.NewPolicy(tr.nets, gate.PolicyOptions{Labels: []*gate.Labels{compiled.Labels}, Deny: g.IntN(6) == 0}); err != nil {
 		return nil
@@ -149,8 +149,8 @@ func (g *generator) asserted(rules string) gate.Tool {
 	return gate.Tool{Name: name}
 }
 
-// carried reports whether a call with the names has the claimed name; with evidence, the name must
-// count as evidence.
+// carried reports whether a call with the given names has the claimed name. If evidence is true,
+// the name must count as evidence.
 func carried(c gate.Call, names []gate.Name, t gate.Tool, evidence bool) bool {
 	return slices.ContainsFunc(names, func(n gate.Name) bool {
 		switch {
@@ -174,7 +174,7 @@ func (g *generator) rules() string {
 	if !g.small && g.IntN(4) == 0 {
 		out = append(out, fmt.Sprintf("map %s.f %s as %s", g.pick("a", "b"), g.pick("x", "y", "/[xy]/"), g.pick("m", "n")))
 	}
-	if !g.small && g.IntN(6) == 0 { // more maps of one field than are enumerated in advance
+	if !g.small && g.IntN(6) == 0 { // more maps of the same field than are enumerated in advance
 		for i := range 6 {
 			out = append(out, fmt.Sprintf("map %s.f word%d as o%d", g.pick("a", "b"), i, 2+i))
 		}
@@ -200,7 +200,7 @@ func (g *generator) rules() string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// count is mostly small, and sometimes a large counter.
+// count returns a count that is usually small and sometimes that of a large counter.
 func (g *generator) count() int {
 	if g.large && g.IntN(3) > 0 {
 		return 20 + g.IntN(400)
@@ -256,13 +256,14 @@ func (g *generator) net(i int) gate.Net {
 	return n
 }
 
-// terminalPlaces uses a separate random source, so that other draws for a seed remain stable.
+// terminalPlaces uses a separate random source, so that other random choices for a seed do not
+// change.
 func terminalPlaces(seed uint64, places []string) []string {
 	g := rand.New(rand.NewPCG(seed, 4))
 	return places[:g.IntN(2)]
 }
 
-// gatedBy wants a call that the net gates.
+// gatedBy returns a want for a call that the net gates.
 func gatedBy(net string) want {
 	return want{call: func(_ int, nets []gate.Verdict) bool {
 		return slices.ContainsFunc(nets, func(v gate.Verdict) bool { return v.Net == net && v.Kind == gate.Gated })
@@ -356,13 +357,13 @@ func (tr *trial) name(n verify.Name, stats map[string]int) {
 	}
 }
 
-// untold reports whether the names of a call do not contain the name: they include neither actions
-// nor the patterns of nets without labels.
+// untold reports whether the name cannot be among the names of a call, because these include
+// neither actions nor the patterns of nets without labels.
 func (tr *trial) untold(t gate.Tool) bool {
 	return t.Kind == gate.Literal || t.Kind == gate.Glob && !strings.Contains(tr.rules, t.Name)
 }
 
-// reaches checks that the last call of a trace is admitted and has the name.
+// reaches checks that the trace's last call is admitted and has the name.
 func (tr *trial) reaches(name gate.Tool, t verify.Trace) played {
 	pl := replay(tr.brute.policy, t)
 	tr.real(t)
@@ -432,7 +433,7 @@ func (tr *trial) proof(p verify.Proof) {
 	case verify.Conserved:
 		tr.invariant(p, a.Net, func(net *gate.NetInfo, d *gate.NetData) bool { return present(net, d) == initially(net) })
 	case verify.Exclusive:
-		if !released(tr.net(a.Net)) { // such a net loses the name regardless of its marking
+		if !released(tr.net(a.Net)) { // such a net loses the name, whatever its marking is
 			tr.invariant(p, a.Net, func(net *gate.NetInfo, d *gate.NetData) bool { return marked(net, d, a.Places) < 2 })
 		}
 	case verify.NoFailureLocks:
@@ -462,7 +463,7 @@ func (tr *trial) safety(p verify.Proof, broken bool) {
 	}
 }
 
-// further reports whether calls of the run have values that brute does not try.
+// further reports whether calls in the run have values that brute does not try.
 func further(t verify.Trace) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return strings.Contains(s.Args, `"v`) })
 }

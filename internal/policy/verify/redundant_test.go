@@ -11,11 +11,11 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestRedundantInSessions checks that a net that forbids in one session is not assumed to forbid in
-// the next.
+// TestRedundantInSessions checks that verify does not assume that a net that forbids a call in one
+// session also forbids it in the next.
 func TestRedundantInSessions(t *testing.T) {
 	for rules, want := range map[string][]string{
-		"limit x to 1 per session\nlimit x to 2 per user":                       nil, // three sessions
+		"limit x to 1 per session\nlimit x to 2 per user":                       nil, // shows only over three sessions
 		"limit x to 1 per session\nlimit x to 2 per session":                    {"limit-x-2"},
 		"limit x to 1 per user\nlimit x to 2 per user":                          {"limit-x-2-per-user"},
 		"limit x to 1 per session for each f\nlimit x to 2 per user for each f": nil,
@@ -45,7 +45,7 @@ func TestRedundantInSessions(t *testing.T) {
 }
 
 // redundant checks that, without a redundant net, the same calls are admitted and the same
-// approvals requested in every state of brute.
+// approvals are requested in every state of brute.
 func (tr *trial) redundant() {
 	for _, r := range tr.report.Redundant {
 		i := slices.IndexFunc(tr.brute.policy.Nets(), func(n gate.NetInfo) bool { return n.Name == r.Net.Name })
@@ -81,7 +81,7 @@ func (tr *trial) redundant() {
 	}
 }
 
-// asked returns the number of people who must approve a call, and their channels.
+// asked returns the number of people who must approve a call, with their channels.
 func asked(steps []gate.Step) string {
 	most, vias := 0, []string{}
 	for _, s := range steps {
@@ -94,8 +94,8 @@ func asked(steps []gate.Step) string {
 	return fmt.Sprint(most, vias)
 }
 
-// TestRandomApprovals checks that if several rules ask, a rule is reported as redundant only if the
-// same people are asked through the same channels without it.
+// TestRandomApprovals checks that, if several rules require approval, a rule is reported as
+// redundant only if the same people are asked on the same channels without it.
 func TestRandomApprovals(t *testing.T) { try(t, newApprovalTrial, 40) }
 
 func newApprovalTrial(t *testing.T, seed uint64) *trial {

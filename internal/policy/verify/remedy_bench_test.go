@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// BenchmarkRemedy measures the additional cost of a remedy: for the first refusal, which prepares
-// the finder, and for later ones.
+// BenchmarkRemedy measures the additional cost of a remedy, both for the first refusal, which
+// prepares the finder, and for later ones.
 func BenchmarkRemedy(b *testing.B) {
 	var chain strings.Builder
 	for i := range 30 {

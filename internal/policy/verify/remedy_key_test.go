@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestRemedyOfKeys checks that a remedy uses the values of the call, and starts from the state of
-// the session.
+// TestRemedyOfKeys checks that a remedy uses the values of the call and starts from the session's
+// state.
 func TestRemedyOfKeys(t *testing.T) {
 	rules := `require backup before delete with same path
 require lookup before send with same to as result.$.contacts[*].email

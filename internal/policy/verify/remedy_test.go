@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// refusal returns the refusal of a call after others have succeeded; a name with the prefix "-"
-// fails, one with "?" stays in flight.
+// refusal returns the refusal of a call after other calls have ended. These succeed, but a call
+// with the prefix "-" fails, and a call with the prefix "?" stays in flight.
 func refusal(t testing.TB, p *gate.Policy, after, tool string) (*gate.State, gate.Call, *gate.Refusal) {
 	t.Helper()
 	s := p.NewState(nil)
@@ -89,7 +89,7 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// handmade is a net that spends tokens and gets them back by another tool.
+// handmade returns a net that spends tokens and gets them back through another tool.
 func handmade(deferred bool) gate.Net {
 	return gate.Net{
 		Name: "n", Places: []string{"coins", "open"}, Initial: map[string]int{"coins": 1},
@@ -130,8 +130,8 @@ func TestRemediesThatAreNotKnown(t *testing.T) {
 	}
 }
 
-// TestRemedyThatHasHappened checks a remedy if another call of the session has enabled the refused
-// call in the meantime.
+// TestRemedyThatHasHappened checks the remedy when another call of the session has meanwhile
+// enabled the refused call.
 func TestRemedyThatHasHappened(t *testing.T) {
 	p, o := build(t, map[string]string{"policy.rules": "require backup before delete\n"})
 	_, call, r := refusal(t, p, "", "delete")
@@ -177,8 +177,8 @@ func TestDoubtfulRemedy(t *testing.T) {
 	}
 }
 
-// TestRandomRemedies compares remedies with the gate: each leads to an admission, none is longer
-// than necessary, and None is correct.
+// TestRandomRemedies compares remedies with the gate. Each remedy must lead to an admission, none
+// may be longer than necessary, and None must be correct.
 func TestRandomRemedies(t *testing.T) {
 	for name, make := range map[string]func(*testing.T, uint64) *trial{"usual": newTrial, "features": newFeatureTrial} {
 		t.Run(name, func(t *testing.T) { randomRemedies(t, make) })
@@ -256,8 +256,8 @@ func wander(tr *trial, dice *rand.Rand) *gate.State {
 	return s
 }
 
-// way returns the number of successful calls needed before the call is admitted, or -1; closed
-// reports whether everything was explored.
+// way returns the number of successful calls needed before the call is admitted, or -1 if it never
+// is. closed reports whether everything was explored.
 func (b *brute) way(from *gate.State, call int) (length int, closed bool) {
 	layer, seen := []*gate.State{from}, map[string]bool{}
 	for length := 0; len(layer) > 0; length++ {

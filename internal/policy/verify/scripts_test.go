@@ -14,8 +14,8 @@ func newScriptTrial(t *testing.T, seed uint64) *trial {
 	return g.trial(&trial{t: t, seed: seed, rules: src, known: known, calls: plainCalls(src, fieldsOfScripts, known)})
 }
 
-// fieldsOfScripts are scripts of all sets of commands that the rules look for: alone, twice, with
-// another command, and uncertain ones.
+// fieldsOfScripts are scripts of all sets of commands that the rules look for: each set alone,
+// twice, with another command, and with uncertain commands.
 var fieldsOfScripts = scripts("ls", "rm", "git push", "git")
 
 func scripts(commands ...string) []string {

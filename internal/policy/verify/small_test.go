@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// largeEach is the ratio of random policies to large ones. Most errors show in a few rules about
-// two tools, and many more small policies can be explored in the same time.
+// largeEach is the number of random policies per large one. Most errors show up with a few rules
+// about two tools, and many more small policies can be explored in the same time.
 const largeEach = 20
 
 func small(seed uint64) bool { return seed%largeEach != 0 }
@@ -49,8 +49,7 @@ func (g *generator) plainCalls(src string, seed uint64) (calls []gate.Call, know
 	return plainCalls(src, fieldsOfWords, known), known
 }
 
-// fewClaims keeps the first two claims and a few of the others, drawn from a separate random
-// source.
+// fewClaims keeps the first two claims and a few of the others, using a separate random source.
 func fewClaims(seed uint64, all []verify.Assertion) []verify.Assertion {
 	own := rand.New(rand.NewPCG(seed, 31))
 	rest := slices.Clone(all[2:])
@@ -58,9 +57,9 @@ func fewClaims(seed uint64, all []verify.Assertion) []verify.Assertion {
 	return append(slices.Clip(all[:2]), rest[:min(5, len(rest))]...)
 }
 
-// leaveOut leaves out the calls with an array, or those without a value: most policies do not need
-// both, and have fewer states then. A claim about a run with such a call is not compared with these
-// states; the run only has to replay.
+// leaveOut omits either the calls with an array or those without a value, because most policies do
+// not need both and have fewer states then. A claim about a run with an omitted call is not
+// compared with these states; the run only needs to be replayable.
 func (tr *trial) leaveOut() {
 	own := rand.New(rand.NewPCG(tr.seed, 32))
 	keyed := slices.ContainsFunc(tr.calls, func(c gate.Call) bool { return strings.Contains(string(c.Args), `["x","y"]`) })
@@ -77,8 +76,8 @@ func (tr *trial) leftOut(args string) bool {
 	return slices.ContainsFunc(tr.left, func(form string) bool { return strings.Contains(args, form) || form == "{}" && args == "" })
 }
 
-// among compares claims with runs as evidence: if those have omitted calls, or combinations of
-// values that no call of brute has, then brute does not cover them.
+// among runs compare for claims with the given runs as evidence. If the runs contain omitted calls,
+// or combinations of values that no call of brute has, brute does not cover them.
 func (tr *trial) among(compare func(), runs ...verify.Trace) {
 	beyond := slices.ContainsFunc(slices.Concat(runs...), func(s verify.Step) bool {
 		return !s.Ends && s.Wait == 0 && (tr.leftOut(s.Args) || tr.left != nil && strings.Contains(s.Args, "[") || tr.more != nil && tr.unmade(s))
@@ -100,7 +99,8 @@ func (tr *trial) among(compare func(), runs ...verify.Trace) {
 	}
 }
 
-// unheard keeps one call of each tool that nothing lists, since no net distinguishes its calls.
+// unheard keeps one call of each tool that nothing lists, because no net distinguishes the calls of
+// such a tool.
 func (tr *trial) unheard() {
 	heard := map[string]bool{}
 	for _, n := range tr.nets {
@@ -121,7 +121,7 @@ func (tr *trial) unheard() {
 			}
 		}
 	}
-	for _, a := range tr.o.Prove { // claims do not distinguish them either
+	for _, a := range tr.o.Prove { // claims do not distinguish these calls either
 		hear(heard, a)
 	}
 	if strings.Contains(tr.rules, "map ") {

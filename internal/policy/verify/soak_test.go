@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// try tests random policies: a few, or the number in PETRIGATE_SOAK.
+// try tests random policies: the given number, or the number in PETRIGATE_SOAK.
 func try(t *testing.T, trial func(*testing.T, uint64) *trial, count int) {
 	from, count := soak.Range(t, count)
 	stats := map[string]int{}

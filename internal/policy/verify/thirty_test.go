@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// thirtyMaps is an ordinary policy of a shell: many maps of one field, some with the same label,
-// and a rule or two about each label.
+// thirtyMaps is a typical policy for a shell: many maps of the same field, some with the same
+// label, and a rule or two about each label.
 const thirtyMaps = `map bash.command runs git push as push
 map bash.command runs git commit as commit
 map bash.command runs git reset --hard as destroy
@@ -64,7 +64,7 @@ block remote-copy
 limit container to 5 per user
 `
 
-// TestThirtyMaps checks that a policy of thirty maps of one field is decided completely.
+// TestThirtyMaps checks that a policy with thirty maps of the same field is decided completely.
 func TestThirtyMaps(t *testing.T) {
 	claims := []struct {
 		text string

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// forValues judges runs by a claim about each of the values separately; a value has one text for
-// each field of the key.
+// forValues returns a watcher that judges runs with respect to a claim about each of the values
+// separately. A value has one text for each field of the key.
 func forValues(e verify.ForEach, values ...[]string) *watcher {
 	var all []*watcher
 	for _, v := range values {
@@ -22,7 +22,7 @@ func forValues(e verify.ForEach, values ...[]string) *watcher {
 	return together(all)
 }
 
-// counts reports whether the call counts as one with that name, for the given value.
+// counts reports whether the call counts as a call with the given name for the given value.
 func counts(e verify.ForEach, c gate.Call, t gate.Tool, evidence bool, value []string) bool {
 	about := !evidence
 	most, counted := e.Of.(verify.AtMost)
@@ -37,14 +37,15 @@ func counts(e verify.ForEach, c gate.Call, t gate.Tool, evidence bool, value []s
 			continue
 		}
 		has := valuesIn(k.Field, c)
-		if !slices.Contains(has, value[i]) && (counted || len(has) > 0) { // a call without a value precedes no value
+		if !slices.Contains(has, value[i]) && (counted || len(has) > 0) { // a call without a value does not precede calls with any value
 			return false
 		}
 	}
 	return true
 }
 
-// valuesIn returns the texts in a field of the call; for a list, each of its elements.
+// valuesIn returns the texts in a field of the call. If the field is a list, it returns the
+// elements.
 func valuesIn(f gate.Field, c gate.Call) (texts []string) {
 	var v any
 	if f.Reader != nil {
@@ -73,7 +74,7 @@ func valuesIn(f gate.Field, c gate.Call) (texts []string) {
 	return texts
 }
 
-// together judges by all values together.
+// together returns a watcher that judges runs for all values together.
 func together(all []*watcher) *watcher {
 	each := func(states string, do func(w *watcher, state string) string) string {
 		old := strings.Split(states, "|")

@@ -59,7 +59,7 @@ func TestManyPrerequisites(t *testing.T) {
 	}
 }
 
-// TestExceededBoundsAreUnknown checks that whatever exceeds the bounds is unknown, with the reason.
+// TestExceededBoundsAreUnknown checks that whatever exceeds the limits is unknown and has a reason.
 func TestExceededBoundsAreUnknown(t *testing.T) {
 	deploy := gate.Tool{Name: "deploy"}
 	prove := []verify.Assertion{verify.AlwaysPossible{Tool: deploy}}
@@ -77,7 +77,8 @@ func TestExceededBoundsAreUnknown(t *testing.T) {
 	}
 }
 
-// TestMapperFunctionProvesNothing checks that nothing is proved if a function names the calls.
+// TestMapperFunctionProvesNothing checks that nothing is proved if a function determines the names
+// of calls.
 func TestMapperFunctionProvesNothing(t *testing.T) {
 	p, err := gate.NewPolicy([]gate.Net{{
 		Name: "n", Places: []string{"p"}, Mapper: func(gate.Call) []gate.Name { return nil },
@@ -92,7 +93,7 @@ func TestMapperFunctionProvesNothing(t *testing.T) {
 	}
 }
 
-// TestKnownTools checks that a tool list determines the meaning of a name with a dot, and the
+// TestKnownTools checks that a list of tools determines the meaning of a name with a dot and the
 // further names of a tool.
 func TestKnownTools(t *testing.T) {
 	rules := "block github\nlimit github.delete to 1 per session\n"
@@ -112,7 +113,7 @@ func TestKnownTools(t *testing.T) {
 	}
 }
 
-// TestDoubtfulArguments checks that a run without known arguments refutes nothing.
+// TestDoubtfulArguments checks that a run without known arguments does not refute anything.
 func TestDoubtfulArguments(t *testing.T) {
 	rules := "map sh.c /^[a-c]+$/ as low\nmap sh.c /^[b-d]+$/ as high\nblock high\nrequire low before sh\nblock \"x\"\n"
 	r := report(t, rules, nil)
@@ -149,7 +150,8 @@ func TestSixtyRules(t *testing.T) {
 	}
 }
 
-// TestOmittedCallsMakeResultsUnknown checks that omitted calls make exactly those results unknown that they could affect.
+// TestOmittedCallsMakeResultsUnknown checks that omitted calls make those results unknown that they
+// could affect, and no others.
 func TestOmittedCallsMakeResultsUnknown(t *testing.T) {
 	var rules strings.Builder
 	rules.WriteString("require a before b\nlimit chat.* to 3 per session\n")
@@ -175,7 +177,7 @@ func TestOmittedCallsMakeResultsUnknown(t *testing.T) {
 	}
 }
 
-// TestManyCalls checks a counterexample with more calls than are counted one by one.
+// TestManyCalls checks a counterexample with more calls than are counted individually.
 func TestManyCalls(t *testing.T) {
 	r := report(t, "require lint before push\n", func(o *verify.Options) {
 		o.Prove = []verify.Assertion{verify.AtMost{Count: 100, Tools: []gate.Tool{{Name: "lint"}}}}
@@ -191,8 +193,8 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
-// TestNoArguments checks that the result is open if no known text distinguishes the patterns of
-// maps, and that a list of texts is used if it does.
+// TestNoArguments checks that a result is left open if no known text distinguishes the maps'
+// patterns, and that a list of texts is used if it distinguishes them.
 func TestNoArguments(t *testing.T) {
 	r := report(t, "map sh.c /^x{9}y?$/ as long\nmap sh.c /x{3}/ as short\nblock short\nlimit long to 1 per session\n", nil)
 	for _, n := range r.Names {
@@ -202,8 +204,8 @@ func TestNoArguments(t *testing.T) {
 	}
 }
 
-// TestManyMaps checks that many maps of one field leave few questions open, since each rule is
-// about few of them.
+// TestManyMaps checks that many maps of the same field leave few questions open, because each rule
+// is about only few of them.
 func TestManyMaps(t *testing.T) {
 	names := func(words ...string) (tools []gate.Tool) {
 		for _, w := range words {
@@ -235,11 +237,12 @@ func TestManyMaps(t *testing.T) {
 	}
 }
 
-// TestSearchesAskStopOften checks that searches call Stop often, and do little after it returned true.
+// TestSearchesAskStopOften checks that searches call Stop often and do little after it has returned
+// true.
 func TestSearchesAskStopOften(t *testing.T) {
-	const every = 160 // states: 64, and the successors of the last of them
+	const every = 160 // number of states: 64 plus the successors of the last state
 	for _, c := range samples() {
-		if c.name == "requires" || c.name == "commands" { // equal, and long
+		if c.name == "requires" || c.name == "commands" { // equal to another sample, and long
 			continue
 		}
 		p, o := build(t, map[string]string{"policy.rules": c.rules, "prove": c.prove})
@@ -260,7 +263,8 @@ func TestSearchesAskStopOften(t *testing.T) {
 	}
 }
 
-// TestCallsOfManyMaps checks that a set of indistinguishable calls is not mistaken for all calls.
+// TestCallsOfManyMaps checks that a set of calls that are not distinguished is not mistaken for all
+// calls.
 func TestCallsOfManyMaps(t *testing.T) {
 	p, o := build(t, map[string]string{"policy.rules": assistant()})
 	calls, why := verify.Calls(p, o)
@@ -269,8 +273,8 @@ func TestCallsOfManyMaps(t *testing.T) {
 	}
 }
 
-// TestObserversInFlightAreUnbounded checks that any number of observing calls can be in flight, but that a transition
-// that needs two of them is not always possible.
+// TestObserversInFlightAreUnbounded checks that any number of observing calls can be in flight but
+// that a transition that needs two of them is not always possible.
 func TestObserversInFlightAreUnbounded(t *testing.T) {
 	p, err := gate.NewPolicy([]gate.Net{{
 		Name: "pairs", Places: []string{"p", "q", "r"}, Initial: map[string]int{"r": 3}, Free: []string{"a"},

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestConditions checks that findings about calls with a condition have arguments that satisfy the
-// condition, or do not; the gate replays them.
+// TestConditions checks that findings about calls with a condition have arguments that satisfy, or
+// do not satisfy, the condition. The gate replays them.
 func TestConditions(t *testing.T) {
 	for _, rules := range []string{
 		"map charge when \"args.amount > 50000\" as big-charge\nrequire human-approval before big-charge\n",

@@ -18,8 +18,7 @@ const (
 	someTexts  = "no arguments are known that match some of the maps together"
 )
 
-// TestReasons compares the reasons for unknown results about small policies, in the order of the
-// report.
+// TestReasons compares the reasons for unknown results about small policies, in report order.
 func TestReasons(t *testing.T) {
 	nets := map[string]string{"judged": `
 - name: guard
@@ -43,7 +42,7 @@ func TestReasons(t *testing.T) {
 `}
 	known := func(o *verify.Options) { o.Known = true }
 	stopped := func(o *verify.Options) { o.Stop = func() bool { return true } }
-	late := func(o *verify.Options) { // after the kinds of calls were counted
+	late := func(o *verify.Options) { // starts after the kinds of calls were counted
 		asked := 0
 		o.Stop = func() bool { asked++; return asked > 300 }
 	}
@@ -151,7 +150,7 @@ func reasons(p *gate.Policy, o verify.Options) []string {
 	return once
 }
 
-// each returns a text for each of n numbers (#) and letters (@).
+// each returns text repeated for n numbers (#) and letters (@).
 func each(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
@@ -160,7 +159,7 @@ func each(n int, text string) string {
 	return b.String()
 }
 
-// hard is a policy with many states.
+// hard returns a policy with many states.
 func hard() string {
 	return star(6) + each(6, "limit a# to 2 per deploy\n")
 }

@@ -12,16 +12,16 @@ import (
 )
 
 // TestRandomFields compares verify with the gate for tools that are mapped by several fields of
-// several kinds, and that have a canonical and a bare name.
+// different kinds and that have both a canonical and a bare name.
 func TestRandomFields(t *testing.T) { try(t, newWideTrial, 2) }
 
-// A wide policy reads two fields and a path of one tool.
+// A wide policy reads two fields and a path of the same tool.
 type wide struct {
 	rules string
-	known bool // the tools are listed: gh_a is the tool a of the upstream gh
+	known bool // the tools are known: gh_a is the tool a of the upstream gh
 }
 
-// values of the fields that the maps of a wide policy read, as JSON; empty: the field is missing
+// values of the fields that the maps of a wide policy read, in JSON; empty: the field is missing
 var wideFields = []argument{
 	{"f", []string{"", `"ls"`, `"rm"`, `"ls; rm"`, `"ls; true"`, `"$x"`, `["ls"]`, `"true"`, `"ls; ls"`, `["rm"]`, `"echo ls rm"`, `"rm ls"`, `"ls rm"`, `["ls rm"]`, `["ls","$x"]`}},
 	{"s", []string{"", `"ls"`, `"rm"`, `"true"`, `["rm"]`, `"x"`}},
@@ -35,7 +35,7 @@ func newWideTrial(t *testing.T, seed uint64) *trial {
 	return g.trial(&trial{t: t, seed: seed, rules: w.rules, known: true, calls: w.calls(), alone: true, o: verify.Options{Tools: w.tools()}})
 }
 
-// tools returns the tools of an upstream for a policy with known tools; nil: the tools are unknown.
+// tools returns an upstream's tools if the policy's tools are known, and nil otherwise.
 func (w wide) tools() []verify.Tool {
 	if !w.known {
 		return nil
@@ -57,7 +57,7 @@ var upstreamTools = map[string]bool{"gh.a": true}
 // calls returns all calls with all values of the fields.
 func (w wide) calls() []gate.Call {
 	tools := []string{"a", "b", "c", "d", "ax", "q", "qq", "a.x", "x.go", "a.x.go", "mx", "ox", "0", "x0", "ax0", "a.0"}
-	if w.known { // the list does not exclude other calls
+	if w.known { // the list of tools does not exclude other calls
 		tools = append(tools[1:], "gh_a", "gh_q")
 	}
 	for _, label := range []string{"m", "n", "o"} {

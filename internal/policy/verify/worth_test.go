@@ -8,9 +8,10 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// TestScriptsOfSeveralCommands checks scripts that are evidence of a label that they do not
-// certainly have, of several labels of different programs, or of one label while certainly having
-// another. Calls that such a script enables are not proved impossible.
+// TestScriptsOfSeveralCommands checks scripts that are evidence for a label that they do not
+// certainly have, scripts that are evidence for several labels of different programs, and scripts
+// that are evidence for one label and certainly have another. Calls that such a script enables must
+// not be proved impossible.
 func TestScriptsOfSeveralCommands(t *testing.T) {
 	for _, test := range []struct{ name, rules, script string }{
 		{"evidence that is not certain", `

@@ -29,8 +29,8 @@ func enumerate(t *testing.T, rules string) (*gate.Policy, []*callclass.Class) {
 	return r.Policy, e.Admitted()
 }
 
-// divisions are rules, and the classes into which they divide calls: the tool with the witness, the
-// name, and the nets that the class affects.
+// divisions lists rules with the classes that they divide calls into. A class is given by the tool
+// with the witness, the name, and the nets that the class affects.
 var divisions = map[string][]string{
 	"require backup before delete\n":                   {`backup() is backup, nets [0]`, `delete() is delete, nets [0]`},
 	"limit push to 1 per session\nblock push\n":        {`push() is push, nets [0 1]`},
@@ -57,8 +57,8 @@ func TestRulesDivideCallsIntoClasses(t *testing.T) {
 	}
 }
 
-// TestWitnessAffectsNetsOfItsClass: the gate finds the nets that a class affects in the call that is
-// its witness, too.
+// TestWitnessAffectsNetsOfItsClass checks that a class affects the same nets as the gate finds for
+// its witness.
 func TestWitnessAffectsNetsOfItsClass(t *testing.T) {
 	for rules := range divisions {
 		p, classes := enumerate(t, rules)

@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// TestAccelerationMatchesSingleSteps checks that calls accelerated in one step lead to the same state as single calls,
-// across every change of the enabled transitions on the way.
+// TestAccelerationMatchesSingleSteps checks that accelerated calls lead to the same state as single
+// calls, even if enabled transitions change on the way.
 func TestAccelerationMatchesSingleSteps(t *testing.T) {
 	many := func(place string, n int) []string { return slices.Repeat([]string{place}, n) }
 	nets := []gate.Net{
-		{ // another transition below ten tokens
+		{ // another transition becomes disabled below ten tokens
 			Name: "falls", Places: []string{"p", "q"}, Initial: map[string]int{"p": 60},
 			Transitions: []gate.Transition{
 				{Name: "much", Inputs: many("p", 10), Outputs: many("p", 9), Tools: gate.Tools("x")},
@@ -28,13 +28,13 @@ func TestAccelerationMatchesSingleSteps(t *testing.T) {
 				{Name: "over", Inputs: many("q", 20), Outputs: []string{"r"}},
 			},
 		},
-		{ // the call ends its watch, but not every time
+		{ // the call ends its watch, but not always
 			Name: "watched", Places: []string{"p", "q"}, Initial: map[string]int{"p": 90},
 			Transitions: []gate.Transition{
 				{Name: "seen", Inputs: []string{"p", "p"}, Outputs: []string{"q"}, Tools: gate.Tools("x"), Observe: true, Deferred: true},
 			},
 		},
-		{ // takes tokens in flight and gives back fewer
+		{ // a call takes tokens in flight and returns fewer
 			Name: "flies", Places: []string{"p", "q"}, Initial: map[string]int{"p": 150},
 			Transitions: []gate.Transition{
 				{Name: "go", Inputs: many("p", 3), Outputs: []string{"p", "q"}, Tools: gate.Tools("x"), Deferred: true},
@@ -70,8 +70,8 @@ func TestAccelerationMatchesSingleSteps(t *testing.T) {
 
 func marking(r *run) []int { return r.nets[0].locals.List[r.local[0]].marking }
 
-// TestAccelerationIsBounded checks that a run that cannot be accelerated is played up to a bound, and
-// counts as unknown beyond it.
+// TestAccelerationIsBounded checks that a run that cannot be accelerated is played up to a limit
+// and counts as unknown beyond it.
 func TestAccelerationIsBounded(t *testing.T) {
 	flips := gate.Net{Name: "flips", Places: []string{"p", "q"}, Initial: map[string]int{"p": 1}, Transitions: []gate.Transition{
 		{Name: "there", Inputs: []string{"p"}, Outputs: []string{"q"}, Tools: gate.Tools("x")},

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// fresh is the net of the rule "require test before push since edit".
+// fresh returns the net for the rule "require test before push since edit".
 func fresh(spoils bool) gate.Net {
 	return gate.Net{
 		Name: "fresh", Places: []string{"ready", "gate"}, Initial: map[string]int{"ready": 1},
@@ -30,12 +30,12 @@ func modelOf(t *testing.T, nets ...gate.Net) *Model {
 	return New(p, callclass.Options{Known: true}, Options{})
 }
 
-// TestSpoilersInvalidateOverlappingTests plays runs with overlapping calls: a test counts only if no edit was in flight
-// between its commit and its success.
+// TestSpoilersInvalidateOverlappingTests plays runs with overlapping calls. A test counts only if
+// no edit was in flight between its admission and its success.
 func TestSpoilersInvalidateOverlappingTests(t *testing.T) {
 	m := modelOf(t, fresh(true))
 	for _, c := range []struct {
-		run  string // a name begins a call; a call followed by +, - or ? succeeds, fails or ends unknown
+		run  string // a name begins a call; a name followed by +, - or ? ends the call with success, failure or an unknown outcome
 		push bool
 	}{
 		{"test test+", true},
@@ -85,8 +85,8 @@ func (m *Model) playNames(t *testing.T, r *run, words string) {
 	}
 }
 
-// TestSpaceAgreesOnFreshness checks that in the space of all runs no push follows an edit without a test, and
-// that a push can always become possible again.
+// TestSpaceAgreesOnFreshness checks that, in the space of all runs, no push follows an edit without
+// a test, and a push can always become possible again.
 func TestSpaceAgreesOnFreshness(t *testing.T) {
 	m := modelOf(t, fresh(true))
 	const dirty, clean = 0, 1
