@@ -8,6 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
+// adoptionReport lists what happens to the nets of sessions and parts under another policy.
+type adoptionReport []admission.Adopted
+
+func (r *adoptionReport) add(k admission.Key, kept []gate.Kept) {
+	if len(kept) > 0 {
+		*r = append(*r, admission.Adopted{Key: k, Nets: kept})
+	}
+}
+
 // compareAdopted orders reports by principal, then by session.
 func compareAdopted(a, b admission.Adopted) int {
 	return strings.Compare(a.Principal+"\x00"+a.Session, b.Principal+"\x00"+b.Session)

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/runtime/admission"
@@ -16,6 +18,25 @@ import (
 
 // commitTimeout bounds the duration of a commit.
 const commitTimeout = 20 * time.Second
+
+// committer commits the steps of a [Durable], and of everything else that writes to its database. It
+// owns the queue. Its methods that commit require the commit lock of the queue, which guards
+// uncertain and context.
+type committer struct {
+	database backend.Backend
+	recorder *audit.Recorder // also receives the committed records
+	clock    *Clock
+	log      *slog.Logger
+	now      func() time.Time
+	settle   func(admitted) // settles a call that was never sent as a failure
+
+	queue     queue
+	staging   atomic.Int32          // number of steps being staged
+	lastFault atomic.Pointer[error] // error of the last failed access; nil: the database works
+	uncertain uncertainCalls
+	context   commitContext
+	unsent    unsent
+}
 
 // unflushed holds committed steps of one batch that still need a flush to disk.
 type unflushed []*queued
@@ -28,45 +49,48 @@ func (all unflushed) flush() {
 	}
 	err := all[0].op.Flush()
 	if err != nil {
-		err = all[0].ledger.recordFault(err)
+		err = all[0].committer.recordFault(err)
 	}
 	for _, s := range all {
 		s.finishCommitted(cmp.Or(s.err, err))
 	}
 }
 
-// commitNext commits the next batch unless s is already committed, and flushes it. The caller holds
-// the commit lock; commitNext releases it.
-func (s *queued) commitNext() {
-	defer s.ledger.settleUnsent()
-	s.commitBatch().flush()
+// commitNext commits the next batch unless s is already committed, and flushes it. Then it settles the
+// calls that were not sent. The caller holds the commit lock; commitNext releases it.
+func (c *committer) commitNext(s *queued) {
+	defer func() {
+		for _, call := range c.unsent.takeAll() {
+			c.settle(call)
+		}
+	}()
+	c.commitBatch(s).flush()
 }
 
-func (s *queued) commitBatch() unflushed {
-	d := s.ledger
-	defer d.queue.unlockCommit()
+func (c *committer) commitBatch(s *queued) unflushed {
+	defer c.queue.unlockCommit()
 	if s.isDone() || s.unflushed.Load() {
 		return nil
 	}
-	if d.staging.Load() > 0 {
+	if c.staging.Load() > 0 {
 		runtime.Gosched() // let steps that are being staged join the batch
 	}
-	d.queue.gather(s)
-	return d.commit(d.queue.nextBatch())
+	c.queue.gather(s)
+	return c.commit(c.queue.nextBatch())
 }
 
 // drain commits all steps in the queue.
-func (d *Durable) drain() {
-	d.queue.commitLock <- struct{}{}
-	defer d.queue.unlockCommit()
-	for batch := d.queue.nextBatch(); len(batch) > 0; batch = d.queue.nextBatch() {
-		d.commit(batch).flush()
+func (c *committer) drain() {
+	c.queue.commitLock <- struct{}{}
+	defer c.queue.unlockCommit()
+	for batch := c.queue.nextBatch(); len(batch) > 0; batch = c.queue.nextBatch() {
+		c.commit(batch).flush()
 	}
 }
 
 // commit commits a batch and returns the steps that still need a flush. Steps with a dropped row
 // are not committed. The caller must hold the commit lock.
-func (d *Durable) commit(batch []*queued) unflushed {
+func (c *committer) commit(batch []*queued) unflushed {
 	valid, lost := splitDropped(batch)
 	// Lost steps fail after the commit: a caller that reads again then sees the result of this
 	// commit.
@@ -83,20 +107,21 @@ func (d *Durable) commit(batch []*queued) unflushed {
 	for i, s := range valid {
 		ops[i] = &s.op
 	}
-	ctx := d.commitContext.current()
-	err := d.resolveUncertain(ctx)
+	ctx := c.context.current()
+	found, err := c.uncertain.resolve(ctx)
 	if err == nil {
+		c.unsent.add(found...)
 		began := time.Now()
-		err = d.database.Commit(ctx, ops)
-		d.queue.noteCommit(ops, len(lost), time.Since(began))
+		err = c.database.Commit(ctx, ops)
+		c.queue.noteCommit(ops, len(lost), time.Since(began))
 	}
 	switch {
 	case err == nil:
-		return d.finishBatch(valid)
+		return c.finishBatch(valid)
 	case errors.Is(err, backend.ErrUncertain):
-		d.finishUncertain(ctx, valid, d.recordFault(err))
+		c.finishBatch(c.uncertain.finish(ctx, valid, c.recordFault(err)))
 	default:
-		_ = d.recordFault(err)
+		_ = c.recordFault(err)
 		for _, s := range valid {
 			s.fail(err, err)
 		}
@@ -158,10 +183,10 @@ func splitDropped(batch []*queued) (valid, lost []*queued) {
 // finishBatch ends the steps of a commit with the results of the database, and returns the
 // committed steps that still need a flush. If the recorder cannot write the records, the admitted
 // calls are not sent, and are settled as failures.
-func (d *Durable) finishBatch(steps []*queued) (all unflushed) {
-	unwritten := d.copyRecords(steps)
+func (c *committer) finishBatch(steps []*queued) (all unflushed) {
+	unwritten := c.copyRecords(steps)
 	for _, s := range steps {
-		d.Clock.observe(&s.op)
+		c.clock.observe(&s.op)
 		if s.op.Err != nil {
 			s.reject(s.op.Err)
 			continue
@@ -183,8 +208,8 @@ func (d *Durable) finishBatch(steps []*queued) (all unflushed) {
 }
 
 // copyRecords also writes the records of the committed steps to the recorder.
-func (d *Durable) copyRecords(steps []*queued) error {
-	if !d.recorder.Active() {
+func (c *committer) copyRecords(steps []*queued) error {
+	if !c.recorder.Active() {
 		return nil
 	}
 	var all []audit.Event
@@ -196,11 +221,20 @@ func (d *Durable) copyRecords(steps []*queued) error {
 	if len(all) == 0 {
 		return nil
 	}
-	err := d.recorder.Write(all...)
+	err := c.recorder.Write(all...)
 	if err != nil {
-		d.log.Error("records are stored only in the database", "records", len(all), "error", err)
+		c.log.Error("records are stored only in the database", "records", len(all), "error", err)
 	}
 	return err
+}
+
+// finishCommitted ends a committed step with the error result. If result is not nil, the call of the
+// step must not be sent, and is settled as a failure later.
+func (s *queued) finishCommitted(result error) {
+	if result != nil && s.call != 0 {
+		s.committer.unsent.add(admitted{session: s.session, call: s.call})
+	}
+	s.finish(result)
 }
 
 // reject ends a step that the database refused with err.
@@ -215,4 +249,49 @@ func (s *queued) reject(err error) {
 	default:
 		s.fail(admission.ErrStale, err)
 	}
+}
+
+// recordFault records that the database has failed: Ready has to check it.
+func (c *committer) recordFault(err error) error {
+	c.lastFault.Store(&err)
+	return err
+}
+
+func (c *committer) newQueued(k admission.Key) *queued {
+	return &queued{committer: c, session: k, done: make(chan struct{}), op: backend.Op{Session: k.Session, Time: c.now()}}
+}
+
+// enqueue appends the step to the queue.
+func (c *committer) enqueue(s *queued) *queued {
+	for i := range s.op.Writes {
+		s.rows[i].last = s
+	}
+	c.queue.add(s)
+	return s
+}
+
+// write queues a step that replaces the part of a row, or removes it if data is nil. The error of
+// the step is [admission.ErrStale] if another process has changed the part.
+func (c *committer) write(r *row, data []byte) *queued {
+	s := c.newQueued(admission.Key{})
+	s.addWrite(r, backend.Write{ID: r.id, Version: r.version, Data: data})
+	return c.enqueue(s)
+}
+
+// close ends the context of commits, after the commit in progress.
+func (c *committer) close() {
+	c.queue.commitLock <- struct{}{}
+	defer c.queue.unlockCommit()
+	c.context.cancel()
+}
+
+// ready returns why nothing can be committed now; nil: commits should work.
+func (c *committer) ready() error {
+	if c.lastFault.Load() != nil {
+		if err := c.database.Ready(context.Background()); err != nil {
+			return err
+		}
+		c.lastFault.Store(nil)
+	}
+	return c.recorder.Ready()
 }

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -25,23 +24,15 @@ import (
 type Durable struct {
 	Clock Clock
 
-	database backend.Backend
-	recorder *audit.Recorder // also receives the committed records
-	log      *slog.Logger
-	now      func() time.Time
-	queue    queue
-	staging  atomic.Int32 // number of steps being staged
-
-	lastFault     atomic.Pointer[error] // error of the last failed access; nil: the database works
-	uncertain     uncertainCalls        // guarded by the commit lock
-	commitContext commitContext         // guarded by the commit lock
-	unsent        unsent
+	database  backend.Backend
+	committer *committer
+	presence  *presence
+	log       *slog.Logger
+	now       func() time.Time
 
 	policyMu sync.RWMutex // read-locked while a step is staged, write-locked while a policy is replaced
 	codec    *statecode.Codec
 	*cache
-
-	presence presence
 }
 
 // DurableOptions configures a [Durable]. Backend and Policy are required.
@@ -59,30 +50,37 @@ var _ admission.Ledger = (*Durable)(nil)
 // NewDurable returns a ledger in a database. Close it before the database is closed.
 func NewDurable(ctx context.Context, o DurableOptions) (*Durable, error) {
 	d := &Durable{
-		database: o.Backend, recorder: o.Recorder, log: o.Logger, now: o.Now, queue: queue{commitLock: make(chan struct{}, 1)},
+		database: o.Backend, log: o.Logger, now: o.Now,
 		codec: statecode.New(o.Policy, o.Active), cache: newCache(o.Policy, o.Active),
-	}
-	if d.recorder == nil {
-		d.recorder = audit.NewRecorder(nil, d.now)
 	}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
+	if o.Recorder == nil {
+		o.Recorder = audit.NewRecorder(nil, d.now)
+	}
 	if d.now == nil {
 		d.now = time.Now
 	}
+	d.committer = &committer{
+		database: o.Backend, recorder: o.Recorder, clock: &d.Clock, log: d.log, now: d.now, settle: d.settleUnsent,
+		queue: queue{commitLock: make(chan struct{}, 1)}, uncertain: uncertainCalls{database: o.Backend},
+	}
+	d.presence = &presence{committer: d.committer}
 	if err := d.Beat(ctx); err != nil { // not fatal: calls are refused until the database works
-		_ = d.recordFault(err)
+		_ = d.committer.recordFault(err)
 	}
 	return d, nil
 }
 
+// Beat writes the heartbeat of this process and removes sessions of processes that have ended. The
+// caller must call it every few seconds; it does nothing if no heartbeat is due.
+func (d *Durable) Beat(ctx context.Context) error { return d.presence.beat(ctx) }
+
 // Close removes the heartbeat of this process from the database.
 func (d *Durable) Close(ctx context.Context) error {
-	err := d.removePresence(ctx)
-	d.queue.commitLock <- struct{}{}
-	defer d.queue.unlockCommit()
-	d.commitContext.cancel()
+	err := d.presence.remove(ctx)
+	d.committer.close()
 	return err
 }
 
@@ -96,7 +94,7 @@ func (d *Durable) unlockPolicy() { d.policyMu.RUnlock() }
 func (d *Durable) Adopt(ctx context.Context, a admission.Adoption) ([]admission.Adopted, error) {
 	d.policyMu.Lock()
 	defer d.policyMu.Unlock()
-	d.drain()
+	d.committer.drain()
 	t := &takeover{Adoption: a, from: d.codec, to: statecode.New(a.Policy, a.Active)}
 	t.to.Reset(a.Reset)
 	d.prepareTakeover(t)
@@ -111,7 +109,7 @@ func (d *Durable) Adopt(ctx context.Context, a admission.Adoption) ([]admission.
 		if err != nil {
 			return nil, err
 		}
-		d.drain()
+		d.committer.drain()
 		if err := c.Wait(ctx); err != nil {
 			return nil, err
 		}
@@ -125,19 +123,34 @@ func (d *Durable) Adopt(ctx context.Context, a admission.Adoption) ([]admission.
 func (d *Durable) Records() bool { return true }
 
 // Ready implements [admission.Ledger].
-func (d *Durable) Ready() error {
-	if d.lastFault.Load() == nil {
-		return d.recorder.Ready()
+func (d *Durable) Ready() error { return d.committer.ready() }
+
+// Append implements [admission.Ledger].
+func (d *Durable) Append(_ context.Context, events ...audit.Event) (admission.Commit, error) {
+	s := d.committer.newQueued(admission.Key{})
+	if err := s.addEvents(events); err != nil {
+		return nil, err
 	}
-	if err := d.database.Ready(context.Background()); err != nil {
-		return err
-	}
-	d.lastFault.Store(nil)
-	return d.recorder.Ready()
+	return d.committer.enqueue(s), nil
 }
 
-// recordFault records that the database has failed: Ready has to check it.
-func (d *Durable) recordFault(err error) error {
-	d.lastFault.Store(&err)
-	return err
+// settledBySelf is the actor in the outcome record of a call that was never sent.
+const settledBySelf = "petrigate: the call was never sent"
+
+// settleUnsent settles a call that was not sent as a failure.
+func (d *Durable) settleUnsent(c admitted) {
+	ctx, now := context.Background(), d.now()
+	err := admission.Update(ctx, d, c.session, func(s *gate.State) (admission.Change, error) {
+		o := s.Calls[c.call]
+		if o == nil {
+			return admission.Change{}, nil
+		}
+		return admission.Change{Delta: s.Policy().SettleAt(s, c.call, gate.Failure, now), Events: []audit.Event{audit.Outcome{
+			Time: now, Event: "outcome", Session: c.session.Session, Call: c.call, Tool: o.Call.Tool,
+			Outcome: gate.Failure.String(), By: settledBySelf,
+		}}}, nil
+	})
+	if err != nil {
+		d.log.Error("cannot settle a call that was admitted but never sent: settle it as a failure", "session", c.session.Session, "call", c.call, "error", err)
+	}
 }

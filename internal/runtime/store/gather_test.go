@@ -33,7 +33,7 @@ func (s *slow) Versions(_ context.Context, ids ...backend.PartID) ([]int64, erro
 	return make([]int64, len(ids)), nil
 }
 
-func (s *slow) List(context.Context, backend.Scope) iter.Seq2[backend.Part, error] {
+func (s *slow) List(context.Context, backend.Scope, string) iter.Seq2[backend.Part, error] {
 	return func(func(backend.Part, error) bool) {}
 }
 

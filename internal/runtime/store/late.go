@@ -28,7 +28,10 @@ type Late struct {
 	closed      bool
 }
 
-var _ backend.Backend = (*Late)(nil)
+var (
+	_ backend.Backend = (*Late)(nil)
+	_ backend.Pins    = (*Late)(nil)
+)
 
 // NewLate returns a database that the function open opens on first use. The logger receives
 // failures to open it and the recovery.
@@ -165,21 +168,12 @@ func (l *Late) Versions(ctx context.Context, ids ...backend.PartID) ([]int64, er
 }
 
 // List implements [backend.Backend].
-func (l *Late) List(ctx context.Context, s backend.Scope) iter.Seq2[backend.Part, error] {
+func (l *Late) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
 	b, err := l.opened(ctx)
 	if err != nil {
 		return func(yield func(backend.Part, error) bool) { yield(backend.Part{}, err) }
 	}
-	return b.List(ctx, s)
-}
-
-// ListWith implements [backend.Backend].
-func (l *Late) ListWith(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
-	b, err := l.opened(ctx)
-	if err != nil {
-		return func(yield func(backend.Part, error) bool) { yield(backend.Part{}, err) }
-	}
-	return b.ListWith(ctx, s, text)
+	return b.List(ctx, s, text)
 }
 
 // Commit implements [backend.Backend].
@@ -303,4 +297,45 @@ func (l *Late) Close() error {
 		return nil
 	}
 	return l.inner.Close()
+}
+
+// errNoPins: the database does not implement [backend.Pins].
+var errNoPins = errors.New("the state database stores no accepted tool definitions")
+
+func (l *Late) pins(ctx context.Context) (backend.Pins, error) {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if pins, ok := b.(backend.Pins); ok {
+		return pins, nil
+	}
+	return nil, errNoPins
+}
+
+// Pins implements [backend.Pins].
+func (l *Late) Pins(ctx context.Context, after int64) (changed []backend.Pin, total int, err error) {
+	pins, err := l.pins(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	return pins.Pins(ctx, after)
+}
+
+// AddPins implements [backend.Pins].
+func (l *Late) AddPins(ctx context.Context, all []backend.Pin) (added int, err error) {
+	pins, err := l.pins(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return pins.AddPins(ctx, all)
+}
+
+// PutPin implements [backend.Pins].
+func (l *Late) PutPin(ctx context.Context, p backend.Pin) error {
+	pins, err := l.pins(ctx)
+	if err != nil {
+		return err
+	}
+	return pins.PutPin(ctx, p)
 }

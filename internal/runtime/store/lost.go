@@ -21,11 +21,11 @@ type LostCall struct {
 // Lost lists the open calls whose processes have ended. It reads the sessions with open calls, but
 // no records.
 func (d *Durable) Lost(ctx context.Context) ([]LostCall, error) {
-	if _, err := d.endedProcesses(ctx); err != nil {
+	if _, err := d.presence.endedProcesses(ctx); err != nil {
 		return nil, err
 	}
 	var lost []LostCall
-	for p, err := range d.database.ListWith(ctx, backend.Session, statecode.OpenCalls) {
+	for p, err := range d.database.List(ctx, backend.Session, statecode.OpenCalls) {
 		if err != nil {
 			return nil, err
 		}
@@ -34,7 +34,7 @@ func (d *Durable) Lost(ctx context.Context) ([]LostCall, error) {
 			return nil, err
 		}
 		for _, c := range calls {
-			if d.lost(c.Process) {
+			if d.presence.lost(c.Process) {
 				lost = append(lost, LostCall{Session: p.ID.Name, Process: c.Process, Call: c.Number, Tool: c.Tool, Since: c.Since})
 			}
 		}
@@ -56,20 +56,14 @@ func (d *Durable) LostOf(ctx context.Context, k admission.Key) (map[uint64]bool,
 	if err != nil || len(admitted) == 0 {
 		return nil, err
 	}
-	if _, err := d.endedProcesses(ctx); err != nil {
+	if _, err := d.presence.endedProcesses(ctx); err != nil {
 		return nil, err
 	}
 	lost := map[uint64]bool{}
 	for number, process := range admitted {
-		if d.lost(process) {
+		if d.presence.lost(process) {
 			lost[number] = true
 		}
 	}
 	return lost, nil
-}
-
-// lost reports whether the process that admitted a call has ended. It uses the heartbeats that
-// [Durable.endedProcesses] read last.
-func (d *Durable) lost(process string) bool {
-	return process != d.database.Writer() && d.presence.hasEnded(process)
 }

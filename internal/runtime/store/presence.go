@@ -22,8 +22,10 @@ const (
 	beatTimeout  = time.Minute
 )
 
-// presence tracks which processes use the database. The zero value knows no process.
+// presence tracks which processes use the database.
 type presence struct {
+	committer *committer
+
 	mu     sync.Mutex
 	own    *row
 	last   time.Time // last heartbeat of this process
@@ -53,7 +55,7 @@ type sighting struct {
 }
 
 // hasEnded reports whether the process has ended, according to the heartbeats that
-// [Durable.endedProcesses] read last. An empty name means a process of an older version, which does
+// [presence.endedProcesses] read last. An empty name means a process of an older version, which does
 // not store its name with its calls. It has certainly ended if no process of an older version is
 // live.
 func (p *presence) hasEnded(process string) bool {
@@ -82,39 +84,35 @@ func (p *presence) processes() map[string]bool {
 	return known
 }
 
-// Beat writes the heartbeat of this process and removes sessions of processes that have ended. The
-// caller must call it every few seconds; it does nothing if no heartbeat is due.
-func (d *Durable) Beat(ctx context.Context) error {
-	row, err := d.presence.dueRow(ctx, d.database)
+// beat implements [Durable.Beat].
+func (p *presence) beat(ctx context.Context) error {
+	row, err := p.dueRow(ctx)
 	if row == nil || err != nil {
 		return err
 	}
-	data, _ := json.Marshal(heartbeat{Time: d.now().Unix(), Names: true})
-	w := backend.Write{ID: row.id, Version: row.version, Data: data}
-	s := d.newQueued(&entry{}, nil)
-	s.addWrite(row, w)
-	err = d.enqueue(s).Wait(ctx)
-	d.presence.noteBeat(err)
+	data, _ := json.Marshal(heartbeat{Time: p.committer.now().Unix(), Names: true})
+	err = p.committer.write(row, data).Wait(ctx)
+	p.noteBeat(err)
 	if err != nil && !errors.Is(err, admission.ErrStale) {
 		return err
 	}
-	ended, err := d.endedProcesses(ctx)
+	ended, err := p.endedProcesses(ctx)
 	if err != nil || len(ended) == 0 {
 		return err
 	}
-	return d.removeEnded(ctx, ended)
+	return p.removeEnded(ctx, ended)
 }
 
 // dueRow returns the row of the heartbeat of this process if a heartbeat is due, else nil.
-func (p *presence) dueRow(ctx context.Context, b backend.Backend) (*row, error) {
+func (p *presence) dueRow(ctx context.Context) (*row, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.last.IsZero() && time.Since(p.last) < beatInterval {
 		return nil, nil
 	}
 	if p.own == nil || p.own.dropReason() != nil {
-		id := backend.PartID{Scope: processScope, Name: b.Writer()}
-		versions, err := b.Versions(ctx, id)
+		id := backend.PartID{Scope: processScope, Name: p.committer.database.Writer()}
+		versions, err := p.committer.database.Versions(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -132,12 +130,12 @@ func (p *presence) noteBeat(err error) {
 }
 
 // endedProcesses reads all heartbeats and returns those that have not changed for beatTimeout.
-func (d *Durable) endedProcesses(ctx context.Context) (ended []backend.Part, err error) {
-	p, now := &d.presence, time.Now()
+func (p *presence) endedProcesses(ctx context.Context) (ended []backend.Part, err error) {
+	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	seen, signs := map[string]sighting{}, map[string]processStatus{}
-	for part, err := range d.database.List(ctx, processScope) {
+	for part, err := range p.committer.database.List(ctx, processScope, "") {
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +146,7 @@ func (d *Durable) endedProcesses(ctx context.Context) (ended []backend.Part, err
 		}
 		var n heartbeat
 		_ = json.Unmarshal(part.Data, &n) // an older version stores a number; the error does not matter
-		if seen[name], signs[name] = is, (processStatus{part.Changed, n.Names}); now.Sub(is.at) > beatTimeout && name != d.database.Writer() {
+		if seen[name], signs[name] = is, (processStatus{part.Changed, n.Names}); now.Sub(is.at) > beatTimeout && name != p.committer.database.Writer() {
 			ended = append(ended, part)
 		}
 	}
@@ -158,29 +156,27 @@ func (d *Durable) endedProcesses(ctx context.Context) (ended []backend.Part, err
 
 // removeEnded removes the heartbeats of ended processes and their sessions, except sessions with
 // open calls.
-func (d *Durable) removeEnded(ctx context.Context, ended []backend.Part) error {
+func (p *presence) removeEnded(ctx context.Context, ended []backend.Part) error {
 	of := map[string]bool{}
-	for _, p := range ended {
-		of[p.ID.Name] = true
+	for _, e := range ended {
+		of[e.ID.Name] = true
 	}
-	known := d.presence.processes()
+	known := p.processes()
 	remove := ended
-	for p, err := range d.database.List(ctx, backend.Session) {
+	for s, err := range p.committer.database.List(ctx, backend.Session, "") {
 		if err != nil {
 			return err
 		}
-		if i, err := statecode.ReadInfo(p.ID.Name, p.Data); err == nil && i.Writer != "" && i.Open == 0 && (of[i.Writer] || !known[i.Writer]) {
-			p.Data = nil
-			remove = append(remove, p)
+		if i, err := statecode.ReadInfo(s.ID.Name, s.Data); err == nil && i.Writer != "" && i.Open == 0 && (of[i.Writer] || !known[i.Writer]) {
+			s.Data = nil
+			remove = append(remove, s)
 		}
 	}
 	for len(remove) > 0 {
 		n := min(len(remove), maxBatch)
 		steps := make([]*queued, n)
 		for i := range n {
-			steps[i] = d.newQueued(&entry{}, nil)
-			steps[i].addWrite(newRow(&remove[i]), backend.Write{ID: remove[i].ID, Version: remove[i].Version})
-			d.enqueue(steps[i])
+			steps[i] = p.committer.write(newRow(&remove[i]), nil)
 		}
 		for _, s := range steps {
 			if err := s.Wait(ctx); err != nil && !errors.Is(err, admission.ErrStale) {
@@ -192,16 +188,19 @@ func (d *Durable) removeEnded(ctx context.Context, ended []backend.Part) error {
 	return nil
 }
 
-// removePresence removes the heartbeat of this process. Its sessions then belong to an ended
-// process.
-func (d *Durable) removePresence(ctx context.Context) error {
-	d.presence.mu.Lock()
-	row := d.presence.own
-	d.presence.mu.Unlock()
+// remove removes the heartbeat of this process. Its sessions then belong to an ended process.
+func (p *presence) remove(ctx context.Context) error {
+	p.mu.Lock()
+	row := p.own
+	p.mu.Unlock()
 	if row == nil || row.version == 0 {
 		return nil
 	}
-	s := d.newQueued(&entry{}, nil)
-	s.addWrite(row, backend.Write{ID: row.id, Version: row.version})
-	return d.enqueue(s).Wait(ctx)
+	return p.committer.write(row, nil).Wait(ctx)
+}
+
+// lost reports whether the process that admitted a call has ended. It uses the heartbeats that
+// [presence.endedProcesses] read last.
+func (p *presence) lost(process string) bool {
+	return process != p.committer.database.Writer() && p.hasEnded(process)
 }

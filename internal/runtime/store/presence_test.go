@@ -14,7 +14,7 @@ import (
 // pass advances the clock of a process, which then writes its heartbeat.
 func pass(t *testing.T, d *Durable, by time.Duration) {
 	t.Helper()
-	p := &d.presence
+	p := d.presence
 	p.last = p.last.Add(-by)
 	for name, seen := range p.seen {
 		seen.at = seen.at.Add(-by)

@@ -22,7 +22,7 @@ const (
 // queued is a step in the queue of [Durable]: staged, and not yet known to be durable. It
 // implements admission.Commit.
 type queued struct {
-	ledger       *Durable
+	committer    *committer
 	session      admission.Key
 	op           backend.Op
 	rows         []*row        // rows that the decision used; the rows of op.Writes come first
@@ -51,8 +51,8 @@ func (s *queued) Wait(context.Context) error {
 		}
 		select {
 		case <-s.done:
-		case s.ledger.queue.commitLock <- struct{}{}:
-			s.commitNext()
+		case s.committer.queue.commitLock <- struct{}{}:
+			s.committer.commitNext(s)
 		}
 	}
 	return s.err
@@ -65,6 +65,40 @@ func (s *queued) isDone() bool {
 	default:
 		return false
 	}
+}
+
+func (s *queued) addWrite(r *row, w backend.Write) {
+	s.op.Writes, s.rows = append(s.op.Writes, w), append(s.rows, r)
+	if !w.Read {
+		r.version++
+		if w.Data != nil {
+			r.size = len(w.Data)
+		}
+		if r.sinceFull++; w.Change == nil {
+			r.sinceFull = 1
+		}
+		r.change.Nets, r.change.Calls, r.change.Spent = r.change.Nets[:0], r.change.Calls[:0], false
+		r.dirty, r.removed = nil, nil
+	}
+}
+
+// eventCapacity is the initial capacity of the buffer for one encoded event; most events fit.
+const eventCapacity = 512
+
+// addEvents encodes the events of the step for the database.
+func (s *queued) addEvents(events []audit.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	s.events, s.op.Events = events, make([]backend.Event, 0, len(events))
+	for _, e := range events {
+		object, err := audit.AppendEvent(make([]byte, 0, eventCapacity), e)
+		if err != nil {
+			return fmt.Errorf("%w: %w", audit.ErrUnrecorded, err)
+		}
+		s.op.Events = append(s.op.Events, backend.Event{Time: s.op.Time, Session: s.op.Session, Object: object})
+	}
+	return nil
 }
 
 // finish ends the step with err. Its rows must be up to date or dropped.
@@ -102,15 +136,6 @@ func (s *queued) markCommitted() {
 			s.rows[i].durable.Store(w.Version + 1)
 		}
 	}
-}
-
-// finishCommitted ends a committed step with the error result. If result is not nil, the call of the
-// step must not be sent, and is settled as a failure later.
-func (s *queued) finishCommitted(result error) {
-	if result != nil && s.call != 0 {
-		s.ledger.unsent.add(admitted{session: s.session, call: s.call})
-	}
-	s.finish(result)
 }
 
 // queue holds the steps that wait to be committed, in the order of their decisions.
@@ -227,72 +252,4 @@ func (q *queue) noteCommit(ops []*backend.Op, lost int, took time.Duration) {
 		q.expected, q.contention = len(ops)+lost+len(q.steps), max(0, q.contention-1)
 	}
 	q.expected = min(q.expected, maxBatch)
-}
-
-func (d *Durable) newQueued(e *entry, events []backend.Event) *queued {
-	return &queued{ledger: d, session: e.info.Key, done: make(chan struct{}),
-		op: backend.Op{Session: e.info.Session, Events: events, Time: d.now()}}
-}
-
-func (s *queued) addWrite(r *row, w backend.Write) {
-	s.op.Writes, s.rows = append(s.op.Writes, w), append(s.rows, r)
-	if !w.Read {
-		r.version++
-		if w.Data != nil {
-			r.size = len(w.Data)
-		}
-		if r.sinceFull++; w.Change == nil {
-			r.sinceFull = 1
-		}
-		r.change.Nets, r.change.Calls, r.change.Spent = r.change.Nets[:0], r.change.Calls[:0], false
-		r.dirty, r.removed = nil, nil
-	}
-}
-
-// enqueue appends the step to the queue.
-func (d *Durable) enqueue(s *queued) *queued {
-	for i := range s.op.Writes {
-		s.rows[i].last = s
-	}
-	d.queue.add(s)
-	return s
-}
-
-// eventCapacity is the initial capacity of the buffer for one encoded event; most events fit.
-const eventCapacity = 512
-
-// encodeEvents encodes events for the database.
-func (d *Durable) encodeEvents(session string, events []audit.Event) ([]backend.Event, error) {
-	if len(events) == 0 {
-		return nil, nil
-	}
-	all := make([]backend.Event, 0, len(events))
-	now := d.now()
-	for _, e := range events {
-		object, err := audit.AppendEvent(make([]byte, 0, eventCapacity), e)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", audit.ErrUnrecorded, err)
-		}
-		all = append(all, backend.Event{Time: now, Session: session, Object: object})
-	}
-	return all, nil
-}
-
-// Append implements [admission.Ledger].
-func (d *Durable) Append(_ context.Context, events ...audit.Event) (admission.Commit, error) {
-	all, err := d.encodeEvents("", events)
-	if err != nil {
-		return nil, err
-	}
-	s := d.newQueued(&entry{}, all)
-	s.events = events
-	return d.enqueue(s), nil
-}
-
-// putPart replaces a part, or removes it if data is nil. The error is [admission.ErrStale] if
-// another process has changed the part.
-func (d *Durable) putPart(ctx context.Context, p *backend.Part, data []byte) error {
-	s := d.newQueued(&entry{}, nil)
-	s.addWrite(newRow(p), backend.Write{ID: p.ID, Version: p.Version, Data: data})
-	return d.enqueue(s).Wait(ctx)
 }

@@ -18,8 +18,8 @@ var errEvicted = errors.New("the cache has replaced this entry")
 func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) (*queued, error) {
 	d.lockPolicy()
 	defer d.unlockPolicy()
-	d.staging.Add(1)
-	defer d.staging.Add(-1)
+	d.committer.staging.Add(1)
+	defer d.committer.staging.Add(-1)
 	for {
 		e, err := d.entry(ctx, k)
 		if err != nil {
@@ -35,8 +35,8 @@ func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entr
 // withEntry runs f under the locks of the session and its parts, on the newest state that this
 // process knows: the one in the database plus the steps in the queue.
 func (d *Durable) withEntry(ctx context.Context, e *entry, f func(*entry) (*queued, error)) (*queued, error) {
-	if d.queue.full() {
-		d.drain()
+	if d.committer.queue.full() {
+		d.committer.drain()
 	}
 	e.lockSession()
 	defer e.unlockSession()
@@ -64,6 +64,59 @@ func (d *Durable) withEntry(ctx context.Context, e *entry, f func(*entry) (*queu
 	return s, err
 }
 
+// describe decodes the description of a stored session.
+func (d *Durable) describe(p *backend.Part) (admission.SessionInfo, error) {
+	i, calls, err := statecode.ReadOpen(p.ID.Name, p.Data)
+	if err != nil {
+		return admission.SessionInfo{}, err
+	}
+	s := admission.SessionInfo{
+		Key: admission.Key{Session: p.ID.Name, Principal: i.Principal}, Since: i.Since, Lasting: i.Writer == "", Ended: i.Ended, Open: i.Open, Used: p.Changed,
+	}
+	if i.About != "" {
+		s.About = []byte(i.About)
+	}
+	if i.Writer != "" && i.Writer != d.database.Writer() {
+		s.Process, s.Gone = i.Writer, d.presence.hasEnded(i.Writer)
+	}
+	for _, c := range calls {
+		s.Calls = append(s.Calls, admission.OpenCall{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown || d.presence.lost(c.Process), More: c.More})
+	}
+	return s, nil
+}
+
+// findStored reads the description of a session from the database.
+func (d *Durable) findStored(ctx context.Context, session string) (admission.SessionInfo, error) {
+	parts, err := d.database.Load(ctx, sessionID(session))
+	if err != nil {
+		return admission.SessionInfo{}, err
+	}
+	if parts[0].Version == 0 {
+		return admission.SessionInfo{}, admission.ErrNoSession
+	}
+	return d.describe(&parts[0])
+}
+
+// entry returns the session from the cache, or loads its description from the database.
+func (d *Durable) entry(ctx context.Context, k admission.Key) (*entry, error) {
+	if e := d.lookup(k.Session); e != nil {
+		return e, nil
+	}
+	info, err := d.findStored(ctx, k.Session)
+	if err != nil {
+		return nil, err
+	}
+	e, created := d.getOrCreate(info)
+	if created {
+		e.lockSession()
+		defer e.unlockSession()
+		e.new = false
+	}
+	return e, nil
+}
+
+func sessionID(name string) backend.PartID { return backend.PartID{Scope: backend.Session, Name: name} }
+
 // refresh reads the session from the database if its state in memory is not valid. The caller must
 // hold the session lock.
 func (d *Durable) refresh(ctx context.Context, e *entry) error {
@@ -74,7 +127,7 @@ func (d *Durable) refresh(ctx context.Context, e *entry) error {
 	if e.info.Session != "" {
 		parts, err := d.database.Load(ctx, part.ID)
 		if err != nil {
-			return d.recordFault(err)
+			return d.committer.recordFault(err)
 		}
 		part = parts[0]
 	}
@@ -146,7 +199,7 @@ func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	}
 	parts, err := d.database.Load(ctx, id)
 	if err != nil {
-		return d.recordFault(err)
+		return d.committer.recordFault(err)
 	}
 	part := parts[0]
 	r := newRow(&part)
@@ -197,8 +250,8 @@ func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) err
 // readCheck holds the versions that a decision without changes has read. It implements
 // admission.Commit: Wait checks that they are still the newest.
 type readCheck struct {
-	ledger *Durable
-	seen   []rowRead
+	committer *committer
+	seen      []rowRead
 }
 
 type rowRead struct {
@@ -210,7 +263,7 @@ type rowRead struct {
 // newReadCheck returns a check of the rows of e. The caller must hold the locks of the session and
 // its parts.
 func (d *Durable) newReadCheck(e *entry) *readCheck {
-	g := &readCheck{ledger: d, seen: make([]rowRead, 0, 1+len(e.parts))}
+	g := &readCheck{committer: d.committer, seen: make([]rowRead, 0, 1+len(e.parts))}
 	for _, r := range e.appendRows(nil) {
 		if r.id.Name == "" && r.id.Scope == backend.Session {
 			continue // not stored, so no other process can change it
@@ -236,9 +289,9 @@ func (g *readCheck) Wait(ctx context.Context) error {
 			return admission.ErrStale
 		}
 	}
-	now, err := g.ledger.database.Versions(ctx, ids...)
+	now, err := g.committer.database.Versions(ctx, ids...)
 	if err != nil {
-		return g.ledger.recordFault(err)
+		return g.committer.recordFault(err)
 	}
 	for i := range g.seen {
 		// If this process has committed a later version since, the version that was read was the
@@ -254,7 +307,7 @@ func (g *readCheck) Wait(ctx context.Context) error {
 // movedHere waits for the steps in the queue, and reports whether this process has committed a
 // later version of the row.
 func (g *readCheck) movedHere(s *rowRead) bool {
-	g.ledger.drain()
+	g.committer.drain()
 	return s.row.dropReason() == nil && s.row.durable.Load() > s.version
 }
 

@@ -78,14 +78,12 @@ func notStale(err error) error {
 // noteRemoval writes the removal part and commits the event e, if any, with it. The error is
 // [admission.ErrStale] if another process has written the part meanwhile.
 func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.Removal, e *audit.Removed) error {
-	s := r.newQueued(&entry{}, nil)
+	s := r.newQueued(admission.Key{})
 	if e != nil {
-		events, err := r.encodeEvents("", []audit.Event{*e})
-		if err != nil {
+		if err := s.addEvents([]audit.Event{*e}); err != nil {
 			return err
 		}
-		s.op.Events, s.events = events, []audit.Event{*e}
-		removal.Event = events[0].Object
+		removal.Event = s.op.Events[0].Object
 	}
 	data, err := json.Marshal(removal)
 	if err != nil {

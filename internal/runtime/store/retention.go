@@ -29,14 +29,14 @@ const (
 // then removes the records in small transactions. If the process ends in between, the next round
 // continues. [survey] lists the records that stay.
 type Retention struct {
-	*Durable
+	*committer
 	keep  time.Duration
 	pause func(ctx context.Context, t time.Duration) error // waits between transactions, so that calls have priority
 }
 
 // NewRetention returns a Retention that removes records older than keep.
 func NewRetention(d *Durable, keep time.Duration) *Retention {
-	return &Retention{Durable: d, keep: keep, pause: sleep}
+	return &Retention{committer: d.committer, keep: keep, pause: sleep}
 }
 
 // sleep waits for t or until ctx ends, and returns the error of ctx.

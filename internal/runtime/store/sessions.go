@@ -3,9 +3,12 @@ package store
 import (
 	"context"
 	"errors"
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
 // Open implements [admission.Ledger].
@@ -17,7 +20,7 @@ func (d *Durable) Open(ctx context.Context, s admission.SessionInfo) error {
 		if e.row.version > 0 {
 			return nil, nil
 		}
-		return d.stageWrite(e, e.accesses(nil), nil)
+		return d.stageWrite(e)
 	})
 }
 
@@ -33,7 +36,7 @@ func (d *Durable) Touch(ctx context.Context, k admission.Key, _ time.Time) error
 		if e.row.version == 0 || !e.info.Lasting {
 			return nil, nil
 		}
-		return d.stageWrite(e, e.accesses(nil), nil)
+		return d.stageWrite(e)
 	})
 }
 
@@ -43,7 +46,7 @@ func (d *Durable) End(ctx context.Context, k admission.Key) error {
 		if e.ended = true; e.row.version == 0 && e.ifFinished() != nil {
 			return nil, nil
 		}
-		return d.stageWrite(e, e.accesses(nil), nil)
+		return d.stageWrite(e)
 	})
 }
 
@@ -66,7 +69,7 @@ func (d *Durable) Find(ctx context.Context, session string) (admission.SessionIn
 	if e := d.lookup(session); e != nil {
 		return d.currentInfo(ctx, e.sessionInfo().Key)
 	}
-	if _, err := d.endedProcesses(ctx); err != nil {
+	if _, err := d.presence.endedProcesses(ctx); err != nil {
 		return admission.SessionInfo{}, err
 	}
 	return d.findStored(ctx, session)
@@ -89,4 +92,40 @@ func (d *Durable) currentInfo(ctx context.Context, k admission.Key) (info admiss
 		}
 	}
 	return info, nil
+}
+
+// Sessions implements [admission.Ledger].
+func (d *Durable) Sessions(ctx context.Context) iter.Seq2[admission.SessionInfo, error] {
+	return func(yield func(admission.SessionInfo, error) bool) {
+		list, err := d.list(ctx)
+		if err != nil {
+			yield(admission.SessionInfo{}, err)
+			return
+		}
+		for _, s := range list {
+			if !yield(s, nil) {
+				return
+			}
+		}
+	}
+}
+
+// list returns the sessions in the database and those that exist only in this process.
+func (d *Durable) list(ctx context.Context) (list []admission.SessionInfo, err error) {
+	if _, err := d.presence.endedProcesses(ctx); err != nil {
+		return nil, err
+	}
+	for p, err := range d.database.List(ctx, backend.Session, "") {
+		if err != nil {
+			return nil, err
+		}
+		s, err := d.describe(&p)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	list = d.appendMissing(list)
+	slices.SortFunc(list, func(a, b admission.SessionInfo) int { return a.Since.Compare(b.Since) })
+	return list, nil
 }

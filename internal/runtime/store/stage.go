@@ -49,8 +49,8 @@ func (e *entry) needsWrite(c *admission.Change) bool {
 // stageChange applies a change and queues its step. The caller must hold the locks of the session
 // and its parts.
 func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
-	events, err := d.encodeEvents(e.info.Session, c.Events)
-	if err != nil {
+	s := d.committer.newQueued(e.info.Key)
+	if err := s.addEvents(c.Events); err != nil {
 		return nil, err
 	}
 	admits, parts := uint64(0), [3]access{}
@@ -66,15 +66,14 @@ func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
 		}
 	}
 	e.apply(c.Delta)
-	s, err := d.prepare(e, parts, events)
-	if err != nil {
+	if err := d.prepare(s, e, parts); err != nil {
 		return nil, err
 	}
-	s.call, s.events, s.op.Reserve, s.op.Uses = admits, c.Events, c.Admits, c.Uses
+	s.call, s.op.Reserve, s.op.Uses = admits, c.Admits, c.Uses
 	if c.Delta != nil {
 		e.noteAsk(c.Delta, s)
 	}
-	return d.enqueue(s), nil
+	return d.committer.enqueue(s), nil
 }
 
 // noteAsk remembers the step that staged a call waiting for approval, and forgets an answered one.
@@ -88,13 +87,13 @@ func (e *entry) noteAsk(delta *gate.Delta, s *queued) {
 	}
 }
 
-// stageWrite queues a step that writes the given parts without a change of the nets.
-func (d *Durable) stageWrite(e *entry, parts [3]access, events []backend.Event) (*queued, error) {
-	s, err := d.prepare(e, parts, events)
-	if err != nil {
+// stageWrite queues a step that writes the session without a change of the nets.
+func (d *Durable) stageWrite(e *entry) (*queued, error) {
+	s := d.committer.newQueued(e.info.Key)
+	if err := d.prepare(s, e, e.accesses(nil)); err != nil {
 		return nil, err
 	}
-	return d.enqueue(s), nil
+	return d.committer.enqueue(s), nil
 }
 
 // access is how a step uses a part.
@@ -170,11 +169,10 @@ func (e *entry) rowOf(net int) *row {
 	return e.row
 }
 
-// prepare returns a step that writes the changed parts and checks the versions of the read ones. It
+// prepare adds the writes of the changed parts to s, and checks of the versions of the read ones. It
 // raises the versions in memory. The caller must hold the locks of the session and its parts. An
 // error drops their rows, so that they are read again.
-func (d *Durable) prepare(e *entry, parts [3]access, events []backend.Event) (*queued, error) {
-	s := d.newQueued(e, events)
+func (d *Durable) prepare(s *queued, e *entry, parts [3]access) error {
 	if s.op.Writes, s.rows = s.inline.writes[:0], s.inline.rows[:0]; 1+len(e.parts) > len(s.inline.rows) {
 		s.op.Writes, s.rows = make([]backend.Write, 0, 1+len(e.parts)), make([]*row, 0, 1+len(e.parts))
 	}
@@ -187,7 +185,7 @@ func (d *Durable) prepare(e *entry, parts [3]access, events []backend.Event) (*q
 			}
 		}
 		if err != nil {
-			return nil, e.dropRows(err)
+			return e.dropRows(err)
 		}
 		s.addWrite(e.row, w)
 	}
@@ -208,13 +206,13 @@ func (d *Durable) prepare(e *entry, parts [3]access, events []backend.Event) (*q
 			w.Values, err = p.row.encodeValues(d.codec, e.state)
 		}
 		if err != nil {
-			return nil, e.dropRows(err)
+			return e.dropRows(err)
 		}
 		s.op.Lasts = true
 		s.addWrite(p.row, w)
 	}
 	s.rows = e.appendRows(s.rows)
-	return s, nil
+	return nil
 }
 
 // encode encodes the session into w, or only its changes if the backend can merge them.

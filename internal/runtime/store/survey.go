@@ -64,7 +64,7 @@ type survey struct {
 // plan returns the next removal event, or nil if nothing can be removed.
 func (r *Retention) plan(ctx context.Context, last *audit.Removed, cutoff time.Time) (*audit.Removed, error) {
 	s := &survey{cutoff: cutoff, live: map[string]bool{}, ends: map[string]uint64{}, chains: map[string]*oldChain{}}
-	for p, err := range r.database.List(ctx, processScope) {
+	for p, err := range r.database.List(ctx, processScope, "") {
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func headOf(writer string, p audit.Place) audit.Head {
 // openCalls returns the calls that are open or whose outcome is unknown, by session.
 func (r *Retention) openCalls(ctx context.Context) (map[string]map[uint64]bool, error) {
 	open := map[string]map[uint64]bool{}
-	for p, err := range r.database.ListWith(ctx, backend.Session, statecode.OpenCalls) {
+	for p, err := range r.database.List(ctx, backend.Session, statecode.OpenCalls) {
 		if err != nil {
 			return nil, err
 		}

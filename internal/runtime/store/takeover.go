@@ -16,7 +16,7 @@ type takeover struct {
 	states     map[*entry]adoptedState
 	principals map[string]*part
 	global     *part
-	report     []admission.Adopted
+	report     adoptionReport
 }
 
 // adoptedState is the state of a session under the new policy, with its new row.
@@ -37,7 +37,7 @@ func (t *takeover) adoptEntry(e *entry) {
 		}
 	}
 	state, kept := t.Policy.Adopt(e.state, adoptOptions(t.Adoption))
-	t.add(e.info.Key, filterScope(kept, e.state, state, gate.ScopeSession))
+	t.report.add(e.info.Key, filterScope(kept, e.state, state, gate.ScopeSession))
 	t.states[e] = adoptedState{state, t.adoptRow(e.row, e.state, state, gate.ScopeSession)}
 }
 
@@ -49,18 +49,12 @@ func (t *takeover) adoptPart(p *part) *part {
 	}
 	next, kept := p.adopt(t.from.Policy(), t.Adoption)
 	next.name = p.name
-	t.add(admission.Key{Principal: p.name}, kept)
+	t.report.add(admission.Key{Principal: p.name}, kept)
 	old, state := t.from.Policy().NewState(nil), t.Policy.NewState(nil)
 	p.copyInto(old)
 	next.copyInto(state)
 	next.row = t.adoptRow(p.row, old, state, p.scope)
 	return next
-}
-
-func (t *takeover) add(k admission.Key, kept []gate.Kept) {
-	if len(kept) > 0 {
-		t.report = append(t.report, admission.Adopted{Key: k, Nets: kept})
-	}
 }
 
 // adoptRow returns a row that removes all values of the old state and writes those of the new one.

@@ -22,14 +22,9 @@ type readings struct {
 	all, records atomic.Int64
 }
 
-func (r *readings) List(ctx context.Context, s backend.Scope) iter.Seq2[backend.Part, error] {
+func (r *readings) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
 	r.all.Add(1)
-	return r.Database.List(ctx, s)
-}
-
-func (r *readings) ListWith(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
-	r.all.Add(1)
-	return r.Database.ListWith(ctx, s, text)
+	return r.Database.List(ctx, s, text)
 }
 
 func (r *readings) Heads(ctx context.Context) ([]backend.Record, error) {

@@ -178,11 +178,9 @@ type Backend interface {
 	// Versions reads the current versions of parts, in the order of ids.
 	Versions(ctx context.Context, ids ...PartID) ([]int64, error)
 
-	// List reads the parts of a scope without their values, the oldest first.
-	List(ctx context.Context, s Scope) iter.Seq2[Part, error]
-
-	// ListWith is like List for the parts whose data contains the text.
-	ListWith(ctx context.Context, s Scope, text string) iter.Seq2[Part, error]
+	// List reads the parts of a scope whose data contains the text, without their values, the oldest
+	// first.
+	List(ctx context.Context, s Scope, text string) iter.Seq2[Part, error]
 
 	// Commit commits the ops in order, in one transaction, and sets their Err. An op sees the
 	// writes of the ops before it. If Commit itself fails, nothing is committed, except with

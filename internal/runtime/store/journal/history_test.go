@@ -434,7 +434,7 @@ func (h *history) reads(b *Backend) {
 	}
 	listed := 0
 	for _, scope := range []backend.Scope{backend.Session, backend.Principal, backend.Global} {
-		for p, err := range b.List(ctx, scope) {
+		for p, err := range b.List(ctx, scope, "") {
 			listed++
 			if err != nil || of(p).version != h.story.part(p.ID).version || !reflect.DeepEqual(of(p).data, h.story.part(p.ID).data) {
 				h.t.Errorf("%v is listed as %v (%v), want %v", p.ID, of(p), err, h.story.part(p.ID))

@@ -158,12 +158,7 @@ func (b *Backend) Versions(_ context.Context, ids ...backend.PartID) ([]int64, e
 }
 
 // List implements [backend.Backend].
-func (b *Backend) List(ctx context.Context, scope backend.Scope) iter.Seq2[backend.Part, error] {
-	return b.ListWith(ctx, scope, "")
-}
-
-// ListWith implements [backend.Backend].
-func (b *Backend) ListWith(_ context.Context, scope backend.Scope, text string) iter.Seq2[backend.Part, error] {
+func (b *Backend) List(_ context.Context, scope backend.Scope, text string) iter.Seq2[backend.Part, error] {
 	return func(yield func(backend.Part, error) bool) {
 		var moved []sqlite.Change
 		var all []backend.Part

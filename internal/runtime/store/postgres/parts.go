@@ -113,12 +113,7 @@ const (
 )
 
 // List implements [backend.Backend]. It may omit parts that are removed meanwhile.
-func (d *DB) List(ctx context.Context, s backend.Scope) iter.Seq2[backend.Part, error] {
-	return d.ListWith(ctx, s, "")
-}
-
-// ListWith implements [backend.Backend]. It may omit parts that are removed meanwhile.
-func (d *DB) ListWith(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
+func (d *DB) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
 	return func(yield func(backend.Part, error) bool) {
 		ids, err := d.listIDs(ctx, s, text)
 		for err == nil && len(ids) > 0 {

@@ -149,7 +149,7 @@ func list(t *testing.T, open func() backend.Backend) {
 	again.Time = start.Add(time.Minute)
 	commit(t, b, nil, again)
 	names := ""
-	for p, err := range open().List(t.Context(), backend.Session) {
+	for p, err := range open().List(t.Context(), backend.Session, "") {
 		if err != nil || string(p.Data) != `{"name":"`+p.ID.Name+`"}` || p.ID.Scope != backend.Session || p.Version == 0 {
 			t.Fatal(p, err)
 		}
@@ -159,13 +159,13 @@ func list(t *testing.T, open func() backend.Backend) {
 	if names != "abc" {
 		t.Errorf("the oldest first are %s", names)
 	}
-	for _, err := range b.List(t.Context(), backend.Session) {
+	for _, err := range b.List(t.Context(), backend.Session, "") {
 		if err != nil {
 			t.Error(err)
 		}
 		break
 	}
-	for p, err := range b.ListWith(t.Context(), backend.Session, `"name":"b`) {
+	for p, err := range b.List(t.Context(), backend.Session, `"name":"b`) {
 		if err != nil || p.ID != session("b") || p.Version != 1 || string(p.Data) != `{"name":"b"}` {
 			t.Errorf("%+v, %v", p, err)
 		}

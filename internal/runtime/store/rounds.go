@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 
 	"github.com/petrigate/petrigate/internal/runtime/admission"
@@ -15,7 +18,7 @@ const roundScope backend.Scope = "round"
 
 // KeepRound stores what a call needs for its next round trip. The id must be impossible to guess.
 func (d *Durable) KeepRound(ctx context.Context, id string, data []byte) error {
-	err := d.putPart(ctx, &backend.Part{ID: backend.PartID{Scope: roundScope, Name: id}}, data)
+	err := d.committer.write(newRow(&backend.Part{ID: backend.PartID{Scope: roundScope, Name: id}}), data).Wait(ctx)
 	if !errors.Is(err, admission.ErrStale) {
 		return err
 	}
@@ -47,10 +50,10 @@ func (d *Durable) takeRound(ctx context.Context, id string, how func(*backend.Op
 			return nil, err
 		}
 		p := &parts[0]
-		s := d.newQueued(&entry{}, nil)
+		s := d.committer.newQueued(admission.Key{})
 		how(&s.op)
 		s.addWrite(newRow(p), backend.Write{ID: p.ID, Version: p.Version})
-		switch err := d.enqueue(s).Wait(ctx); {
+		switch err := d.committer.enqueue(s).Wait(ctx); {
 		case err == nil:
 			return p.Data, nil
 		case !errors.Is(err, admission.ErrStale) || ctx.Err() != nil:
@@ -63,10 +66,48 @@ func (d *Durable) takeRound(ctx context.Context, id string, how func(*backend.Op
 // read.
 func (d *Durable) KeptRounds(ctx context.Context) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
-		for p, err := range d.database.List(ctx, roundScope) {
+		for p, err := range d.database.List(ctx, roundScope, "") {
 			if err != nil || !yield(p.ID.Name, p.Data) {
 				return
 			}
 		}
 	}
+}
+
+// roundKeyID names the part that stores the key for the request states that clients carry from one
+// round trip of a call to the next. All processes of the database share the key.
+var roundKeyID = backend.PartID{Scope: "key", Name: "rounds"}
+
+// roundKeySize is the size of the key in bytes.
+const roundKeySize = 32
+
+// RoundKey returns the key that the processes of the database share. The first process that needs
+// the key creates it.
+func (d *Durable) RoundKey(ctx context.Context) ([]byte, error) {
+	for {
+		parts, err := d.database.Load(ctx, roundKeyID)
+		if err != nil {
+			return nil, err
+		}
+		if parts[0].Version > 0 {
+			return readRoundKey(parts[0].Data)
+		}
+		key := make([]byte, roundKeySize)
+		_, _ = rand.Read(key) // rand.Read never returns an error
+		data, err := json.Marshal(key)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.committer.write(newRow(&parts[0]), data).Wait(ctx); err != nil && (!errors.Is(err, admission.ErrStale) || ctx.Err() != nil) {
+			return nil, err
+		}
+	}
+}
+
+// readRoundKey decodes the key. Its error must not contain the data: it is secret.
+func readRoundKey(data []byte) (key []byte, err error) {
+	if json.Unmarshal(data, &key) != nil || len(key) != roundKeySize {
+		return nil, fmt.Errorf("the round key in the state database is damaged: remove the part %s %s, and petrigate creates a new key", roundKeyID.Scope, roundKeyID.Name)
+	}
+	return key, nil
 }
