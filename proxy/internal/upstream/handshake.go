@@ -203,8 +203,7 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 		a.declared = declared
 	}
 	version := *a.session // the next request can have another revision
-	x := conn.NewExchange(conn.Request{Method: request.Method, Params: params, Session: &version}, a.upstream.host.IDs.Add(1))
-	x.Use(a.conn)
+	x := conn.NewExchange(a.conn, conn.Request{Method: request.Method, Params: params, Session: &version}, a.upstream.host.IDs.Add(1))
 	if probe {
 		a.probe = x
 	}

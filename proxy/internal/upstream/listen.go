@@ -97,8 +97,7 @@ func (s *subscription) open(filter []byte) {
 	params := append([]byte(`{"_meta":{`), u.ownMeta(nil)...)
 	params = append(append(append(params, `},"notifications":`...), filter...), '}')
 	s.began = time.Now()
-	s.current = conn.NewExchange(conn.Request{Method: "subscriptions/listen", Params: params}, u.host.IDs.Add(1))
-	s.current.Use(s.conn)
+	s.current = conn.NewExchange(s.conn, conn.Request{Method: "subscriptions/listen", Params: params}, u.host.IDs.Add(1))
 	s.conn.Send(s.current)
 }
 

@@ -86,28 +86,26 @@ func (u *Upstream) NewToken() int64 { return u.host.IDs.Add(1) }
 // Send sends r and returns at once, unless r.Here is set. If the upstream is not up, the reply is
 // delivered at once with the reason.
 func (u *Upstream) Send(r conn.Request) *conn.Exchange {
-	x := conn.NewExchange(r, u.host.IDs.Add(1))
-	c := u.current.Load()
-	if c != nil {
-		x.Use(*c)
+	var c conn.Conn
+	if current := u.current.Load(); current != nil {
+		c = *current
 	}
+	x := conn.NewExchange(c, r, u.host.IDs.Add(1))
 	switch {
 	case r.Begin != nil && !r.Begin(x):
 		x.GiveUp()
 		x.Deliver(conn.Reply{Err: conn.NotSent(streamable.ErrCancelled)})
 	case c == nil:
 		x.Deliver(conn.Reply{Err: u.unavailable()})
-	case !conn.PlainMethod(r.Method):
-		x.Deliver(conn.Reply{Err: conn.NotSent(fmt.Errorf("bad method %q", r.Method))})
 	default:
-		x.Conn.Send(x)
+		c.Send(x)
 	}
 	return x
 }
 
 // Decline returns the exchange of a request that is not sent, with why as its error.
 func (u *Upstream) Decline(r conn.Request, why error) *conn.Exchange {
-	x := conn.NewExchange(r, u.host.IDs.Add(1))
+	x := conn.NewExchange(nil, r, u.host.IDs.Add(1))
 	x.Deliver(conn.Reply{Err: conn.NotSent(why)})
 	return x
 }

@@ -22,89 +22,16 @@ package conn
 
 import (
 	"context"
-	"crypto/tls"
-	"log/slog"
-	"net/http"
+	"errors"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
-
-// Config describes the server to connect to: one that is started as a child process (Command), or
-// one that listens (URL).
-type Config struct {
-	Name string
-
-	Command string
-	Args    []string
-	Env     map[string]string // in addition to the few variables that every child gets
-	Dir     string
-
-	URL         string
-	Headers     map[string]string
-	Credentials Credentials // in addition to the headers; nil: none
-	TLS         *tls.Config // trusted roots and client certificate; nil: Go's defaults. At least TLS 1.2 in any case
-	SSE         bool        // use HTTP+SSE (2024-11-05) only; false: streamable HTTP, with HTTP+SSE for servers that do not know it
-
-	Protocol   string // "" or "auto", "legacy", or a revision such as "2026-07-28"
-	MaxMessage int    // bytes; 0: 64 MiB. A longer message ends the connection
-}
-
-// Credentials authorize requests to a server over HTTP if the authorization changes over time. Its
-// methods must be safe for concurrent use.
-type Credentials interface {
-	// Authorization returns the Authorization header for the next request, or an empty string for
-	// none.
-	Authorization(ctx context.Context) (string, error)
-	// Renew is called when the server has refused a request with this header. It returns the header
-	// for a second attempt, or an empty string if another header would not help.
-	Renew(ctx context.Context, refused string, response *http.Response) (string, error)
-	// Await blocks until a new attempt is worthwhile after there were no credentials, or until ctx
-	// ends.
-	Await(ctx context.Context)
-}
-
-// Options connect an Upstream with the rest of the proxy. The zero value works. The functions must
-// not block.
-type Options struct {
-	Logger  *slog.Logger // nil: discard
-	Version string       // version of this program, sent to the server
-
-	// OnNotification is called with the server's notifications outside of requests, on the
-	// goroutine that reads from the connection.
-	OnNotification func(method string, params []byte)
-	// OnListen is called when the proxy begins to receive the server's notifications. Earlier ones
-	// were missed.
-	OnListen func()
-	// OnRequest is called with the requests of a server of [rev.Rev2025] that do not belong to a
-	// request of the proxy. nil: they are refused.
-	OnRequest func(q *ServerRequest)
-	// OnState is called when the upstream comes up, goes down or is given up.
-	OnState func()
-
-	// Busy reports whether the server works on something without an open request, so that it must
-	// not be restarted for a new handshake. nil: never.
-	Busy func() bool
-
-	// Burst is notified when several messages of a child can be read at once, so that their effects
-	// can be combined. nil: not notified.
-	Burst Burst
-
-	// Watchdog ends the processes of children if this process cannot. nil: only the means of the
-	// operating system.
-	Watchdog *process.Watchdog
-
-	// ConnectTimeout limits one attempt to connect, including the start of the server; 0: 60 s.
-	ConnectTimeout time.Duration
-}
-
-// A Burst is notified about messages that can be read at once.
-type Burst interface {
-	Begin()
-	Flush() // called before a message that is not a reply
-	End()
-}
 
 // Conn is one connection to a server.
 type Conn interface {
@@ -134,3 +61,185 @@ type Session struct {
 
 // Rev returns the negotiated family of revisions.
 func (s *Session) Rev() *rev.Rev { return rev.Of(s.Version) }
+
+// A Request is one JSON-RPC request to an upstream.
+type Request struct {
+	Method string
+	Params []byte // JSON object or nil; not kept once the request is sent
+	Name   string // name of the tool, prompt or resource, for the Mcp-Name header of revision 2026-07-28
+	Token  int64  // progress token in Params, from NewToken; 0: none
+
+	// Mirrored is the called tool if some of its arguments must be mirrored in headers
+	// (x-mcp-header), as HTTP of [rev.Rev2026] requires.
+	Mirrored *mcp.Tool
+
+	// Notify is called with the notifications that belong to this request, in order and before its
+	// reply: progress with its token and, over HTTP, all notifications on the request's own stream.
+	// It runs on the goroutine that reads from the connection and must not block. nil: they go to
+	// Options.OnNotification.
+	Notify func(method string, params []byte)
+
+	// Ask is called with the requests of a server of 2025-11-25 that belong to this request because
+	// they came on its own stream over HTTP. It must not block. nil: they go to Options.OnRequest.
+	Ask func(*ServerRequest)
+
+	// Interrupted is called when a server of 2025-11-25 has ended the HTTP stream of the request,
+	// before the proxy resumes it. retry is the delay that the server asks for; 0: not given.
+	Interrupted func(retry time.Duration)
+
+	// Deliver, if set, gets the reply instead of Done. It runs on the goroutine that reads from the
+	// connection, or on the caller of Send, and must not block.
+	Deliver func(Reply)
+
+	// Begin, if set, is called with the exchange before anything is sent. If it returns false, the
+	// request is not sent, and the reply is [ErrNotSent].
+	Begin func(*Exchange) bool
+
+	// Here means that the caller waits for the reply anyway: over streamable HTTP, Send makes the
+	// request on the caller's goroutine, and returns when the reply has been delivered or soon
+	// after Exchange.Leave was called.
+	Here bool
+
+	// Again, if set, is called before the request is sent a second time, in a new session or with
+	// other credentials. If it returns an error, the request is not sent, and the reply is
+	// [ErrNotSent] with that error.
+	Again func() error
+
+	Session *Session          // session of a handshake over HTTP
+	Headers map[string]string // headers derived from Mirrored
+}
+
+// A Reply ends an exchange. Exactly one of its fields is set.
+type Reply struct {
+	Result []byte // raw JSON of the member
+	Error  []byte // raw JSON of the member: an error from the server
+	Err    error  // transport error: ErrNotSent, *Lost or *StatusError
+
+	Rest func() Reply // waits for the reply, if it is still to come and the goroutine that returned this Reply was released
+}
+
+// An Exchange is a request and its future reply.
+type Exchange struct {
+	Req     Request
+	ID      int64
+	Conn    Conn // nil: never sent
+	replies chan Reply
+
+	Position int64              // stdio: offset of its first byte in the stream, guarded by the pipe
+	Body     Body               // HTTP: body of the request
+	Ctx      context.Context    // HTTP: context of the round trip
+	Abort    context.CancelFunc // HTTP
+
+	Renewed bool // HTTP: sent a second time, because the server had dropped the session
+
+	InlineStopped atomic.Bool // the caller of Send should return
+
+	mu       sync.Mutex // held while Notify runs
+	Answered atomic.Bool
+}
+
+// NewExchange returns the exchange of r, which is sent on c. If c is nil, the exchange is never sent.
+func NewExchange(c Conn, r Request, id int64) *Exchange {
+	x := &Exchange{Req: r, ID: id, Conn: c, Position: process.Nowhere}
+	if r.Deliver == nil {
+		x.replies = make(chan Reply, 1)
+	}
+	if l, ok := c.(lasting); ok {
+		x.Ctx, x.Abort = context.WithCancel(l.Lifetime())
+	}
+	return x
+}
+
+// A lasting connection makes one round trip per exchange. All of them end with Lifetime.
+type lasting interface{ Lifetime() context.Context }
+
+// Done returns a channel that receives exactly one reply, however late. The reply can be left
+// unread. It returns nil if the request has a Deliver.
+func (x *Exchange) Done() <-chan Reply { return x.replies }
+
+// Cancel tells the upstream that the client has stopped waiting for the answer. It does not block
+// and does not end the exchange: the reply still comes, from the server or from the loss of the
+// connection.
+func (x *Exchange) Cancel(reason string) {
+	if x.Conn != nil && !x.Answered.Load() {
+		x.Conn.Cancel(x, reason)
+	}
+}
+
+// StopInline makes an inline Send return; the rest of the exchange runs on another goroutine. It is
+// called from Ask or Interrupted.
+func (x *Exchange) StopInline() { x.InlineStopped.Store(true) }
+
+// Deliver ends the exchange with r. It reports false if the exchange had ended before.
+func (x *Exchange) Deliver(r Reply) bool {
+	x.mu.Lock()
+	first := x.Answered.CompareAndSwap(false, true)
+	x.mu.Unlock()
+	if !first {
+		return false
+	}
+	if x.Req.Deliver != nil {
+		x.Req.Deliver(r)
+	} else {
+		x.replies <- r
+	}
+	return true
+}
+
+// Notify forwards a notification, unless the reply has been delivered. The lock prevents concurrent
+// calls of Req.Notify by two streams of one server. It reports false if the request takes no
+// notifications.
+func (x *Exchange) Notify(method string, params []byte) bool {
+	if x.Req.Notify == nil {
+		return false
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.Answered.Load() {
+		x.Req.Notify(method, params)
+	}
+	return true
+}
+
+// GiveUp abandons an exchange, and aborts its round trip over HTTP.
+func (x *Exchange) GiveUp() {
+	if x.Abort != nil {
+		x.Abort()
+	}
+}
+
+var ErrBodyGone = errors.New("the request was cancelled before all of it was sent")
+
+// A Body is the body of an HTTP request. It is kept until the answer comes, since a server that has
+// forgotten the session gets it a second time; Forget drops it earlier. It is safe for concurrent
+// use.
+type Body struct {
+	mu   sync.Mutex
+	data []byte
+	gone bool
+}
+
+// Fill sets the bytes, unless Forget was called.
+func (b *Body) Fill(data []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.gone {
+		b.data = data
+	}
+}
+
+// Bytes returns the bytes, or ErrBodyGone after Forget.
+func (b *Body) Bytes() ([]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gone {
+		return nil, ErrBodyGone
+	}
+	return b.data, nil
+}
+
+func (b *Body) Forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.data, b.gone = nil, true
+}

@@ -3,7 +3,11 @@ package conn
 import (
 	"bytes"
 	"context"
+	"errors"
+	"strconv"
+	"unicode/utf8"
 
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -19,7 +23,8 @@ type Dispatcher struct {
 }
 
 func NewDispatcher(h *Host) Dispatcher {
-	return Dispatcher{Host: h, Pending: NewPending(), Ending: NewEnding()}
+	ctx, fail := context.WithCancelCause(context.Background())
+	return Dispatcher{Host: h, Pending: NewPending(), Ending: Ending{ctx, fail}}
 }
 
 // Dispatch handles a message on the stream that carries all messages of the server. kept reports
@@ -27,14 +32,14 @@ func NewDispatcher(h *Host) Dispatcher {
 // data seems to be the answer to a request, that request fails. Relays and Answer must be set.
 func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	m, err := wire.ParseUpstream(data)
+	id, answers, reply := int64(0), false, Reply{}
 	switch {
 	case err != nil:
-		if id, ok := invalidAnswerTo(data); ok {
-			d.reply(id, Reply{Err: &Lost{Sent: true, Cause: ErrMalformed}})
-		}
+		id, answers = invalidAnswerTo(data)
+		reply.Err = &Lost{Sent: true, Cause: ErrMalformed}
 	case m.Kind == wire.Response:
-		id, _ := m.Int()
-		d.reply(id, ReplyOf(m, kept))
+		id, answers = m.Int()
+		reply = ReplyOf(m, kept)
 	case m.Kind == wire.Request:
 		d.flush()
 		if !d.Relays() || !d.Relay(nil, m, d.Answer) {
@@ -47,6 +52,14 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 		}
 		d.Notification(m)
 	}
+	if !answers {
+		return err
+	}
+	if x := d.Pending.Take(id); x != nil {
+		x.Deliver(reply)
+	} else {
+		d.Host.Log.Debug("answer to no request dropped", "id", id)
+	}
 	return err
 }
 
@@ -54,14 +67,6 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 func (d *Dispatcher) flush() {
 	if b := d.Host.Options.Burst; b != nil {
 		b.Flush()
-	}
-}
-
-func (d *Dispatcher) reply(id int64, r Reply) {
-	if x := d.Pending.Take(id); x != nil {
-		x.Deliver(r)
-	} else {
-		d.Host.Log.Debug("answer to no request dropped", "id", id)
 	}
 }
 
@@ -131,13 +136,67 @@ type Ending struct {
 	Fail context.CancelCauseFunc
 }
 
-func NewEnding() (e Ending) {
-	e.ctx, e.Fail = context.WithCancelCause(context.Background())
-	return e
-}
-
 // Over returns a channel that is closed when the connection has ended.
 func (e *Ending) Over() <-chan struct{} { return e.ctx.Done() }
 
 // Cause returns why the connection has ended, or nil if it has not.
 func (e *Ending) Cause() error { return context.Cause(e.ctx) }
+
+const MethodCancelled = "notifications/cancelled"
+
+var ErrMalformed = errors.New("the server's answer is malformed")
+
+// AnswerTo reports whether m answers the request with that id.
+func AnswerTo(m wire.Message, id int64) bool {
+	n, ours := m.Int()
+	return m.Kind == wire.Response && ours && n == id
+}
+
+// invalidAnswerTo returns the id of the request that data, which is not a valid message, seems to
+// answer. No other answer will come.
+func invalidAnswerTo(data []byte) (id int64, ok bool) {
+	if _, isRequest := rawjson.Member(data, "method"); isRequest {
+		return 0, false
+	}
+	literal, _ := rawjson.Member(data, "id")
+	id, err := strconv.ParseInt(string(literal), 10, 64)
+	return id, err == nil
+}
+
+// IsInvalidAnswer reports whether data seems to be such an invalid answer to the request with that
+// id.
+func IsInvalidAnswer(data []byte, id int64) bool {
+	n, ok := invalidAnswerTo(data)
+	return ok && n == id
+}
+
+// ReplyOf returns the reply of a response, and copies its bytes unless kept is true. The bytes are
+// forwarded unchanged, so they must be valid UTF-8.
+func ReplyOf(m wire.Message, kept bool) Reply {
+	if !utf8.Valid(m.Result) || !utf8.Valid(m.Error) {
+		return Reply{Err: &Lost{Sent: true, Cause: ErrMalformed}}
+	}
+	if kept {
+		return Reply{Result: m.Result, Error: m.Error}
+	}
+	return Reply{Result: bytes.Clone(m.Result), Error: bytes.Clone(m.Error)}
+}
+
+// AppendAnswer appends the proxy's own answer to a server's request: a result for ping, and "method
+// not found" for others.
+func AppendAnswer(b []byte, m wire.Message) []byte {
+	if m.Method == "ping" {
+		return wire.AppendResult(b, m.ID, []byte(`{}`))
+	}
+	return wire.AppendError(b, m.ID, wire.CodeMethodNotFound, "Method not found", nil)
+}
+
+// AppendCancelled appends the params of notifications/cancelled.
+func AppendCancelled(b []byte, id int64, reason string) []byte {
+	b = append(b, `{"requestId":`...)
+	b = strconv.AppendInt(b, id, 10)
+	if reason != "" {
+		b = rawjson.AppendString(append(b, `,"reason":`...), reason)
+	}
+	return append(b, '}')
+}

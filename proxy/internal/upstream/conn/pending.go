@@ -30,24 +30,18 @@ func NewPending() *Pending {
 	return &Pending{byID: map[int64]*Exchange{}, byToken: map[int64]*Exchange{}}
 }
 
-// Add adds x. It reports false if the connection is closed.
-func (p *Pending) Add(x *Exchange) bool {
+// Add adds x. It returns the number of exchanges that wait for a reply, or 0 if the connection is
+// closed.
+func (p *Pending) Add(x *Exchange) (waiting int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return false
+		return 0
 	}
 	p.byID[x.ID] = x
 	if x.Req.Token != 0 {
 		p.byToken[x.Req.Token] = x
 	}
-	return true
-}
-
-// Len returns the number of exchanges that wait for a reply.
-func (p *Pending) Len() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	return len(p.byID)
 }
 
@@ -63,7 +57,10 @@ func (p *Pending) Take(id int64) *Exchange {
 }
 
 func (p *Pending) drop(x *Exchange) {
-	p.wake()
+	if p.dropped != nil {
+		close(p.dropped)
+		p.dropped = nil
+	}
 	delete(p.byID, x.ID)
 	if x.Req.Token != 0 {
 		delete(p.byToken, x.Req.Token)
@@ -144,13 +141,6 @@ func (p *Pending) Cancel(x *Exchange) (forgotten *Exchange) {
 	return nil
 }
 
-func (p *Pending) wake() {
-	if p.dropped != nil {
-		close(p.dropped)
-		p.dropped = nil
-	}
-}
-
 // Close closes the table and returns the exchanges that were left.
 func (p *Pending) Close() []*Exchange {
 	p.mu.Lock()
@@ -159,9 +149,7 @@ func (p *Pending) Close() []*Exchange {
 	left := make([]*Exchange, 0, len(p.byID))
 	for _, x := range p.byID {
 		left = append(left, x)
+		p.drop(x)
 	}
-	clear(p.byID)
-	p.wake()
-	clear(p.byToken)
 	return left
 }

@@ -9,7 +9,7 @@ import (
 // TestShut: a connection ends for a new handshake only if no request waits that may be doing work;
 // it waits for requests that are answered quickly, and accepts no others.
 func TestShut(t *testing.T) {
-	exchange := func(id int64, method string) *Exchange { return NewExchange(Request{Method: method}, id) }
+	exchange := func(id int64, method string) *Exchange { return NewExchange(nil, Request{Method: method}, id) }
 	shut := func(t *testing.T, p *Pending, ctx context.Context) (ended bool, result <-chan bool) {
 		t.Helper()
 		done := make(chan bool, 1)
@@ -21,7 +21,7 @@ func TestShut(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := NewPending()
 			p.Add(exchange(1, "subscriptions/listen"))
-			if ended, done := shut(t, p, t.Context()); !ended || !<-done || p.Add(exchange(2, "tools/call")) {
+			if ended, done := shut(t, p, t.Context()); !ended || !<-done || p.Add(exchange(2, "tools/call")) > 0 {
 				t.Error("it is not shut")
 			}
 		})
@@ -31,7 +31,7 @@ func TestShut(t *testing.T) {
 			p := NewPending()
 			p.Add(exchange(1, "tools/list"))
 			p.Add(exchange(2, "tools/call"))
-			if ended, done := shut(t, p, t.Context()); ended || <-done || !p.Add(exchange(3, "tools/call")) {
+			if ended, done := shut(t, p, t.Context()); ended || <-done || p.Add(exchange(3, "tools/call")) == 0 {
 				t.Error("it is shut")
 			}
 		})
@@ -60,7 +60,7 @@ func TestShut(t *testing.T) {
 				t.Error("one is not waited for")
 			}
 			p.Take(2)
-			if !<-done || p.Add(exchange(3, "ping")) {
+			if !<-done || p.Add(exchange(3, "ping")) > 0 {
 				t.Error("it is not shut")
 			}
 		})
@@ -72,7 +72,7 @@ func TestShut(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			ended, done := shut(t, p, ctx)
 			cancel()
-			if ended || <-done || !p.Add(exchange(2, "ping")) {
+			if ended || <-done || p.Add(exchange(2, "ping")) == 0 {
 				t.Error("it is shut")
 			}
 		})
@@ -94,7 +94,7 @@ func TestForgottenCancellations(t *testing.T) {
 	p := NewPending()
 	var first *Exchange
 	for i := range int64(maxCancelled + 1) {
-		x := NewExchange(Request{Token: i + 1}, i)
+		x := NewExchange(nil, Request{Token: i + 1}, i)
 		if i == 0 {
 			first = x
 		}
@@ -106,7 +106,7 @@ func TestForgottenCancellations(t *testing.T) {
 	if len(p.byID) != maxCancelled || len(p.byToken) != maxCancelled || len(p.Close()) != maxCancelled {
 		t.Error(len(p.byID), len(p.byToken))
 	}
-	if p.Add(first) {
+	if p.Add(first) > 0 {
 		t.Error("it is closed")
 	}
 }

@@ -147,7 +147,7 @@ func (c *Conn) read(events *streamable.EventReader) {
 func (c *Conn) Send(x *conn.Exchange) {
 	body := wire.AppendRequestInt(make([]byte, 0, len(x.Req.Params)+len(x.Req.Method)+64), x.ID, x.Req.Method, x.Req.Params)
 	x.Req.Params = nil
-	if c.Pending.Add(x) && c.Host.Work.Go(func() {
+	if c.Pending.Add(x) > 0 && c.Host.Work.Go(func() {
 		if err := c.post(c.ctx, body, x.Req.Again); err != nil && c.Pending.Take(x.ID) != nil {
 			x.Deliver(conn.Reply{Err: err})
 		}

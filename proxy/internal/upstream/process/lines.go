@@ -56,11 +56,8 @@ func NewLineReader(r io.Reader, max int) *LineReader {
 // otherwise it is valid until the next call. A last line without a line ending is not returned,
 // since it can be incomplete.
 func (l *LineReader) Next() (line []byte, kept bool, err error) {
-	for {
-		if i := bytes.IndexByte(l.buf[l.seen:l.end], '\n'); i >= 0 {
-			line, kept = l.cut(l.seen + i)
-			return line, kept, nil
-		}
+	i := bytes.IndexByte(l.buf[l.seen:l.end], '\n')
+	for ; i < 0; i = bytes.IndexByte(l.buf[l.seen:l.end], '\n') {
 		l.seen = l.end
 		if l.err != nil {
 			return nil, false, l.err
@@ -70,6 +67,21 @@ func (l *LineReader) Next() (line []byte, kept bool, err error) {
 		}
 		l.read()
 	}
+	i += l.seen
+	line = l.buf[l.start:i]
+	l.start, l.seen = i+1, i+1
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	if len(line) < bigLine {
+		return line, false, nil
+	}
+	l.expect = min(len(line), maxExpect)
+	if len(line) < len(l.buf)/4 { // a call can keep it for a long time
+		line = bytes.Clone(line)
+	}
+	l.replace(l.buf[l.start:l.end])
+	return line[:len(line):len(line)], true, nil
 }
 
 // More reports whether another complete line has been read already.
@@ -79,24 +91,6 @@ func (l *LineReader) More() bool {
 		l.seen = l.end
 	}
 	return i >= 0
-}
-
-// cut returns the line that ends at the newline at i.
-func (l *LineReader) cut(i int) (line []byte, kept bool) {
-	line = l.buf[l.start:i]
-	l.start, l.seen = i+1, i+1
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		line = line[:n-1]
-	}
-	if len(line) < bigLine {
-		return line, false
-	}
-	l.expect = min(len(line), maxExpect)
-	if len(line) < len(l.buf)/4 { // a call can keep it for a long time
-		line = bytes.Clone(line)
-	}
-	l.replace(l.buf[l.start:l.end])
-	return line[:len(line):len(line)], true
 }
 
 // replace starts a new buffer with the rest of the one that was handed over.

@@ -33,7 +33,7 @@ type Pipe struct {
 
 	mu      sync.Mutex
 	pending []byte // bytes that no writer has taken yet
-	writing []byte // spare buffer; nil while a writer uses it
+	spare   []byte // empty buffer; nil while a writer uses it
 	busy    bool   // a caller or the flusher writes
 	corks   int    // number of callers that hold writes back
 	queued  int64  // stream length including all appended bytes
@@ -58,21 +58,10 @@ func NewPipe(file *os.File, broken func(error)) *Pipe {
 const Nowhere = math.MaxInt64
 
 // Write appends a message of about size bytes, which build appends, and a newline. It stores the
-// message's position in the stream in position, for Reached.
-func (p *Pipe) Write(position *int64, size int, build func([]byte) []byte) error {
-	return p.append(position, size, build, func() {})
-}
-
-// WriteTogether appends a message like Write, but lets all runnable goroutines run before it
-// writes: many of them may be about to append a message, and one system call then writes all of
-// them.
-func (p *Pipe) WriteTogether(position *int64, size int, build func([]byte) []byte) error {
-	return p.append(position, size, build, runtime.Gosched)
-}
-
-// append appends a message. Unless another goroutine is writing, it calls wait and then writes all
-// pending messages.
-func (p *Pipe) append(position *int64, size int, build func([]byte) []byte, wait func()) error {
+// message's position in the stream in position, for Reached. Unless another goroutine is writing, it
+// then writes all pending messages. If several is true, it first lets all runnable goroutines run:
+// many of them may be about to append a message, and one system call then writes all of them.
+func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte) []byte) error {
 	p.mu.Lock()
 	if p.err != nil {
 		defer p.mu.Unlock()
@@ -93,9 +82,11 @@ func (p *Pipe) append(position *int64, size int, build func([]byte) []byte, wait
 		return nil
 	}
 	p.busy = true
-	p.mu.Unlock()
-	wait()
-	p.mu.Lock()
+	if several {
+		p.mu.Unlock()
+		runtime.Gosched()
+		p.mu.Lock()
+	}
 	p.drain() // unlocks
 	return nil
 }
@@ -125,7 +116,8 @@ const rounds = 4
 // drain releases.
 func (p *Pipe) drain() {
 	for range rounds {
-		out := p.take()
+		out := p.pending
+		p.pending, p.spare = p.spare[:0], nil
 		p.mu.Unlock()
 		n, err := p.file.TryWrite(out)
 		p.mu.Lock()
@@ -139,7 +131,9 @@ func (p *Pipe) drain() {
 			p.stuck <- out[n:] // never blocks: only the busy writer sends
 			return
 		}
-		p.spare(out)
+		if cap(out) <= keepBuffer {
+			p.spare = out[:0]
+		}
 		if len(p.pending) == 0 {
 			p.busy = false
 			p.mu.Unlock()
@@ -150,49 +144,27 @@ func (p *Pipe) drain() {
 	p.stuck <- nil
 }
 
-// take returns the pending bytes to the writer and installs an empty buffer.
-func (p *Pipe) take() []byte {
-	out := p.pending
-	p.pending, p.writing = p.writing[:0], nil
-	return out
-}
-
-func (p *Pipe) spare(out []byte) {
-	if cap(out) <= keepBuffer {
-		p.writing = out[:0]
-	}
-}
-
 // flush writes the bytes that callers could not write, and blocks for the child, until Shut.
 func (p *Pipe) flush() {
 	defer close(p.done)
 	for {
 		select {
 		case out := <-p.stuck:
-			p.flushAll(out)
+			n, err := p.file.Write(out)
+			p.mu.Lock()
+			p.written += int64(n)
+			switch {
+			case err != nil:
+				p.fail(err) // unlocks
+			case len(p.pending) > 0:
+				p.drain() // unlocks
+			default:
+				p.busy = false
+				p.mu.Unlock()
+			}
 		case <-p.quit:
 			return
 		}
-	}
-}
-
-func (p *Pipe) flushAll(out []byte) {
-	for {
-		n, err := p.file.Write(out)
-		p.mu.Lock()
-		p.written += int64(n)
-		if err != nil {
-			p.fail(err)
-			return
-		}
-		if len(p.pending) == 0 {
-			p.busy = false
-			p.mu.Unlock()
-			return
-		}
-		p.spare(out)
-		out = p.take()
-		p.mu.Unlock()
 	}
 }
 

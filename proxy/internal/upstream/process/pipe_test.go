@@ -31,7 +31,7 @@ func TestCork(t *testing.T) {
 	p.Cork()
 	var first, second int64
 	say := func(position *int64, text string) {
-		if err := p.Write(position, len(text), func(b []byte) []byte { return append(b, text...) }); err != nil {
+		if err := p.Write(position, false, len(text), func(b []byte) []byte { return append(b, text...) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -97,7 +97,7 @@ func TestWriteTogetherAlone(t *testing.T) {
 
 func sayTogether(t *testing.T, p *Pipe, text string) (position int64) {
 	t.Helper()
-	if err := p.WriteTogether(&position, len(text), func(b []byte) []byte { return append(b, text...) }); err != nil {
+	if err := p.Write(&position, true, len(text), func(b []byte) []byte { return append(b, text...) }); err != nil {
 		t.Error(err)
 	}
 	return position

@@ -130,16 +130,13 @@ func (c *Conn) readOutBy(t time.Time) {
 }
 
 func (c *Conn) Send(x *conn.Exchange) {
-	if !c.Pending.Add(x) {
+	waiting := c.Pending.Add(x)
+	if waiting == 0 {
 		x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
 		return
 	}
 	r := &x.Req
-	write := c.Stdin.Write
-	if c.Pending.Len() >= burst.Several {
-		write = c.Stdin.WriteTogether
-	}
-	err := write(&x.Position, len(r.Params)+len(r.Method)+64, func(b []byte) []byte {
+	err := c.Stdin.Write(&x.Position, waiting >= burst.Several, len(r.Params)+len(r.Method)+64, func(b []byte) []byte {
 		return wire.AppendRequestInt(b, x.ID, r.Method, r.Params)
 	})
 	r.Params = nil
@@ -155,7 +152,7 @@ func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 
 func (c *Conn) Notify(_ context.Context, _ *conn.Session, method string, params []byte) error {
 	var position int64
-	return c.Stdin.Write(&position, len(params)+len(method)+64, func(b []byte) []byte {
+	return c.Stdin.Write(&position, false, len(params)+len(method)+64, func(b []byte) []byte {
 		return wire.AppendNotification(b, method, params)
 	})
 }
@@ -264,7 +261,7 @@ func (c *Conn) take(line []byte, kept bool) {
 // sendAnswer sends the proxy's answer to a server's request.
 func (c *Conn) sendAnswer(answer []byte) {
 	var position int64
-	_ = c.Stdin.Write(&position, len(answer), func(b []byte) []byte { return append(b, answer...) })
+	_ = c.Stdin.Write(&position, false, len(answer), func(b []byte) []byte { return append(b, answer...) })
 }
 
 // stderrLine limits the length of a logged line of standard error.

@@ -14,7 +14,7 @@ import (
 )
 
 func (c *Conn) Send(x *conn.Exchange) {
-	if !c.Pending.Add(x) || !c.Host.Work.Begin() {
+	if c.Pending.Add(x) == 0 || !c.Host.Work.Begin() {
 		c.Pending.Take(x.ID)
 		x.Abort()
 		x.Deliver(conn.Reply{Err: conn.NotSent(process.ErrClosed)})
