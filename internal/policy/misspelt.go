@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// A likeness describes how likely it is that one of two names is a misspelling of the other, in
-// ascending order.
+// A likeness describes how likely one of two names is a misspelling of the other. The values are in
+// ascending order of likelihood.
 type likeness int
 
 const (

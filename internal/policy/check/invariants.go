@@ -19,8 +19,8 @@ func invariants(info gate.NetInfo) []string {
 	return texts
 }
 
-// keptTokens returns a line for each set of a hand-written net's places whose total number of
-// tokens never changes. Weighted sums appear only in the JSON output.
+// keptTokens returns a line for each set of places in a hand-written net that always holds the same
+// number of tokens. Weighted sums appear only in the JSON output.
 func keptTokens(info gate.NetInfo) (lines []string) {
 	if info.Labels != nil {
 		return nil

@@ -123,7 +123,7 @@ func (m *Simulator) do(mv move) {
 	m.printCallable()
 }
 
-// apply makes a move.
+// apply makes a move without printing its effect.
 func (m *Simulator) apply(mv move) {
 	m.moves = append(m.moves, mv)
 	st, id := m.of, strconv.Itoa(mv.of)

@@ -8,7 +8,7 @@ import (
 
 // A Listed is a tool as listed by its server.
 type Listed struct {
-	Name        string // the name that the server uses
+	Name        string // the tool's name on its server
 	Schema      json.RawMessage
 	Annotations json.RawMessage
 }

@@ -62,7 +62,7 @@ func withoutClasses(t Trace) Trace {
 // maxApart is the maximum number of repetitions of a step that are written out as separate calls.
 const maxApart = 64
 
-// expandRepeats writes out the repetitions of the steps that may selects as separate calls, so that
+// expandRepeats writes out the repetitions of the steps selected by may as separate calls, so that
 // these can have different arguments.
 func expandRepeats(t Trace, may func(*Step) bool) Trace {
 	var out Trace

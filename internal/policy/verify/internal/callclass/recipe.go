@@ -73,8 +73,8 @@ func (p presences) filled(members map[string]any) bool {
 	})
 }
 
-// permits reports whether the content of the form's fields allows keys to find nothing where they
-// must find nothing. A string is always a value.
+// permits reports whether keys can find nothing in those of the form's fields where they must find
+// nothing. A string is always a value.
 func (f *form) permits(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)

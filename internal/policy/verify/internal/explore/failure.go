@@ -29,7 +29,7 @@ func (s *Space) FailureLock(g *Goal) Answer {
 				continue
 			}
 			if ms = s.failRest(ms, e); pending(ms) {
-				continue // what the call returns is still open after the run
+				continue // the run does not determine what the call returns
 			}
 			if s.model.full != nil {
 				nets, _ := s.locking(ms, g.Matches)

@@ -54,8 +54,8 @@ type local struct {
 // A holding is what a call in flight holds in a net.
 type holding struct {
 	flights []int // transitions in flight, in the order of their choice
-	watches []int
-	spoils  bool // no watch can begin until the call ends
+	watches []int // indexes of the deferred observers that wait for the call to succeed
+	spoils  bool  // no watch can begin until the call ends
 }
 
 type verdict uint8

@@ -300,8 +300,8 @@ func (n *structure) succeed(l *local, done, watches []int) (killed uint64) {
 	return killed
 }
 
-// success returns the local state after a call has begun and succeeded with no other call in
-// flight.
+// success returns the number of the local state after a call with the given effect has begun and
+// succeeded with no other call in flight.
 func (n *Net) success(state, effect int) int {
 	b := n.begin(state, effect)
 	if b.hold == 0 {
