@@ -20,7 +20,7 @@ type Options struct {
 	Resource       string   // public URL of this endpoint; empty: the audience
 	Path           string   // path of this endpoint; empty: /mcp
 	PrincipalClaim string   // name of the claim that identifies the caller; empty: sub
-	Scopes         []string // scopes that a token must all have
+	Scopes         []string // required scopes; a token must have all of them
 
 	Client *http.Client     // fetches the keys; nil: a client that follows no redirects
 	Logger *slog.Logger     // nil: discard

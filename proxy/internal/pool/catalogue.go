@@ -15,39 +15,39 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A Catalogue is the table of the tools of all servers, which tools/list and tools/call read. It is
-// safe for concurrent use once its exported fields are set. Readers load the current [ToolView]
-// without a lock; mu guards the unexported fields and serializes the changes.
+// A Catalogue contains the tools of all servers, which tools/list and tools/call read. It is safe
+// for concurrent use once its exported fields are set. Readers load the current [ToolView] without
+// a lock. mu guards the unexported fields and serializes changes.
 type Catalogue struct {
 	upstreams []*Server
 	log       *slog.Logger
 	view      atomic.Pointer[ToolView]
 
-	Impossible func([]gate.Call) []string // returns the exposed names of tools to hide from the list; nil: all tools are listed
-	Pins       *toolpin.Guard             // accepted tool definitions; nil: servers can change their definitions freely
-	Noticed    func(*Tool)                // called when the definition of a tool is first seen unaccepted; nil: not called
+	Impossible func([]gate.Call) []string // returns the exposed names of tools that the list must not contain; nil: all tools are listed
+	Pins       *toolpin.Guard             // accepted tool definitions; nil: servers may change their definitions freely
+	Noticed    func(*Tool)                // called when a tool with an unaccepted definition is first seen; nil: not called
 
 	mu      sync.Mutex
 	beside  []AgentTools
-	lists   map[*Server]upstream.ToolList // last tools/list result by server, without servers that were never listed
-	changed chan struct{}                 // closed at the next listing
+	lists   map[*Server]upstream.ToolList // last tools/list result of each server; contains no servers that were never listed
+	changed chan struct{}                 // closed when tools are next listed
 }
 
-// A ToolView is an immutable snapshot of the Catalogue.
+// A ToolView is an immutable snapshot of the [Catalogue].
 type ToolView struct {
-	tools    map[string]*Tool // by exposed name
+	tools    map[string]*Tool // keyed by exposed name
 	Order    []*Tool
 	Calls    []gate.Call // calls of the tools in Order, without arguments
-	Around   []byte      // members of the list besides its tools
+	Around   []byte      // members of the list other than its tools
 	elements int         // length of List without Around
-	List     []byte      // result of tools/list for clients with a handshake
+	List     []byte      // result of tools/list for clients that have sent initialize
 	List2026 []byte      // result of tools/list for revision 2026-07-28
 	Problems []string
-	Warnings []string // warnings about the tools and about their configuration
-	Crowded  string   // the warning about a very large number of tools; empty: the number is fine
+	Warnings []string // warnings about tools and their configuration
+	Crowded  string   // warning that there are very many tools; empty if there are not
 
-	Filtered map[string]*Tool // tools that the configuration filters out or that are quarantined, by exposed name
-	Changed  []*Tool          // tools whose definition is not accepted
+	Filtered map[string]*Tool // tools that are filtered out by the configuration or quarantined, keyed by exposed name
+	Changed  []*Tool          // tools whose definition has not been accepted
 }
 
 func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
@@ -56,20 +56,21 @@ func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
 	return c
 }
 
-// AgentTools lists names of calls that reach no server: those of an agent's own tools.
+// AgentTools contains the names of calls that reach no server, because they are calls of an agent's
+// own tools.
 type AgentTools struct {
 	Agent string
 	Names []string
 }
 
-// has reports whether name belongs to a tool of the agent.
+// has reports whether name belongs to one of the agent's tools.
 func (b AgentTools) has(name string) bool {
 	return strings.HasPrefix(name, b.Agent+".") || slices.Contains(b.Names, name)
 }
 
-// RegisterAgentTools registers the names of an agent's own tools. From then on, a rule with such a
-// name still restricts a server's tool, but does not count as evidence for that tool: a server
-// could otherwise pass its tool off as the agent's.
+// RegisterAgentTools registers the names of an agent's own tools. From then on, if a server's tool
+// has such a name, a rule that uses the name still restricts the tool, but the tool's calls do not
+// count as evidence. Otherwise, a server could pass off its tool as the agent's.
 func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,8 +78,8 @@ func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.renew()
 }
 
-// markAgentNames marks the tools in v that are named like an agent's own tools, and adds warnings.
-// The caller must hold mu.
+// markAgentNames marks those tools in v that are named like an agent's own tools, and adds
+// warnings. The caller must hold mu.
 func (c *Catalogue) markAgentNames(v *ToolView) {
 	for _, b := range c.beside {
 		for _, t := range v.Order {
@@ -97,7 +98,7 @@ func (c *Catalogue) markAgentNames(v *ToolView) {
 func (c *Catalogue) Load() *ToolView { return c.view.Load() }
 
 // set replaces the tools and the list members of one server. It reports whether clients now see
-// other tools.
+// different tools.
 func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) bool {
 	c.offerToPins(ctx, u, list)
 	c.mu.Lock()
@@ -109,8 +110,8 @@ func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) 
 	return changed
 }
 
-// offerToPins offers the definitions of the server's tools to the pins, which accept those of new
-// tools.
+// offerToPins offers the definitions of the server's tools to the pins, which accept them if a tool
+// is new.
 func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.ToolList) {
 	if c.Pins == nil || u.Dedicated() {
 		return
@@ -120,16 +121,16 @@ func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.To
 	}
 }
 
-// list returns the last tools/list result of a server. It has no tools if the server was never
-// listed.
+// list returns the server's last tools/list result. If the server was never listed, the result has
+// no tools.
 func (c *Catalogue) list(u *Server) upstream.ToolList {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lists[u]
 }
 
-// tellChanged calls Noticed for each tool of after with an unaccepted definition, unless before had
-// the same tool with the same definition and the same reason.
+// tellChanged calls Noticed for each tool in after that has an unaccepted definition, except if
+// before contained the same tool with the same definition and the same reason.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
 		same := func(o *Tool) bool {
@@ -141,7 +142,7 @@ func (c *Catalogue) tellChanged(before, after *ToolView) {
 	}
 }
 
-// maxLoggedProblems limits how many omitted tools one change logs.
+// maxLoggedProblems limits how many omitted tools are logged for one change.
 const maxLoggedProblems = 20
 
 func (c *Catalogue) logProblems(problems []string) {
@@ -154,8 +155,8 @@ func (c *Catalogue) logProblems(problems []string) {
 	}
 }
 
-// Relist rebuilds the view after a change of the nets or of the pins. It reports whether clients
-// now see other tools.
+// Relist rebuilds the view after a change of the nets or pins. It reports whether clients now see
+// different tools.
 func (c *Catalogue) Relist() (changed bool) {
 	if c.Impossible == nil {
 		return false
@@ -165,8 +166,8 @@ func (c *Catalogue) Relist() (changed bool) {
 	return c.renew()
 }
 
-// renew rebuilds the view, and logs its new problems and warnings. It reports whether clients now
-// see other tools. The caller must hold mu.
+// renew rebuilds the view and logs its new problems and warnings. It reports whether clients now
+// see different tools. The caller must hold mu.
 func (c *Catalogue) renew() (changed bool) {
 	before, after := c.view.Load(), c.build()
 	c.view.Store(after)
@@ -181,23 +182,23 @@ func (c *Catalogue) renew() (changed bool) {
 	return !before.Shows(after)
 }
 
-// Shows reports whether clients see the same tools in v and in other.
+// Shows reports whether clients see the same tools in v as in other.
 func (v *ToolView) Shows(other *ToolView) bool {
 	return string(v.List[:v.elements]) == string(other.List[:other.elements])
 }
 
-// Tool returns the tool with the exposed name, or nil.
+// Tool returns the tool with the given exposed name, or nil.
 func (v *ToolView) Tool(exposed string) *Tool { return v.tools[exposed] }
 
-// next returns a channel that is closed when the tools of any server are next listed.
+// next returns a channel that is closed when any server's tools are next listed.
 func (c *Catalogue) next() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.changed
 }
 
-// build builds a view of all tools. It omits all tools whose names collide, because one tool must
-// not silently stand for another. The caller must hold mu.
+// build builds a view of all tools. If the names of tools collide, it omits all of these tools,
+// because a tool must not silently take the place of another. The caller must hold mu.
 func (c *Catalogue) build() *ToolView {
 	v := &ToolView{tools: map[string]*Tool{}, Filtered: map[string]*Tool{}}
 	taken := map[string][]*Tool{}
@@ -234,8 +235,8 @@ func (c *Catalogue) build() *ToolView {
 	return v
 }
 
-// toolsOf returns the tools of u that can be called, and adds the filtered tools, the
-// problems and the warnings to v.
+// toolsOf returns the server's tools that can be called. It adds filtered tools, problems and
+// warnings to v.
 func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 	var names []string
 	list, listed := c.lists[u]
@@ -265,7 +266,7 @@ func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 }
 
 // quarantines reports whether the tool is withheld until a person accepts its definition. It adds a
-// problem to v, or a warning if quarantine is not enforced.
+// problem to v or, if quarantine is not enforced, a warning.
 func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
 	if t.Unaccepted = c.Pins.Why(t.DefinitionSent()); t.Unaccepted == "" {
 		return false
@@ -280,7 +281,7 @@ func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
 	return true
 }
 
-// hidden returns the exposed names of the tools that are not listed.
+// hidden returns the exposed names of the tools that are not to be listed.
 func (c *Catalogue) hidden(tools []gate.Call) map[string]bool {
 	if c.Impossible == nil || len(tools) == 0 {
 		return nil
@@ -300,7 +301,7 @@ func collision(t *Tool, same []*Tool) string {
 	return "the name " + t.Exposed + " stands for " + strings.Join(names, " and ") + "; give one of the upstreams another prefix"
 }
 
-// Owners returns the servers with the prefixes of their tools.
+// Owners returns all servers with the prefixes of their tools.
 func (c *Catalogue) Owners() toolname.Owners {
 	var owners toolname.Owners
 	for _, u := range c.upstreams {
@@ -309,7 +310,7 @@ func (c *Catalogue) Owners() toolname.Owners {
 	return owners
 }
 
-// encode encodes the tools/list results for both families of revisions, without the hidden tools.
+// encode encodes the tools/list results for both revision families, leaving out the hidden tools.
 func (v *ToolView) encode(hidden map[string]bool) {
 	list := AppendTools(nil, v.Order, hidden)
 	v.elements = len(list)
@@ -318,7 +319,7 @@ func (v *ToolView) encode(hidden map[string]bool) {
 	v.List2026 = append(list[:len(list):len(list)], `,"resultType":"complete","ttlMs":0,"cacheScope":"private"}`...)
 }
 
-// AppendTools appends the result of tools/list up to the end of its tools.
+// AppendTools appends the beginning of a tools/list result, up to the end of its tools.
 func AppendTools(list []byte, tools []*Tool, hidden map[string]bool) []byte {
 	list = append(list, `{"tools":[`...)
 	for _, t := range tools {

@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A ToolFilter selects the tools of a server that clients can use.
+// A ToolFilter selects those tools of a server that clients may use.
 type ToolFilter = toolname.Filter
 
-// An Upstream configures one MCP server behind the proxy: a Command that speaks stdio, or the URL
-// of a streamable HTTP endpoint.
+// An Upstream configures an MCP server behind the proxy: either a Command that communicates over
+// stdio, or the URL of a streamable HTTP endpoint.
 type Upstream struct {
 	Name    string
 	Command string
@@ -23,34 +23,34 @@ type Upstream struct {
 	URL     string
 	Headers map[string]string
 
-	SSE bool // the URL is an HTTP+SSE endpoint (2024-11-05); the proxy also detects servers with only that transport
+	SSE bool // whether the URL is an HTTP+SSE endpoint (2024-11-05); the proxy also detects this itself
 
-	TLS *tls.Config // trusted roots and client certificate for https; nil: the system's roots and no certificate
+	TLS *tls.Config // trusted roots and client certificate for https; nil: the system's roots, no certificate
 
-	Credentials Credentials // credentials over HTTP besides the headers; nil: none
+	Credentials Credentials // credentials for HTTP in addition to the headers; nil: none
 
 	Protocol string        // auto (also empty), legacy, or 2026-07-28
-	Timeout  time.Duration // timeout of one call; 0: 60 s
-	Prefix   *string       // prefix of the exposed names; nil: the upstream's name, or no prefix for an only upstream
-	Tools    ToolFilter    // tools that clients can use
+	Timeout  time.Duration // timeout for one call; 0: 60 s
+	Prefix   *string       // prefix of exposed names; nil: the upstream's name, or none if it is the only upstream
+	Tools    ToolFilter    // tools that clients may use
 
-	Isolation string // whether sessions share the connection: auto (also empty), session, or shared
+	Isolation string // whether sessions share a connection: auto (also empty), session, or shared
 	Limits    Limits
 }
 
-// Limits limits the use of a server.
+// Limits limits how a server is used.
 type Limits struct {
-	InFlight    int // calls in flight; 0: no limit
-	MessageSize int // bytes of one message from the server; 0: MaxResult of the Options
-	Sessions    int // sessions with a dedicated connection; 0: 64 processes, or 1000 sessions over HTTP
+	InFlight    int // maximum number of calls in flight; 0: no limit
+	MessageSize int // maximum size of a message from the server in bytes; 0: MaxResult in the Options
+	Sessions    int // maximum number of sessions with a dedicated connection; 0: 64 processes, or 1000 sessions over HTTP
 }
 
-// The values of [Upstream.Isolation].
+// Values of [Upstream.Isolation].
 const (
 	// IsolateAuto lets sessions share the connection until the server sends a request to a client.
-	// The proxy forwards that request if its client is certain, and refuses it otherwise. Sessions
-	// that first use the server after that get a dedicated connection if their clients declare
-	// capabilities.
+	// The proxy forwards that request if it is certain which client is meant, and otherwise refuses
+	// it. Afterwards, sessions that use the server for the first time get a dedicated connection if
+	// their clients declare capabilities.
 	IsolateAuto    = "auto"
 	IsolateSession = "session" // each session has a dedicated connection
 	IsolateShared  = "shared"  // all sessions share one connection
@@ -61,7 +61,8 @@ func KnownIsolation(s string) bool {
 	return slices.Contains([]string{"", IsolateAuto, IsolateSession, IsolateShared}, s)
 }
 
-// Kind returns the noun for a connection to the server in messages: "process" or "connection".
+// Kind returns the noun that messages use for a connection to the server, "process" or
+// "connection".
 func (c Upstream) Kind() string {
 	if c.Command != "" {
 		return "process"
@@ -69,7 +70,7 @@ func (c Upstream) Kind() string {
 	return "connection"
 }
 
-// maxDedicated returns the maximum number of sessions with a dedicated connection.
+// maxDedicated returns how many sessions may have a dedicated connection.
 func (c Upstream) maxDedicated() int {
 	switch {
 	case c.Limits.Sessions > 0:
@@ -80,13 +81,13 @@ func (c Upstream) maxDedicated() int {
 	return defaultHTTPSessions
 }
 
-// Defaults of [Limits.Sessions].
+// Defaults for [Limits.Sessions].
 const (
 	defaultProcesses    = 64   // for a child process
 	defaultHTTPSessions = 1000 // for a server over HTTP
 )
 
-// ExposedPrefix returns the prefix of the exposed tool names. alone reports that this is the only
+// ExposedPrefix returns the prefix of the exposed tool names. alone tells whether this is the only
 // server.
 func (c Upstream) ExposedPrefix(alone bool) string {
 	prefix := ""
@@ -96,5 +97,5 @@ func (c Upstream) ExposedPrefix(alone bool) string {
 	return toolname.Prefix(c.Name, prefix, c.Prefix != nil, alone)
 }
 
-// Credentials authorize requests to a server over HTTP with tokens that change over time.
+// Credentials authorizes HTTP requests to a server with tokens that change over time.
 type Credentials = upstream.Credentials

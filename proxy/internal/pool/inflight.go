@@ -8,31 +8,31 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// An inflight is a request that was sent to a server and is not answered yet.
+// An inflight is a request that was sent to a server but has not been answered.
 type inflight interface {
 	Queued() *QueuePlace
-	Holding() bool        // reports whether the request waits for its client, which stops its clock
+	Holding() bool        // reports whether the request waits for its client, which stops the timeout
 	Abandon(reason error) // stops waiting for the answer
 }
 
-// A QueuePlace is the position of a request in the queue of requests in flight to its server.
+// A QueuePlace is a request's position in the queue of requests in flight to a server.
 type QueuePlace struct {
 	SentAt time.Time
-	number int // position from 1, guarded by the queue's lock; 0: not queued
+	number int // position, starting at 1, or 0 if not queued; guarded by the queue's lock
 }
 
-// Queued returns p. It gives the method to types that embed a QueuePlace.
+// Queued returns p itself, so that types that embed a QueuePlace have the method.
 func (p *QueuePlace) Queued() *QueuePlace { return p }
 
-// A queue holds the requests in flight to one server. One goroutine checks all of them for
-// timeouts, because a timer for each call would cost more than the call. mu guards all and the
-// positions of its requests.
+// A queue contains the requests in flight to one server. A single goroutine checks all of them for
+// timeouts, because a timer for each call would cost more than the call itself. mu guards all and
+// the positions of the requests.
 type queue struct {
 	mu  sync.Mutex
-	all []inflight // unordered; the request at index i has position i+1
+	all []inflight // in no particular order; the request at index i has position i+1
 }
 
-// Push adds f.
+// Push adds f to the queue.
 func (q *queue) Push(f inflight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -47,7 +47,7 @@ func (q *queue) Len() int {
 	return len(q.all)
 }
 
-// Remove removes f. It does nothing if f is not in the queue.
+// Remove removes f from the queue. If f is not in the queue, it does nothing.
 func (q *queue) Remove(f inflight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -62,28 +62,28 @@ func (q *queue) Remove(f inflight) {
 	f.Queued().number = 0
 }
 
-// All returns the requests in the queue, ordered by the time they were sent.
+// All returns the requests in the queue in the order in which they were sent.
 func (q *queue) All() []inflight {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return slices.SortedFunc(slices.Values(q.all), func(a, b inflight) int { return a.Queued().SentAt.Compare(b.Queued().SentAt) })
 }
 
-// restartTimeout restarts the timeout of a request.
+// restartTimeout restarts the timeout of the request.
 func (q *queue) restartTimeout(f inflight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	f.Queued().SentAt = time.Now()
 }
 
-// abandonedCalls counts, by session, the calls that the proxy no longer waits for and that the
-// server has not answered: a request from the server might belong to one of them.
+// An abandonedCalls counts, for each session, the calls that the proxy no longer waits for although
+// the server has not answered them. A request from the server may belong to one of them.
 type abandonedCalls struct {
 	mu sync.Mutex
-	of map[*session.Session]int // without zero entries
+	of map[*session.Session]int // contains no zeros
 }
 
-// Add adds n to the count of a session.
+// Add adds n to the session's count.
 func (a *abandonedCalls) Add(s *session.Session, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -95,7 +95,7 @@ func (a *abandonedCalls) Add(s *session.Session, n int) {
 	}
 }
 
-// ByOthers reports whether the server might still be busy with a call of a session other than s.
+// ByOthers reports whether the server may still be busy with a call from a session other than s.
 func (a *abandonedCalls) ByOthers(s *session.Session) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// AwaitList waits until every server has listed its tools or is known to be down, at most for the
-// startup time.
+// AwaitList waits until each server has listed its tools or is known to be down, but no longer than
+// the startup time.
 func (p *Pool) AwaitList(ctx context.Context) {
 	p.awaitEach(ctx, func(u *Server) <-chan struct{} { return u.started })
 }
 
-// AwaitUpstreams waits until every server is connected or its first attempt has failed, at most for
-// the startup time.
+// AwaitUpstreams waits until each server is connected or its first attempt to connect has failed,
+// but no longer than the startup time.
 func (p *Pool) AwaitUpstreams(ctx context.Context) { p.awaitEach(ctx, (*Server).Settled) }
 
 func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}) {
@@ -30,12 +30,12 @@ func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}
 	}
 }
 
-// AwaitTool returns the tool with the exposed name, or nil. While servers are starting, it waits
-// for the tool.
+// AwaitTool returns the tool with the given exposed name, or nil. While servers are starting, it
+// waits for the tool to appear.
 func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { // ends with the context starting
+	go func() { // ends when the context starting ends
 		defer stop()
 		p.AwaitList(starting)
 	}()
@@ -52,8 +52,9 @@ func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	}
 }
 
-// Known returns the tool with the exposed name, or nil. It also returns nil if a server that is
-// still starting might have a tool with the same name, since a colliding name cannot be called.
+// Known returns the tool with the given exposed name, or nil. It also returns nil if a server that
+// is still starting might have a tool with the same name, because tools with colliding names cannot
+// be called.
 func (p *Pool) Known(exposed string) *Tool {
 	t := p.Catalogue.Load().tools[exposed]
 	if t == nil || p.Startup.Err() != nil {
@@ -67,7 +68,7 @@ func (p *Pool) Known(exposed string) *Tool {
 	return t
 }
 
-// Unknown returns the error text for a tool or prompt that no known server has.
+// Unknown returns the error text for a tool or prompt that no server is known to have.
 func (p *Pool) Unknown(kind, name string) string {
 	unknown := "Unknown " + kind + ": " + text.Escape(name)
 	if down := p.Down(); down != "" {
@@ -76,7 +77,7 @@ func (p *Pool) Unknown(kind, name string) string {
 	return unknown
 }
 
-// Down returns the names of the servers that are not up or have not listed their tools yet.
+// Down returns the names of the servers that are not up or have not yet listed their tools.
 func (p *Pool) Down() string {
 	var names []string
 	for _, u := range p.Servers {

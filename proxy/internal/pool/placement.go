@@ -13,13 +13,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A server of 2025-11-25 can send a request outside of any call, without telling which client it
-// means, and state that it keeps for one client belongs to its whole process. So a session can have
-// a dedicated connection: a process, or an HTTP session, of its own. It starts with the session's
-// first call to the server and ends with the session. The shared connection stays for the lists.
+// A server of revision 2025-11-25 can send a request outside of any call, without naming the client
+// that it is for, and the state that it keeps for a client belongs to its whole process. Therefore,
+// a session can have a dedicated connection: a process or an HTTP session of its own. The
+// connection starts with the session's first call to the server and ends with the session. The
+// shared connection continues to be used for lists.
 
-// dedicatedIdle is how long a dedicated connection of clients without sessions can stay unused
-// before it ends.
+// dedicatedIdle is how long a dedicated connection for clients without sessions may remain unused
+// before it is closed.
 const dedicatedIdle = 30 * time.Minute
 
 var (
@@ -29,23 +30,22 @@ var (
 
 // A placement maps each session to the connection that serves it. mu guards of.
 type placement struct {
-	asks atomic.Bool // the server sends requests to clients: see [IsolateAuto]
+	asks atomic.Bool // whether the server sends requests to clients; see [IsolateAuto]
 
 	mu sync.Mutex
-	of map[*session.Session]*Server // shared or dedicated connection by session
+	of map[*session.Session]*Server // shared or dedicated connection for each session
 
-	quota session.Quota // number of dedicated connections
+	quota session.Quota // limits the number of dedicated connections
 }
 
-// DedicateNext records that the server sends requests to clients, so that later sessions get a
-// dedicated connection if the configuration leaves the choice (isolation: auto). It reports whether
-// that was not known before.
+// DedicateNext records that the server sends requests to clients. With isolation "auto", later
+// sessions then get a dedicated connection. It reports whether this was not known before.
 func (u *Server) DedicateNext() bool {
 	auto := u.Config.Isolation == "" || u.Config.Isolation == IsolateAuto
 	return !u.Dedicated() && auto && !u.placement.asks.Swap(true)
 }
 
-// dedicates reports whether a session that begins now gets a dedicated connection.
+// dedicates reports whether a session that starts now gets a dedicated connection.
 func (u *Server) dedicates(peer session.Peer) bool {
 	switch u.Config.Isolation {
 	case IsolateSession:
@@ -56,8 +56,8 @@ func (u *Server) dedicates(peer session.Peer) bool {
 	return u.placement.asks.Load() && string(peer.Forwarded()) != "{}"
 }
 
-// Place returns the connection that serves session s from now on: u, which is the shared
-// connection, or a dedicated one, which might still be starting.
+// Place returns the connection that will serve the session s: either u, which is the shared
+// connection, or a dedicated one, which may still be starting.
 func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server, error) {
 	if u.Config.Isolation == IsolateShared || u.Dedicated() {
 		return u, nil
@@ -86,8 +86,8 @@ func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server,
 	return at, nil
 }
 
-// takeDedicated counts a dedicated connection for the session's principal, or returns an error if
-// the limit is reached.
+// takeDedicated counts a dedicated connection for the session's principal. It returns an error if
+// the limit has been reached.
 func (u *Server) takeDedicated(s *session.Session, several bool) error {
 	limit, kind, name := u.Config.maxDedicated(), u.Config.Kind(), u.Config.Name
 	switch own, ok := u.placement.quota.Take(s.Principal, limit, several); {
@@ -100,7 +100,7 @@ func (u *Server) takeDedicated(s *session.Session, several bool) error {
 	}
 }
 
-// dedicate starts a dedicated connection to the server of u for one session.
+// dedicate starts a dedicated connection to the server of u for the session.
 func (p *Pool) dedicate(s *session.Session, u *Server, peer session.Peer) *Server {
 	d := NewServer(u.Config, u.several)
 	d.shared, d.Session, d.closed = u, s, make(chan struct{})
@@ -113,8 +113,8 @@ func (p *Pool) dedicate(s *session.Session, u *Server, peer session.Peer) *Serve
 	return d
 }
 
-// ConnectionOf returns the connection that serves s: u or one dedicated to s. It returns nil if s
-// gets a dedicated connection with its first call.
+// ConnectionOf returns the connection that serves the session s, which is either u or a dedicated
+// one. It returns nil if the session's first call will create a dedicated connection.
 func (u *Server) ConnectionOf(s *session.Session, peer session.Peer) *Server {
 	pl := &u.placement
 	pl.mu.Lock()
@@ -128,7 +128,7 @@ func (u *Server) ConnectionOf(s *session.Session, peer session.Peer) *Server {
 	return u
 }
 
-// Serves reports whether u serves the session of c.
+// Serves reports whether u serves the client's session.
 func (u *Server) Serves(c *session.Client) bool {
 	if u.Dedicated() {
 		return u.Session == c.Session
@@ -136,8 +136,8 @@ func (u *Server) Serves(c *session.Client) bool {
 	return u.ConnectionOf(c.Session, c.Peer()) == u
 }
 
-// Pin keeps a session on the shared connection u, because its client has received a request from
-// there.
+// Pin makes the session stay on the shared connection u, because its client has received a request
+// through that connection.
 func (u *Server) Pin(s *session.Session) {
 	if u.Dedicated() || u.Config.Isolation == IsolateShared {
 		return
@@ -150,8 +150,8 @@ func (u *Server) Pin(s *session.Session) {
 	}
 }
 
-// Release ends the placement of a session. It returns the session's dedicated connection, which the
-// caller must end, or nil.
+// Release ends the placement of a session. If the session has a dedicated connection, Release
+// returns it, and the caller must close it. Otherwise it returns nil.
 func (u *Server) Release(s *session.Session) (d *Server) {
 	pl := &u.placement
 	pl.mu.Lock()
@@ -165,8 +165,8 @@ func (u *Server) Release(s *session.Session) (d *Server) {
 	return at
 }
 
-// EndDedicated closes a dedicated connection: in the background, or synchronously if the proxy
-// itself is shutting down.
+// EndDedicated closes a dedicated connection, in the background or, if the proxy is shutting down,
+// synchronously.
 func (p *Pool) EndDedicated(d *Server) {
 	end := func() {
 		_ = d.Close()
@@ -178,7 +178,7 @@ func (p *Pool) EndDedicated(d *Server) {
 	}
 }
 
-// Connections returns u and the dedicated connections to its server.
+// Connections returns u and all dedicated connections to the same server.
 func (u *Server) Connections() []*Server {
 	list := []*Server{u}
 	pl := &u.placement
@@ -192,7 +192,7 @@ func (u *Server) Connections() []*Server {
 	return list
 }
 
-// Connections lists all connections to all servers.
+// Connections returns all connections to all servers.
 func (p *Pool) Connections() (list []*Server) {
 	for _, u := range p.Servers {
 		list = append(list, u.Connections()...)
@@ -200,7 +200,7 @@ func (p *Pool) Connections() (list []*Server) {
 	return list
 }
 
-// ConnectionsOf lists the connections that serve a client now, one per server.
+// ConnectionsOf returns the connections that currently serve the client, one for each server.
 func (p *Pool) ConnectionsOf(c *session.Client) (list []*Server) {
 	peer := c.PeerOf(wire.Meta{})
 	for _, u := range p.Servers {
@@ -211,7 +211,8 @@ func (p *Pool) ConnectionsOf(c *session.Client) (list []*Server) {
 	return list
 }
 
-// PlaceAndWait calls [Pool.Place], and waits for a dedicated connection that is starting.
+// PlaceAndWait calls [Pool.Place]. If the result is a dedicated connection that is starting, it
+// waits for the connection.
 func (p *Pool) PlaceAndWait(ctx context.Context, c *session.Client, peer session.Peer, u *Server) (*Server, error) {
 	at, err := p.Place(c.Session, u, peer)
 	if err == nil && at != u {
@@ -234,8 +235,8 @@ func (u *Server) AwaitReady(ctx context.Context, peer session.Peer) {
 	}
 }
 
-// endUnused ends a dedicated connection that clients without sessions have not used for
-// [dedicatedIdle]. It reports whether it did.
+// endUnused closes a dedicated connection that clients without sessions have not used for
+// [dedicatedIdle]. It reports whether it has closed the connection.
 func (p *Pool) endUnused(d *Server, now time.Time) bool {
 	if d.Session.By == "connection" || len(d.InFlight.All()) > 0 || p.Busy(d) || !d.shared.releaseUnused(d, now.Add(-dedicatedIdle)) {
 		return false
@@ -244,8 +245,8 @@ func (p *Pool) endUnused(d *Server, now time.Time) bool {
 	return true
 }
 
-// releaseUnused ends the placement of a session on the dedicated connection d if d has not been
-// used after since. It reports whether it did; a request placed meanwhile prevents it.
+// releaseUnused ends the placement of a session on the dedicated connection d, provided that d has
+// not been used after since. It returns false if a request was placed in the meantime.
 func (u *Server) releaseUnused(d *Server, since time.Time) bool {
 	pl := &u.placement
 	pl.mu.Lock()
@@ -258,8 +259,8 @@ func (u *Server) releaseUnused(d *Server, since time.Time) bool {
 	return true
 }
 
-// Sweep abandons the calls to u that have timed out, and ends an unused dedicated connection. It
-// returns when the proxy or the connection ends.
+// Sweep repeatedly abandons calls to u that have timed out, and closes a dedicated connection that
+// is not used. It returns when the proxy or the connection ends.
 func (p *Pool) Sweep(u *Server) {
 	timeout := u.Config.Timeout
 	tick := time.NewTicker(min(maxSweep, timeout/8+1))
@@ -288,5 +289,5 @@ func (p *Pool) Sweep(u *Server) {
 	}
 }
 
-// maxSweep limits how late a timeout is noticed.
+// maxSweep is the maximum delay before a timeout is noticed.
 const maxSweep = time.Second

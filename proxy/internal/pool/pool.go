@@ -1,31 +1,31 @@
 // Package pool manages the MCP servers behind the proxy: their connections, their tools, and the
 // requests in flight to each.
 //
-// A [Pool] has one shared [Server] per configured [Upstream]. A session can instead get a dedicated
-// Server, with a process or an HTTP session of its own; the shared Server's placement maps each
-// session to its connection ([Pool.Place]). The [Catalogue] holds the tools of all servers and
-// publishes them as an immutable [ToolView]. [Pool.Relist] asks a server for its tools in the
-// background, one listing at a time per server. A [RelayedRequest] is a request of a client that
-// goes to one server without a decision of the gate.
+// A [Pool] has one shared [Server] for each configured [Upstream]. A session can instead get a
+// dedicated Server, which is a process or an HTTP session of its own; the shared Server's placement
+// maps each session to its connection ([Pool.Place]). The [Catalogue] contains the tools of all
+// servers and publishes them as an immutable [ToolView]. [Pool.Relist] asks a server for its tools
+// in the background; only one such listing runs per server at a time. A [RelayedRequest] is a
+// client's request that goes to a single server without a decision by the gate.
 //
 // # Goroutines
 //
-// Each Server has one goroutine in [Pool.Sweep], which abandons requests that have timed out; a
-// dedicated Server ends there after a time without use. Listings run on goroutines of their own
-// ([lifetime.Lifetime.Background]).
+// Each Server has one goroutine in [Pool.Sweep], which abandons requests that have timed out, and
+// which closes a dedicated Server that has not been used for a while. Listings run in goroutines of
+// their own ([lifetime.Lifetime.Background]).
 //
 // # Locks
 //
 // Each lock guards only the fields of its own type. placement.mu is held while a dedicated
-// connection starts, which does not block. relisting.running is held during a whole listing and
-// taken before Catalogue.mu. The queue's lock also guards the positions (QueuePlace) of the
-// requests in it.
+// connection is being started, which does not block. relisting.running is held during a whole
+// listing and must be locked before Catalogue.mu. The queue's lock also guards the positions
+// (QueuePlace) of the requests in it.
 //
 // # Invariants
 //
-// A call (tools/call, prompts/get, resources/read) is sent only with a pass of the admission:
-// [Server.Send] refuses it without [upstream.Request.Again], which only package pipeline sets. If
-// several tools have the same exposed name, none of them can be called.
+// A call (tools/call, prompts/get, resources/read) is sent only after it has passed admission:
+// [Server.Send] refuses a call without [upstream.Request.Again], and only package pipeline sets
+// that field. If several tools have the same exposed name, none of them can be called.
 package pool
 
 import (
@@ -39,32 +39,32 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Options are the parts of the proxy that a Pool uses.
+// Options contains the parts of the proxy that a [Pool] uses.
 type Options struct {
 	Life         *lifetime.Lifetime
 	Sessions     *session.Sessions
 	Admission    *admission.Admission
 	Startup      context.Context //nolint:containedctx // ends when lists no longer wait for servers that start
-	StartupLimit time.Duration   // maximum wait of a request for a starting server
+	StartupLimit time.Duration   // maximum time that a request waits for a server to start
 
-	Connect func(*Server)       // sets up the connection of a server
-	Ended   func(*Server)       // called with a dedicated connection that has ended
-	Changed func(method string) // notifies clients of a changed list
-	Busy    func(*Server) bool  // reports whether the server has work without a waiting request
+	Connect func(*Server)       // creates the connection of a server
+	Ended   func(*Server)       // called when a dedicated connection has ended
+	Changed func(method string) // notifies clients that a list has changed
+	Busy    func(*Server) bool  // reports whether the server is working although no request is waiting
 }
 
-// A Pool manages the connections to all servers and the table of their tools.
+// A Pool manages the connections to all servers, and the table of their tools.
 type Pool struct {
 	Options
-	Servers   []*Server // shared connections, in the order of the configuration
+	Servers   []*Server // shared connections in configuration order
 	Catalogue *Catalogue
 }
 
-// New returns a pool without servers.
+// New returns a pool that contains no servers yet.
 func New(o Options) *Pool { return &Pool{Options: o} }
 
-// Offering lists the servers that are up and declare a capability, in the order of the
-// configuration.
+// Offering returns the servers that are up and declare the given capability, in configuration
+// order.
 func (p *Pool) Offering(capability string) []*Server {
 	var list []*Server
 	for _, u := range p.Servers {
@@ -75,7 +75,7 @@ func (p *Pool) Offering(capability string) []*Server {
 	return list
 }
 
-// AnyCan reports whether a server that is up declares a capability with a flag set.
+// AnyCan reports whether any server that is up declares the capability with the given flag set.
 func (p *Pool) AnyCan(capability, flag string) bool {
 	for _, u := range p.Offering(capability) {
 		if u.can(capability, flag) {
@@ -85,7 +85,7 @@ func (p *Pool) AnyCan(capability, flag string) bool {
 	return false
 }
 
-// Snapshot returns the current state of a session, with the tools that can be called.
+// Snapshot returns the session's current state, including the tools that can be called.
 func (p *Pool) Snapshot(s *session.Session) (*gate.State, error) {
 	state, err := p.Admission.Snapshot(p.Life.Ctx, s.Key())
 	if err != nil {

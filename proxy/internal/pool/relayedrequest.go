@@ -11,33 +11,33 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A RelayedRequest is a request of a client that the gate does not decide on. It goes to one server
-// unchanged, and so does the answer to the client. Calls, whose outcome moves nets, go through the
-// pipeline instead.
+// A RelayedRequest is a client's request on which the gate does not decide. The request goes to one
+// server unchanged, and so does the answer to the client. Calls, whose outcomes move nets, go
+// through the pipeline instead.
 type RelayedRequest struct {
 	session.Request
 	Peer     session.Peer
 	Upstream *Server
-	Name     string          // value of the Mcp-Name header of 2026-07-28
-	Outbox   *session.Outbox // notifications for the goroutine that waits for the answer
+	Name     string          // value of the Mcp-Name header in revision 2026-07-28
+	Outbox   *session.Outbox // notifications to be sent by the goroutine that waits for the answer
 
-	Patient bool // no timeout: the answer can take longer than the server's timeout
+	Patient bool // whether the server's timeout does not apply, because the answer may take longer
 
-	OnNotification func(method string, params []byte) // handles the server's notifications for this request
-	OnRequest      func(q *upstream.ServerRequest)    // handles the server's requests during this request
+	OnNotification func(method string, params []byte) // handles the server's notifications that belong to this request
+	OnRequest      func(q *upstream.ServerRequest)    // handles requests from the server during this request
 
-	Change  func(params []byte) []byte // changes the params; nil: unchanged
-	Amend   func(result []byte) []byte // changes the result; nil: unchanged
-	Refused func()                     // called on an error of the server, before the client gets it; nil: not called
+	Change  func(params []byte) []byte // changes the params; nil: no change
+	Amend   func(result []byte) []byte // changes the result; nil: no change
+	Refused func()                     // called when the server returns an error, before the client receives it; may be nil
 }
 
-// NewRelayedRequest returns a RelayedRequest that sends q to u.
+// NewRelayedRequest returns a request that sends q to the server u.
 func NewRelayedRequest(q session.Request, u *Server) *RelayedRequest {
 	return &RelayedRequest{Request: q, Peer: q.Peer(), Upstream: u, Outbox: session.NewOutbox()}
 }
 
-// Serve sends the request and returns the result for the client, or the error of the server; if the
-// request was cancelled, it returns neither.
+// Serve sends the request and returns the result for the client, or the server's error. If the
+// request was canceled, it returns neither.
 func (r *RelayedRequest) Serve(ctx context.Context) ([]byte, error) {
 	reply, err := r.Exchange(ctx)
 	switch {
@@ -56,8 +56,8 @@ func (r *RelayedRequest) Serve(ctx context.Context) ([]byte, error) {
 	return r.Upstream.ResultFor(reply.Result, r.Message.Method, r.Peer.Rev), nil
 }
 
-// Exchange sends the request and returns the reply. It cancels the request after the
-// server's timeout, and when ctx ends.
+// Exchange sends the request and returns the reply. It cancels the request when the server's
+// timeout has passed and when ctx ends.
 func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	u := r.Upstream
 	request, fault := r.forServer()
@@ -76,7 +76,7 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 		case <-r.Outbox.Wake:
 			r.Outbox.WriteTo(r.Stream)
 		case reply := <-x.Done():
-			r.Outbox.WriteTo(r.Stream) // notifications from before the reply
+			r.Outbox.WriteTo(r.Stream) // notifications that precede the reply
 			if reply.Err != nil {
 				return reply, fmt.Errorf("upstream %s: %v", u.Config.Name, reply.Err)
 			}
@@ -89,7 +89,7 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	}
 }
 
-// forServer returns the request in the form that the server gets.
+// forServer returns the request as it is sent to the server.
 func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	call, fault := wire.ParseRequest(r.Message)
 	if fault != nil {
@@ -97,7 +97,7 @@ func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	}
 	out := upstream.Request{Method: r.Message.Method, Name: r.Name, Notify: r.OnNotification, Ask: r.OnRequest}
 	hop := wire.Hop{Name: call.Name}
-	if r.Message.Method == "tasks/update" { // it carries the client's answers
+	if r.Message.Method == "tasks/update" { // it contains the client's answers
 		hop.InputResponses = call.InputResponses
 	}
 	if r.Upstream.Rev().PerRequest {
@@ -114,15 +114,15 @@ func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	return out, nil
 }
 
-// Notify forwards a server's notification that belongs to the request to the client.
+// Notify forwards a server's notification that belongs to this request to the client.
 func (r *RelayedRequest) Notify(method string, params []byte) {
 	if note := r.Client.Notification(r.Peer, r.Meta, method, params); note != nil {
 		r.Outbox.Add(note)
 	}
 }
 
-// CheckCapability reports whether the client can get the server's request q, and refuses q if not:
-// a client of 2026-07-28 can answer input_required only for calls.
+// CheckCapability reports whether the client can receive the server's request q, and refuses q if
+// it cannot. A client of revision 2026-07-28 can answer input_required only for calls.
 func (r *RelayedRequest) CheckCapability(q *upstream.ServerRequest) bool {
 	if r.Peer.Rev.InputRequired {
 		session.RefuseRequest(q)

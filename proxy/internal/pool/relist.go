@@ -12,24 +12,24 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// AnnounceEvery is the minimum time between two list_changed notifications for one list, and
-// between two tools/list requests to one server.
+// AnnounceEvery is the minimum time between two list_changed notifications for the same list, and
+// between two tools/list requests to the same server.
 const AnnounceEvery = 50 * time.Millisecond
 
-// A relisting is the state of the proxy's tools/list requests to one server. The zero value belongs
-// to a server that was not asked yet. mu guards requested.
+// A relisting is the state of the proxy's tools/list requests to one server. The zero value
+// represents a server to which no such request has been sent. mu guards requested.
 type relisting struct {
-	due       atomic.Bool // a listing is pending: further notifications change nothing
-	announced atomic.Bool // the server announced a change since the last listing
-	again     atomic.Bool // a retry after a failed listing is pending
-	Logged    atomic.Bool // the log reports the server as up
+	due       atomic.Bool // whether a listing is pending, so that further notifications make no difference
+	announced atomic.Bool // whether the server has announced a change since the last listing
+	again     atomic.Bool // whether a retry after a failed listing is pending
+	Logged    atomic.Bool // whether the log already reports that the server is up
 	trouble   atomic.Pointer[error]
 	running   sync.Mutex // held during a listing; guards began and failures
-	began     time.Time  // start of the last listing
-	failures  int        // consecutive failures
+	began     time.Time  // when the last listing started
+	failures  int        // number of consecutive failures
 
 	mu        sync.Mutex
-	requested chan struct{} // closed at the end of the listing requested last; nil: none was requested
+	requested chan struct{} // closed when the most recently requested listing ends; nil if none was requested
 }
 
 // request records that a listing is pending. The caller must call end after the listing.
@@ -41,7 +41,7 @@ func (r *relisting) request() (end func()) {
 	return func() { close(over) }
 }
 
-// Trouble returns why the last listing failed, or nil.
+// Trouble returns why the last listing failed, or nil if it succeeded.
 func (r *relisting) Trouble() error {
 	if err := r.trouble.Load(); err != nil {
 		return *err
@@ -49,8 +49,8 @@ func (r *relisting) Trouble() error {
 	return nil
 }
 
-// await waits for the listing that was requested last, if any: a server that has learned a client's
-// capabilities might have other tools.
+// await waits for the most recently requested listing, if any. A server that has learned a client's
+// capabilities may have other tools.
 func (r *relisting) await(ctx context.Context) {
 	r.mu.Lock()
 	over := r.requested
@@ -64,9 +64,9 @@ func (r *relisting) await(ctx context.Context) {
 	}
 }
 
-// Relist sends u a tools/list in the background, a single one for all notifications that arrive
-// before it begins. It notifies clients if the tools have changed, or if announced reports that u
-// has sent a list_changed.
+// Relist sends tools/list to u in the background. All notifications that arrive before it starts
+// share a single listing. It notifies clients if the tools have changed, or if announced is set,
+// which means that u has sent a list_changed.
 func (p *Pool) Relist(u *Server, announced bool) {
 	if announced {
 		u.Listing.announced.Store(true)
@@ -92,7 +92,7 @@ func (p *Pool) listNow(u *Server) {
 	}
 	r.began = time.Now()
 	r.due.Store(false)
-	if u.State().Phase != upstream.Up { // listed once it is up
+	if u.State().Phase != upstream.Up { // will be listed when it is up
 		return
 	}
 	announced := r.announced.Swap(false)
@@ -108,7 +108,7 @@ func (p *Pool) listNow(u *Server) {
 	}
 	r.failures = 0
 	r.trouble.Store(nil)
-	for i, tool := range list.Tools { // do not keep the whole answer alive
+	for i, tool := range list.Tools { // do not keep the whole answer in memory
 		list.Tools[i] = bytes.Clone(tool)
 	}
 	changed := p.Catalogue.set(p.Life.Ctx, u, list)
@@ -121,8 +121,8 @@ func (p *Pool) listNow(u *Server) {
 	u.MarkStarted()
 }
 
-// relistAfterPause sends tools/list again after a pause: if the server stays up and announces no
-// change, nothing else would.
+// relistAfterPause sends tools/list again after a pause. If the server stays up and announces no
+// change, nothing else would trigger a listing.
 func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	r := &u.Listing
 	pause := min(250*time.Millisecond<<min(r.failures, 10), spec.ListTimeout)
@@ -141,9 +141,9 @@ func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	})
 }
 
-// Repin reads which tool definitions other processes have accepted. It also offers the pins those
-// tools again that could not be stored while the pin file was unavailable, or that were removed
-// from it. It reports whether clients now see other tools.
+// Repin checks which tool definitions other processes have accepted. It also offers tools to the
+// pins again if they could not be stored while the pin file was unavailable, or were removed from
+// it. It reports whether clients now see different tools.
 func (p *Pool) Repin(ctx context.Context) bool {
 	pins := p.Catalogue.Pins
 	changed, err := pins.Store.Refresh(ctx)
@@ -161,8 +161,8 @@ func (p *Pool) Repin(ctx context.Context) bool {
 	return due && p.Catalogue.Relist()
 }
 
-// offerToPinsAgain offers the last listed tools of u to the pins once more, unless a listing is
-// running: then that listing does it, and offerToPinsAgain does not wait.
+// offerToPinsAgain offers the server's last listed tools to the pins once more. If a listing is
+// running, it returns at once, because that listing will do it.
 func (p *Pool) offerToPinsAgain(ctx context.Context, u *Server) {
 	if !u.Listing.running.TryLock() {
 		return

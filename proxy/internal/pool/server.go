@@ -17,34 +17,34 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Server is one connection to an MCP server: the connection that sessions share, or one dedicated
-// to a session.
+// A Server is a connection to an MCP server, either shared by several sessions or dedicated to one
+// session.
 type Server struct {
 	*upstream.Upstream
 	Config  Upstream
-	several bool // the configuration has several servers
+	several bool // whether the configuration contains several servers
 
 	Burst     burst.Burst    // replies that were read together
-	Listing   relisting      // state of tools/list
-	InFlight  queue          // calls that were sent and are not answered
-	Abandoned abandonedCalls // cancelled calls that may still occupy the server
+	Listing   relisting      // state of tools/list requests
+	InFlight  queue          // calls that were sent but not answered
+	Abandoned abandonedCalls // canceled calls that may still occupy the server
 
-	// Only for a shared connection.
+	// Used only on shared connections.
 	placement placement
-	Calls     session.Quota // calls in flight on all connections to the server, if limits.inFlight is set
+	Calls     session.Quota // limits calls in flight on all connections to the server, if limits.inFlight is set
 
-	// Only for a dedicated connection.
-	shared  *Server          // shared connection; nil: this is the shared one
-	Session *session.Session // session served by this connection
-	closed  chan struct{}    // closed when the connection has ended; nil for a shared connection
-	used    atomic.Int64     // Unix nanoseconds of the last request
+	// Used only on dedicated connections.
+	shared  *Server          // the shared connection to the same server; nil if this one is shared
+	Session *session.Session // the session that this connection serves
+	closed  chan struct{}    // closed when the connection has ended; nil on shared connections
+	used    atomic.Int64     // time of the last request in Unix nanoseconds
 
 	once    sync.Once
-	started chan struct{} // closed when the tools were first listed, or the server is known to be down
+	started chan struct{} // closed when the tools have been listed once, or the server is known to be down
 }
 
-// NewServer returns a server without a connection. several reports that the configuration has
-// several servers.
+// NewServer returns a server that has no connection yet. several tells whether the configuration
+// contains several servers.
 func NewServer(c Upstream, several bool) *Server {
 	u := &Server{Config: c, several: several, started: make(chan struct{})}
 	u.placement.of = map[*session.Session]*Server{}
@@ -63,11 +63,11 @@ func (u *Server) Send(r upstream.Request) *upstream.Exchange {
 	return u.Upstream.Send(r)
 }
 
-// Rev returns the family of revisions that the server speaks.
+// Rev returns the revision family that the server uses.
 func (u *Server) Rev() *rev.Rev { return u.State().Rev() }
 
-// Starting reports whether the server's tools were not listed yet and the server is not known to be
-// down.
+// Starting reports whether the server's tools have not been listed yet and the server is not known
+// to be down.
 func (u *Server) Starting() bool { return !closed(u.started) }
 
 // ended reports whether a dedicated connection has ended.
@@ -82,13 +82,13 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// MarkStarted ends the phase that [Server.Starting] reports.
+// MarkStarted ends the phase in which [Server.Starting] returns true.
 func (u *Server) MarkStarted() { u.once.Do(func() { close(u.started) }) }
 
-// Dedicated reports whether u serves a single session.
+// Dedicated reports whether the connection serves only one session.
 func (u *Server) Dedicated() bool { return u.shared != nil }
 
-// Shared returns the shared connection to the server of u: u itself, unless u is dedicated.
+// Shared returns the shared connection to the same server. If u is itself shared, Shared returns u.
 func (u *Server) Shared() *Server {
 	if u.Dedicated() {
 		return u.shared
@@ -96,21 +96,21 @@ func (u *Server) Shared() *Server {
 	return u
 }
 
-// Has reports whether the server declares a capability.
+// Has reports whether the server declares the given capability.
 func (u *Server) Has(capability string) bool {
 	_, ok := rawjson.Member(u.State().Capabilities, capability)
 	return ok
 }
 
-// can reports whether the server declares a capability with a flag set.
+// can reports whether the server declares the given capability with the given flag set.
 func (u *Server) can(capability, flag string) bool {
 	of, _ := rawjson.Member(u.State().Capabilities, capability)
 	set, _ := rawjson.Member(of, flag)
 	return string(set) == "true"
 }
 
-// ResultFor converts a result of the server to the client's revision. Between a server and a client
-// of [rev.Rev2025] it changes nothing.
+// ResultFor converts a result from the server to the client's revision. If both use [rev.Rev2025],
+// it returns the result unchanged.
 func (u *Server) ResultFor(result []byte, method string, client *rev.Rev) []byte {
 	if client == rev.Rev2025 && u.Rev() == rev.Rev2025 {
 		return result
@@ -118,8 +118,8 @@ func (u *Server) ResultFor(result []byte, method string, client *rev.Rev) []byte
 	return client.Result(result, method)
 }
 
-// unavailableName returns the name of an unavailable server, with the reason if the server refused
-// the proxy's credentials.
+// unavailableName returns the name of an unavailable server. If the server has refused the proxy's
+// credentials, it adds this reason.
 func (u *Server) unavailableName() string {
 	var why *upstream.Unauthorized
 	if errors.As(u.State().Err, &why) {
@@ -128,15 +128,15 @@ func (u *Server) unavailableName() string {
 	return u.Config.Name
 }
 
-// ByServer holds a value for each connection to a server, from its first use until the connection
-// has ended. The zero value is empty. It is safe for concurrent use.
+// A ByServer holds a value for each connection to a server, from the first use of the connection
+// until it has ended. The zero value is ready to use. A ByServer is safe for concurrent use.
 type ByServer[T any] struct {
 	mu sync.Mutex
 	of map[*Server]*T
 }
 
-// At returns the value of a connection, and creates it if necessary. The value of a connection that
-// has ended is not kept.
+// At returns the value for a connection, and creates it if necessary. If the connection has ended,
+// the value is not stored.
 func (b *ByServer[T]) At(u *Server) *T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -154,16 +154,16 @@ func (b *ByServer[T]) At(u *Server) *T {
 	return made
 }
 
-// Forget drops the value of a connection that has ended.
+// Forget removes the value for a connection that has ended.
 func (b *ByServer[T]) Forget(u *Server) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.of, u)
 }
 
-// WithServerInfo returns the result of initialize or server/discover on behalf of the only server:
-// with its name, version, icons and the other members that it sent. The capabilities and the
-// revision stay those of the proxy.
+// WithServerInfo returns the result of initialize or server/discover on behalf of the only server,
+// with the server's name, version, icons and other members. The capabilities and the revision
+// remain those of the proxy.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result

@@ -6,12 +6,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// serverNameKey is the member of _meta that names the server that sent a request.
+// serverNameKey is the member of _meta that contains the name of the server that has sent a
+// request.
 const serverNameKey = "io.petrigate/upstream"
 
-// WithServerName returns the params of a server's request to a client. If the configuration has
-// several servers, the _meta names the one that asks. A server cannot fake the name: the proxy
-// removes members of its own namespace from servers' messages.
+// WithServerName returns the params of a server's request to a client. If the configuration
+// contains several servers, it adds the name of the requesting server to _meta. A server cannot
+// fake the name, because the proxy removes members of its own namespace from servers' messages.
 func (u *Server) WithServerName(params []byte) []byte {
 	if !u.several {
 		return params
@@ -24,7 +25,7 @@ func (u *Server) WithServerName(params []byte) []byte {
 	return wire.SetMember(params, "_meta", meta)
 }
 
-// WithServerNames returns an input_required result of u with the server's name in each of its
+// WithServerNames returns an input_required result of u with the server's name added to each of its
 // inputRequests.
 func (u *Server) WithServerNames(result []byte) []byte {
 	requests, ok := rawjson.Member(result, "inputRequests")
@@ -41,7 +42,7 @@ func (u *Server) WithServerNames(result []byte) []byte {
 	return wire.ReplaceMember(nil, result, "inputRequests", changed)
 }
 
-// Unanswered returns the requests that have no answer yet. It reuses the slice.
+// Unanswered returns the requests that have not been answered. It reuses the slice all.
 func Unanswered(all []*upstream.ServerRequest) []*upstream.ServerRequest {
 	kept := all[:0]
 	for _, q := range all {

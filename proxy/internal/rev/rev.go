@@ -6,46 +6,48 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Rev is one of the two families of revisions. The two values are compared by address and never
+// A Rev is one of the two revision families. The two values are compared by address and never
 // change.
 type Rev struct {
-	// PerRequest: each request carries the client's capabilities in _meta. Otherwise initialize
-	// declares them for the session.
+	// PerRequest means that each request carries the client's capabilities in _meta. Otherwise,
+	// initialize declares them for the session.
 	PerRequest bool
 
-	// InputRequired: a server asks for input by the result of a call (input_required), and the
-	// client sends the call again with the answers and the requestState. Otherwise the server sends
-	// a request to the client while the call is open.
+	// InputRequired means that a server asks for input through the result of a call
+	// (input_required), and that the client sends the call again with the answers and the
+	// requestState. Otherwise, the server sends a request to the client while the call is open.
 	InputRequired bool
 
-	// CompleteURL: an elicitation in URL mode has an id, and notifications/elicitation/complete
-	// announces its end.
+	// CompleteURL means that an elicitation in URL mode has an ID, and that
+	// notifications/elicitation/complete announces its end.
 	CompleteURL bool
 
-	// LevelInMeta: the _meta of a request sets the level of the log messages during it; without a
-	// level there are no messages. Otherwise logging/setLevel sets the level.
+	// LevelInMeta means that the _meta of a request sets the level of log messages while the
+	// request runs; if it sets no level, there are no messages. Otherwise, logging/setLevel sets
+	// the level.
 	LevelInMeta bool
 
-	// Subscriptions: clients get notifications about lists and resources on the streams of
-	// subscriptions/listen. Otherwise clients get them that have fetched the list or sent
-	// resources/subscribe.
+	// Subscriptions means that clients receive notifications about lists and resources on the
+	// streams of subscriptions/listen. Otherwise, those clients receive them that have fetched the
+	// list or sent resources/subscribe.
 	Subscriptions bool
 
-	// TaskExtension: tasks are the extension io.modelcontextprotocol/tasks. A server can create a
-	// task for any call of a client that supports tasks, and puts the result into the task.
-	// Otherwise the client asks for a task (params.task) and fetches the result with tasks/result.
+	// TaskExtension means that tasks are the extension io.modelcontextprotocol/tasks. A server may
+	// create a task for any call from a client that supports tasks, and puts the result into the
+	// task. Otherwise, the client asks for a task (params.task) and fetches the result with
+	// tasks/result.
 	TaskExtension bool
 
-	// ResultType: every result has the member resultType.
+	// ResultType means that each result has the member resultType.
 	ResultType bool
 
-	// NoResource is the error code for an unknown resource.
+	// NoResource is the code of the error for an unknown resource.
 	NoResource int
 
 	lacks []string // methods that exist only in the other family
 }
 
-// The two families of revisions.
+// The two revision families.
 var (
 	Rev2025 = &Rev{
 		CompleteURL: true,
@@ -67,7 +69,8 @@ var (
 	}
 )
 
-// Of returns the family of a revision. An empty version means that none is known yet.
+// Of returns the family that a revision belongs to. An empty version means that the revision is not
+// known yet.
 func Of(version string) *Rev {
 	if version >= "2026-07-28" {
 		return Rev2026
@@ -75,15 +78,15 @@ func Of(version string) *Rev {
 	return Rev2025
 }
 
-// Lacks reports whether a method exists only in the other family.
+// Lacks reports whether the method exists only in the other family.
 func (r *Rev) Lacks(method string) bool { return slices.Contains(r.lacks, method) }
 
-// cacheable are the methods whose results tell how long they can be cached, in the family with
+// cacheable lists the methods whose results tell how long they may be cached, in the family with
 // ResultType.
 var cacheable = [...]string{"resources/list", "resources/templates/list", "prompts/list", "resources/read"}
 
-// Result converts the result of a method, from a server of either family, for a client of r.
-// resultType belongs to the hop, like the revision.
+// Result converts the result of a method, sent by a server of either family, for a client of family
+// r. resultType concerns a single hop, as the revision does.
 func (r *Rev) Result(result []byte, method string) []byte {
 	switch typed := wire.ResultFacts(result).Type != wire.TypeAbsent; {
 	case r.ResultType == typed:

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Reverse forwards the requests of servers to clients, and their answers back.
+// A Reverse forwards servers' requests to clients, and the answers back.
 type Reverse struct {
 	Life     *lifetime.Lifetime
 	Sessions *session.Sessions
@@ -20,7 +20,7 @@ type Reverse struct {
 	URLElicitations pool.ByServer[URLElicitations]
 }
 
-// ElicitationComplete forwards notifications/elicitation/complete to the client that got the
+// ElicitationComplete forwards notifications/elicitation/complete to the client that received the
 // elicitation.
 func (p *Reverse) ElicitationComplete(u *pool.Server, params []byte) {
 	c := p.URLElicitations.At(u).find(spec.Member(params, "elicitationId"))

@@ -10,12 +10,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxURLElicitations limits the remembered elicitations of one upstream; the oldest are forgotten
-// first.
+// maxURLElicitations is the number of elicitations to remember for each upstream. The oldest are
+// forgotten first.
 const maxURLElicitations = 256
 
-// URLElicitations remembers which client got which URL-mode elicitation of a server, by
-// elicitationId: only that client is notified of its completion. It is safe for concurrent use.
+// URLElicitations remembers, by elicitationId, which client received which of a server's URL-mode
+// elicitations, because only that client must be notified of the completion. It is safe for
+// concurrent use.
 type URLElicitations struct {
 	mu      sync.Mutex
 	clients map[string]*session.Client
@@ -47,16 +48,16 @@ func (s *URLElicitations) find(id string) *session.Client {
 	return s.clients[id]
 }
 
-// RecordRequest records an elicitation/create in URL mode.
+// RecordRequest remembers an elicitation/create request in URL mode.
 func (s *URLElicitations) RecordRequest(c *session.Client, method string, params []byte) {
 	if method == "elicitation/create" && spec.Member(params, "mode") == "url" {
 		s.note(spec.Member(params, "elicitationId"), c)
 	}
 }
 
-// WithElicitationID returns the params of a request of a server of 2026-07-28 for a client of
-// 2025-11-25, which requires an elicitationId in URL mode. No completion is ever sent for that id,
-// and none is required.
+// WithElicitationID returns the params of a request from a server of revision 2026-07-28 for a
+// client of 2025-11-25, which requires an elicitationId in URL mode. No completion is ever sent for
+// this ID, and none is required.
 func WithElicitationID(method string, params []byte) []byte {
 	if method != "elicitation/create" || spec.Member(params, "mode") != "url" {
 		return params
@@ -64,7 +65,8 @@ func WithElicitationID(method string, params []byte) []byte {
 	return wire.AppendStamped(nil, params, rawjson.Object{}.String("elicitationId", lifetime.RandomID("")).Bytes())
 }
 
-// RecordError records the elicitations in an error URLElicitationRequired (-32042).
+// RecordError remembers the elicitations listed in an error of type URLElicitationRequired
+// (-32042).
 func (s *URLElicitations) RecordError(c *session.Client, failure []byte) {
 	if code, _ := rawjson.Member(failure, "code"); string(code) != "-32042" {
 		return

@@ -18,23 +18,23 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Store stores data that can be taken once.
+// A Store stores data that can be removed only once.
 type Store interface {
-	// KeepRound stores data under the id.
+	// KeepRound stores data under the given ID.
 	KeepRound(ctx context.Context, id string, data []byte) error
 
-	// TakeRound removes and returns the data, or returns nil if none is stored. Since the call then
-	// continues, the error is [admission.ErrStopped] while the session is stopped.
+	// TakeRound removes and returns the data, or returns nil if none is stored. Because the call
+	// would then continue, TakeRound returns [admission.ErrStopped] while the session is stopped.
 	TakeRound(ctx context.Context, session, id string) ([]byte, error)
 
-	// DropRound removes and returns the data in order to end the call.
+	// DropRound removes and returns the data, in order to end the call.
 	DropRound(ctx context.Context, id string) ([]byte, error)
 
-	// KeptRounds returns all stored data by id.
+	// KeptRounds returns all stored data, keyed by ID.
 	KeptRounds(ctx context.Context) iter.Seq2[string, []byte]
 }
 
-// A Round is a call that the gate has admitted and that waits for its client.
+// A Round is an admitted call that is waiting for its client.
 type Round struct {
 	Ticket   *admission.Ticket `json:"ticket"`
 	Approved *Approved         `json:"approved,omitempty"` // nil: no person was asked
@@ -42,34 +42,35 @@ type Round struct {
 	Subject  string            `json:"subject"` // hash that identifies the call; see [Keeper.Keep]
 }
 
-// Approved holds the parts of a call that a person approved besides its arguments. It is stored for
-// later rounds.
+// Approved contains those parts of a call, other than its arguments, that a person has approved. It
+// is stored for later rounds.
 type Approved struct {
 	Beside string `json:"beside"`         // hash of the other params
 	Meta   []byte `json:"meta,omitempty"` // nil: empty or too large to store; then no _meta is sent again
 }
 
-// maxKept limits the stored calls whose clients have not returned.
+// maxKept is the maximum number of stored calls whose clients have not returned.
 const maxKept = 10_000
 
-// ErrFull is returned if too many calls are stored, for one principal or in total.
+// ErrFull means that too many calls are stored, either for one principal or in total.
 var ErrFull = errors.New("too many calls wait for input")
 
-// A Keeper keeps rounds in a Store. It is safe for concurrent use.
+// A Keeper keeps rounds in a [Store]. It is safe for concurrent use.
 type Keeper struct {
 	store     Store
 	admission *admission.Admission
 	life      *lifetime.Lifetime
-	swept     atomic.Int64 // Unix seconds of the last sweep for expired rounds
+	swept     atomic.Int64 // time of the last sweep for expired rounds, in Unix seconds
 	room      capacity
 }
 
-// capacity counts the stored rounds: as of the last sweep, plus this process's own changes since.
+// A capacity counts the stored rounds: those found by the last sweep, plus this process's own
+// changes since then.
 type capacity struct {
 	limit int
 	mu    sync.Mutex
 	total int
-	held  map[string]int // by principal
+	held  map[string]int // number of rounds per principal
 }
 
 func (m *capacity) take(principal string, several bool) bool {
@@ -105,13 +106,13 @@ func (m *capacity) set(held map[string]int) {
 	}
 }
 
-// New returns a Keeper that settles expired calls with a.
+// New returns a keeper that uses a to settle calls that have expired.
 func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 	return &Keeper{store: s, admission: a, life: l, room: capacity{limit: maxKept}}
 }
 
-// Keep stores a round for the call that subject identifies. It returns [ErrFull] if a limit is
-// reached or, with several principals, the principal has its fair share.
+// Keep stores a round for the call that subject identifies. It returns [ErrFull] if a limit has
+// been reached or, if there are several principals, the principal has used up its fair share.
 func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	r.Subject = wire.Digest(subject)
 	data, err := json.Marshal(r)
@@ -122,16 +123,16 @@ func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	if !k.room.take(principal, several) {
 		return ErrFull
 	}
-	err = k.store.KeepRound(context.WithoutCancel(k.life.Ctx), id, data) // also during shutdown
+	err = k.store.KeepRound(context.WithoutCancel(k.life.Ctx), id, data) // even during shutdown
 	if err != nil {
 		k.room.give(principal)
 	}
 	return err
 }
 
-// Take removes and returns the round of the call that subject identifies, to continue it. It
-// returns nil if another process has taken it or it is over. If Take returns an error, the round
-// stays.
+// Take removes and returns the round of the call that subject identifies, so that the call can
+// continue. It returns nil if another process has taken the round, or if the call has already ended. If
+// Take returns an error, the round remains stored.
 func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, error) {
 	data, err := k.store.TakeRound(k.life.Ctx, of.Session, id)
 	if err != nil || data == nil {
@@ -147,11 +148,11 @@ func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, erro
 }
 
 const (
-	sweepEvery = time.Minute // interval of sweeps for calls whose clients did not return
-	sweepGrace = time.Minute // accepted difference between the clocks of processes
+	sweepEvery = time.Minute // interval of sweeps for calls whose clients have not returned
+	sweepGrace = time.Minute // tolerated difference between the clocks of processes
 )
 
-// EndOld settles expired calls whose clients have not returned. It sweeps at most once a minute.
+// EndOld settles expired calls whose clients have not returned. It runs at most once a minute.
 func (k *Keeper) EndOld(ctx context.Context) {
 	now, last := k.life.Now(), k.swept.Load()
 	if now.Unix()-last < int64(sweepEvery/time.Second) || !k.swept.CompareAndSwap(last, now.Unix()) {

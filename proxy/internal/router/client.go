@@ -13,10 +13,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ClientRequest serves a client's request that is not a call, and returns its result, or neither
-// result nor error if the client has stopped waiting. It serves all transports and both families of
-// revisions. Other methods than those listed go to [Router.handshake], which refuses unknown ones:
-// unknown methods are never forwarded.
+// ClientRequest serves a client's request that is not a call, and returns the result. If the client
+// has stopped waiting, it returns neither a result nor an error. It serves all transports and both
+// revision families. Methods that are not listed below go to [Router.handshake], which refuses
+// unknown ones: the proxy never forwards unknown methods.
 func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, error) {
 	switch method := q.Message.Method; method {
 	case "tools/list":
@@ -25,7 +25,7 @@ func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, 
 		return r.Relay.Listen(ctx, q)
 	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
 		switch {
-		case q.Rev().Lacks(method): // replaced by the level in each request, and by subscriptions/listen
+		case q.Rev().Lacks(method): // replaced by a level in each request, and by subscriptions/listen
 			return nil, wire.NewFault(spec.CodeNoMethod, method+" is not of this revision")
 		case method == "logging/setLevel":
 			return r.Relay.SetLevel(ctx, q)
@@ -49,7 +49,7 @@ func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, 
 	return r.handshake(ctx, q)
 }
 
-// ClientNotification handles a client's notification.
+// ClientNotification handles a notification from a client.
 func (r *Router) ClientNotification(c *session.Client, m wire.Message) {
 	switch m.Method {
 	case "notifications/initialized":
@@ -57,7 +57,7 @@ func (r *Router) ClientNotification(c *session.Client, m wire.Message) {
 		if r.Sessions.LogLevelSet.Load() {
 			r.Life.Background(func() { r.Relay.Relevel(r.Life.Ctx) })
 		}
-		r.rootsChanged(c, nil) // some servers request the roots after a notification of a change
+		r.rootsChanged(c, nil) // after a notification of a change, some servers request the roots
 	case "notifications/cancelled":
 		c.Requests.Cancelled(m.Params)
 	case "notifications/progress":
@@ -69,7 +69,8 @@ func (r *Router) ClientNotification(c *session.Client, m wire.Message) {
 	}
 }
 
-// rootsChanged forwards a client's notifications/roots/list_changed to the servers of 2025-11-25.
+// rootsChanged forwards a client's notifications/roots/list_changed to the servers of revision
+// 2025-11-25.
 func (r *Router) rootsChanged(c *session.Client, params []byte) {
 	if !c.PeerOf(wire.Meta{}).Answers("roots/list", nil) {
 		return
@@ -81,7 +82,7 @@ func (r *Router) rootsChanged(c *session.Client, params []byte) {
 	}
 }
 
-// toolsList serves tools/list, in one page.
+// toolsList serves tools/list. The result is a single page.
 func (r *Router) toolsList(ctx context.Context, q session.Request) ([]byte, error) {
 	if _, paged := rawjson.Member(q.Message.Params, "cursor"); paged {
 		return nil, wire.NewFault(spec.CodeInvalidParams, "Unknown cursor: the list has one page.")

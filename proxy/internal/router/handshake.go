@@ -16,13 +16,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// NewHandshake returns the mcp-go server that answers initialize (with version negotiation),
-// server/discover and ping, and refuses every unknown method.
+// NewHandshake returns an mcp-go server that answers initialize (negotiating the version),
+// server/discover and ping. It refuses every method that it does not know.
 func NewHandshake(version string) *server.MCPServer {
 	return server.NewMCPServer("petrigate", version, server.WithToolCapabilities(true), server.WithLogging(), server.WithRecovery())
 }
 
-// handshake passes a request to mcp-go for an answer.
+// handshake lets mcp-go answer a request.
 func (r *Router) handshake(ctx context.Context, q session.Request) ([]byte, error) {
 	c, m := q.Client, q.Message
 	reply, err := json.Marshal(r.Server.HandleMessage(r.Server.WithContext(ctx, &mcpSession{id: c.ID}), m.Raw))
@@ -44,7 +44,8 @@ func (r *Router) handshake(ctx context.Context, q session.Request) ([]byte, erro
 	return r.withOffers(ctx, q.Peer(), result), nil
 }
 
-// withOffers adds the capabilities and instructions of the servers to the result of a handshake.
+// withOffers adds the servers' capabilities and instructions to the result of initialize or
+// server/discover.
 func (r *Router) withOffers(ctx context.Context, peer session.Peer, result []byte) []byte {
 	r.Pool.AwaitUpstreams(ctx)
 	result = wire.ReplaceMember(nil, result, "capabilities", r.capabilities(peer))
@@ -57,7 +58,7 @@ func (r *Router) withOffers(ctx context.Context, peer session.Peer, result []byt
 	return result
 }
 
-// An mcpSession is the session that mcp-go sees. It is stateless: the state of a client is in
+// An mcpSession is the session that mcp-go sees. It has no state, because a client's state is in
 // [session.Client].
 type mcpSession struct{ id string }
 
@@ -66,8 +67,9 @@ func (g *mcpSession) Initialized() bool                                   { retu
 func (g *mcpSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
 func (g *mcpSession) SessionID() string                                   { return g.id }
 
-// capabilities returns the proxy's capabilities for a client: tools and logging, those of the
-// servers that are up, and the proxy's own status resource and prompt.
+// capabilities returns the proxy's capabilities as declared to a client: tools and logging, the
+// capabilities of all servers that are up, and those for the proxy's own status resource and
+// prompt.
 func (r *Router) capabilities(peer session.Peer) []byte {
 	all := rawjson.Object(`{"logging":{},"tools":{"listChanged":true}`)
 	for _, c := range [...]struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// maxInstructions limits the instructions in bytes, because clients prepend them to every
-// conversation.
+// maxInstructions is the maximum length of the instructions in bytes, because clients prepend them
+// to every conversation.
 const maxInstructions = 2 << 10
 
 const (
@@ -18,9 +18,9 @@ const (
 	cutMark = "\n[cut short]"
 )
 
-// instructions returns the proxy's instructions and those of the servers, each under its name if
-// there are several. If no net enforces decisions, the instructions of an only server are returned
-// unchanged.
+// instructions returns the proxy's instructions, followed by those of the servers. If there are
+// several servers, each server's instructions appear under its name. If no net enforces decisions
+// and there is only one server, its instructions are returned unchanged.
 func (r *Router) instructions() string {
 	var texts []string
 	for _, u := range r.Pool.Servers {
@@ -43,8 +43,8 @@ func (r *Router) instructions() string {
 	return strings.Join(fit(texts, maxInstructions), "\n\n")
 }
 
-// fit shortens the texts so that all of them, with the blank lines between, fit into room bytes.
-// Each text gets the same share, and long texts also get the bytes that short ones leave unused.
+// fit shortens the texts so that all of them, with blank lines in between, fit into room bytes.
+// Each text gets the same share; long texts also share the bytes that short texts leave unused.
 func fit(texts []string, room int) []string {
 	byLength := make([]int, len(texts))
 	for i := range texts {
@@ -62,8 +62,8 @@ func fit(texts []string, room int) []string {
 	return slices.DeleteFunc(cut, func(s string) bool { return s == "" })
 }
 
-// cutAtLine returns the first lines of text, with a mark if lines were cut. It cuts within a first
-// line that is too long, and returns an empty string if too little would remain.
+// cutAtLine returns the first lines of text, up to n bytes, with a mark if lines were cut off. If
+// the first line is too long, cutAtLine cuts within it. If too little would remain, it returns "".
 func cutAtLine(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -72,7 +72,7 @@ func cutAtLine(text string, n int) string {
 	if keep < 40 { // too little to be useful
 		return ""
 	}
-	head := text[:keep+1] // a newline right after the kept bytes counts
+	head := text[:keep+1] // a newline directly after the kept bytes counts
 	if at := strings.LastIndexByte(head, '\n'); at > keep/2 {
 		return head[:at] + cutMark
 	}

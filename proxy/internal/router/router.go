@@ -17,17 +17,17 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// A Router dispatches each message of a client or a server to its handler. Its fields must be set
+// A Router passes each message from a client or a server to its handler. Its fields must be set
 // before use.
 type Router struct {
 	Life       *lifetime.Lifetime
 	Sessions   *session.Sessions
 	Admission  *admission.Admission
 	Pool       *pool.Pool
-	Advertiser *advertise.Advertiser // nil: every client sees the same tools
+	Advertiser *advertise.Advertiser // nil if all clients see the same tools
 	Tasks      *tasks.Tasks
 	Reverse    *reverse.Reverse
 	Relay      *relay.Relay
 	Pipeline   *pipeline.Pipeline
-	Server     *server.MCPServer // answers handshakes and ping
+	Server     *server.MCPServer // answers initialize, server/discover and ping
 }

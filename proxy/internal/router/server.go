@@ -12,8 +12,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ServerNotification handles a server's notification that belongs to no call. It runs on the
-// goroutine that reads from the connection, and starts another one for work that can take time.
+// ServerNotification handles a server's notification that does not belong to a call. It runs on the
+// goroutine that reads from the connection, and starts another goroutine for work that may take
+// time.
 func (r *Router) ServerNotification(u *pool.Server, method string, params []byte) {
 	if r.Tasks.Notification(u, method, params) {
 		return
@@ -34,9 +35,9 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 	}
 }
 
-// ServerRequest handles a server's request (roots/list, sampling/createMessage, elicitation/create)
-// that names no request of a client. It forwards the request to the only client that it can be
-// meant for, and refuses it if there are several.
+// ServerRequest handles a server's request (roots/list, sampling/createMessage or
+// elicitation/create) that does not name a client's request. It forwards the request to the only
+// client for which it can be meant. If there are several such clients, it refuses the request.
 func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	if r.Tasks.ServerRequest(u, q) {
 		return
@@ -74,8 +75,8 @@ func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	}
 }
 
-// ServerStateChanged handles a connection that comes up or goes down. The tools of a server that is
-// down stay listed, so that the list does not flicker.
+// ServerStateChanged is called when a connection comes up or goes down. The tools of a server that
+// is down remain listed, so that the list does not flicker.
 func (r *Router) ServerStateChanged(u *pool.Server) {
 	state := u.State()
 	switch state.Phase {
@@ -95,7 +96,8 @@ func (r *Router) ServerStateChanged(u *pool.Server) {
 	}
 }
 
-// restore sends a server that has just come up the clients' resource subscriptions and log level.
+// restore sends the clients' resource subscriptions and log level to a server that has just come
+// up.
 func (r *Router) restore(u *pool.Server) {
 	watched := r.Relay.Watched.At(u)
 	watched.Reset()
@@ -107,11 +109,11 @@ func (r *Router) restore(u *pool.Server) {
 	r.Relay.SetUpstreamLevel(ctx, u, true)
 }
 
-// ServerListening requests the tools of u. It sends list_changed for prompts and resources to
-// clients that have fetched these lists, since u could have changed them before the proxy was
+// ServerListening requests the tools of u. It also sends list_changed for prompts and resources to
+// the clients that have fetched these lists, because u may have changed them before the proxy was
 // able to receive its notifications.
 func (r *Router) ServerListening(u *pool.Server) {
-	if u.Dedicated() { // the lists come from the shared connection
+	if u.Dedicated() { // the shared connection provides the lists
 		return
 	}
 	if r.Pool.AnyCan("prompts", "listChanged") {
@@ -120,18 +122,18 @@ func (r *Router) ServerListening(u *pool.Server) {
 	if r.Pool.AnyCan("resources", "listChanged") {
 		r.Relay.AnnounceIfSeen(spec.ResourcesListChanged)
 	}
-	r.Pool.Relist(u, false) // last, since clients that wait for u fetch its lists after this
+	r.Pool.Relist(u, false) // last, because clients that wait for u fetch its lists afterwards
 }
 
-// A batch combines the effects of a burst of messages from a server: their records, and the writes
-// to the stdio client.
+// A batch combines the effects of a burst of messages from a server: their audit records, and the
+// messages written to the stdio client.
 type batch struct {
 	router *Router
 	server *pool.Server
-	corked *lines.Writer // nil: no stdio client
+	corked *lines.Writer // nil if there is no stdio client
 }
 
-// Batch returns the [upstream.Burst] for the goroutine that reads from u.
+// Batch returns an [upstream.Burst] for the goroutine that reads from u.
 func (r *Router) Batch(u *pool.Server) upstream.Burst { return &batch{router: r, server: u} }
 
 // Begin implements [upstream.Burst].

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// BeginSession opens the state of a session. If that fails, the session's calls are refused.
+// BeginSession opens the session's state. If that fails, the session's calls are refused.
 func (r *Router) BeginSession(s *session.Session) error {
 	err := r.Admission.Open(r.Life.Ctx, admission.SessionInfo{Key: s.Key(), Since: s.Since, Lasting: s.Lasting, About: s.About})
 	if err != nil {
@@ -20,8 +20,8 @@ func (r *Router) BeginSession(s *session.Session) error {
 	return err
 }
 
-// DropClient removes a client that has disconnected. It cancels the client's requests, and ends its
-// session if the session belongs to the connection.
+// DropClient removes a client that has disconnected. It cancels the client's requests. If the
+// session belongs to the connection, DropClient ends the session, too.
 func (r *Router) DropClient(c *session.Client) {
 	r.Sessions.Remove(c)
 	r.Advertiser.Forget(c)
@@ -43,7 +43,7 @@ func (r *Router) DropClient(c *session.Client) {
 	}
 }
 
-// EndClient drops a client whose HTTP session has ended, and closes its streams.
+// EndClient drops a client whose HTTP session has ended, and closes the client's streams.
 func (r *Router) EndClient(c *session.Client) {
 	r.DropClient(c)
 	c.Streams.Close()
@@ -52,17 +52,17 @@ func (r *Router) EndClient(c *session.Client) {
 	}
 }
 
-// endSession ends the state of a session, once none of its calls is open.
+// endSession ends the session's state as soon as none of its calls is open.
 func (r *Router) endSession(s *session.Session) { r.EndState(s.Key()) }
 
-// EndState ends the state of a session, once none of its calls is open.
+// EndState ends a session's state as soon as none of its calls is open.
 func (r *Router) EndState(k admission.Key) {
 	if err := r.Admission.End(context.Background(), k); err != nil {
 		r.Life.Log.Error("ending a session", "session", k.Session, "error", err)
 	}
 }
 
-// endDedicated ends the dedicated connections of a session.
+// endDedicated closes the session's dedicated connections.
 func (r *Router) endDedicated(s *session.Session) {
 	s.Ended.Store(true)
 	for _, u := range r.Pool.Servers {
@@ -72,9 +72,9 @@ func (r *Router) endDedicated(s *session.Session) {
 	}
 }
 
-// Restore returns the client of an HTTP session that another replica has opened, or this one before
-// a restart. It returns nil if the principal has no such session, and an error if the database
-// cannot be read.
+// Restore returns the client of an HTTP session that was opened by another replica, or by this one
+// before a restart. It returns nil if the principal has no such session, and an error if the
+// database cannot be read.
 func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Client, error) {
 	kept := r.Sessions.Kept(id)
 	if kept == "" {
@@ -96,12 +96,12 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 	return c, nil
 }
 
-// overLimit limits how long a request other than a call waits to learn whether another replica has
-// ended its session.
+// overLimit limits how long a request that is not a call waits to find out whether another replica
+// has ended its session.
 const overLimit = time.Second
 
-// IsOver reports whether another replica has ended the session of a client, and drops the client if
-// so. If the database does not answer, the session continues.
+// IsOver reports whether another replica has ended the client's session, and if so, drops the
+// client. If the database does not answer, the session continues.
 func (r *Router) IsOver(ctx context.Context, c *session.Client) bool {
 	if !r.Sessions.Shared() || c.Session.About == nil {
 		return false
@@ -116,7 +116,7 @@ func (r *Router) IsOver(ctx context.Context, c *session.Client) bool {
 	return true
 }
 
-// ForgetClient drops a client whose session other replicas might still serve.
+// ForgetClient drops a client whose session may still be served by other replicas.
 func (r *Router) ForgetClient(c *session.Client) {
 	c.Session.Left.Store(true)
 	r.EndClient(c)

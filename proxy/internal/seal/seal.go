@@ -20,34 +20,34 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Sealer makes the requestState that a client of 2026-07-28 carries between the rounds of an
-// approval, or of a call whose upstream asks for input. The state is encrypted, authenticated and
-// bound to its purpose. The approval itself is used up in the proxy, so a state that is sent twice
-// has no further effect. The key lives as long as the approvals: as long as the process, or as long
-// as the database that several replicas share, so that each can open the states of the others. It
-// is safe for concurrent use; mu guards the fields below it.
+// A Sealer creates the requestState that a client of revision 2026-07-28 carries between the rounds
+// of an approval, or of a call whose upstream asks for input. The state is encrypted, authenticated
+// and bound to its purpose. The proxy uses up the approval itself, so sending a state twice has no
+// further effect. The key lives as long as the approvals: as long as the process or, if several
+// replicas share a database, as long as the database, so that each replica can open the states of
+// the others. A Sealer is safe for concurrent use; mu guards the fields below it.
 type Sealer struct {
-	key  Key // nil: the sealer has a key of its own
+	key  Key // reads the shared key; nil if the sealer has a key of its own
 	now  func() time.Time
-	salt [saltSize]byte // salt of this sealer: no two sealers encrypt with the same derived key
+	salt [saltSize]byte // random salt, so that no two sealers encrypt with the same derived key
 
 	mu    sync.Mutex
 	known []byte      // current key
-	own   cipher.AEAD // cipher for the key and the salt
-	read  time.Time   // time when the key was last read
+	own   cipher.AEAD // cipher derived from the key and the salt
+	read  time.Time   // when the key was last read
 }
 
-// A Key reads the shared key of sealers, 32 random bytes.
+// A Key reads the key that sealers share, which consists of 32 random bytes.
 type Key func(context.Context) ([]byte, error)
 
 const (
 	saltSize = 16
 	keyWait  = 10 * time.Second // timeout for reading the key
-	reread   = time.Second      // minimum time between reads of the key for states that cannot be opened
+	reread   = time.Second      // minimum time between reads of the key because of states that cannot be opened
 )
 
-// A Round is the content of a requestState, for an approval of the proxy or for a call whose
-// upstream asked for input.
+// A Round is the content of a requestState. It belongs to an approval by the proxy, or to a call
+// whose upstream has asked for input.
 type Round struct {
 	Subject  string    `json:"k"` // hash of its purpose
 	Approval string    `json:"a,omitempty"`
@@ -61,25 +61,26 @@ type Round struct {
 	Elsewhere bool `json:"-"` // sealed by another process
 }
 
-// For reports whether an opened state was made for the subject.
+// For reports whether an opened state was created for the given subject.
 func (r Round) For(subject []byte) bool { return r.Subject == wire.Digest(subject) }
 
-// ErrState is the only error for a state that is refused.
+// ErrState is returned for every state that is refused, whatever the reason.
 var ErrState = errors.New("requestState is not one of ours for this call, or is too old")
 
-// New returns a sealer with the key that replicas share or, if key is nil, with a key of its own.
+// New returns a sealer that uses the key shared by the replicas. If key is nil, the sealer creates
+// a key of its own.
 func New(key Key, now func() time.Time) *Sealer {
 	s := &Sealer{key: key, now: now}
 	_, _ = rand.Read(s.salt[:]) // never fails
 	if key == nil {
 		own := make([]byte, 32)
 		_, _ = rand.Read(own)
-		_, _ = s.use(own) // never fails for a key of this size
+		_, _ = s.use(own) // cannot fail for a key of this size
 	}
 	return s
 }
 
-// Ready reads the key unless it is known. It must succeed before Seal is called.
+// Ready reads the key if it is not known yet. It must succeed before Seal is called.
 func (s *Sealer) Ready(ctx context.Context) error {
 	s.mu.Lock()
 	known := s.known != nil
@@ -91,7 +92,7 @@ func (s *Sealer) Ready(ctx context.Context) error {
 	return err
 }
 
-// readKey reads the key, and reports whether it has changed.
+// readKey reads the key. It reports whether the key has changed.
 func (s *Sealer) readKey(ctx context.Context) (another bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, keyWait)
 	defer cancel()
@@ -114,7 +115,7 @@ func (s *Sealer) use(key []byte) (another bool, err error) {
 	return another, nil
 }
 
-// derive returns the cipher for a key and a salt.
+// derive returns a cipher derived from a key and a salt.
 func derive(key, salt []byte) (cipher.AEAD, error) {
 	own, err := hkdf.Key(sha256.New, key, salt, "petrigate requestState", 32)
 	if err != nil {
@@ -127,12 +128,12 @@ func derive(key, salt []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// Seal returns r, bound to subject, in sealed form. [Sealer.Ready] must have succeeded before.
+// Seal returns r in sealed form, bound to subject. [Sealer.Ready] must have succeeded before.
 func (s *Sealer) Seal(r Round, subject []byte) string {
 	r.Subject = wire.Digest(subject)
 	plain, err := json.Marshal(r)
 	if err != nil {
-		panic(err) // a Round can always be marshalled
+		panic(err) // cannot happen: a Round can always be marshaled
 	}
 	s.mu.Lock()
 	own := s.own
@@ -140,8 +141,8 @@ func (s *Sealer) Seal(r Round, subject []byte) string {
 	return base64.RawURLEncoding.EncodeToString(own.Seal(s.salt[:], nil, plain, nil))
 }
 
-// Open opens a state that this sealer, or another one with the same key, has sealed. The caller
-// must check [Round.For].
+// Open opens a state that was sealed by this sealer or by another one with the same key. The caller
+// must then check [Round.For].
 func (s *Sealer) Open(ctx context.Context, state string) (r Round, err error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(state)
 	if err != nil || strings.ContainsAny(state, "\r\n") || len(raw) < saltSize { // the decoder ignores line breaks
@@ -160,8 +161,8 @@ func (s *Sealer) Open(ctx context.Context, state string) (r Round, err error) {
 
 func (s *Sealer) sealedHere(raw []byte) bool { return bytes.Equal(raw[:saltSize], s.salt[:]) }
 
-// open opens a state with the given salt. If that fails, the key might have been replaced, so open
-// reads the key again.
+// open opens a state that was sealed with the given salt. If that fails, it reads the key again,
+// because the key may have been replaced.
 func (s *Sealer) open(ctx context.Context, salt, sealed []byte) ([]byte, error) {
 	s.mu.Lock()
 	plain, err := s.openWithCurrent(salt, sealed)

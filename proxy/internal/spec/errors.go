@@ -9,21 +9,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Reasons for the cancellation of a client's request.
+// Reasons for canceling a client's request.
 var (
 	ErrCancelled = errors.New("cancelled by the client") // notifications/cancelled
 	ErrGone      = errors.New("the client is gone")
 	ErrClosing   = errors.New("the proxy ends")
 )
 
-// A CancelReason is an [ErrCancelled] with the reason that the client gave in
-// notifications/cancelled. The server gets it too.
+// A CancelReason is an [ErrCancelled] that contains the reason given by the client in
+// notifications/cancelled. The server receives the reason, too.
 type CancelReason string
 
 func (w CancelReason) Error() string        { return string(w) }
 func (w CancelReason) Is(target error) bool { return target == ErrCancelled }
 
-// JSON-RPC error codes of the proxy's own answers.
+// JSON-RPC error codes in the proxy's own answers.
 const (
 	CodeInvalidRequest = -32600
 	CodeNoMethod       = -32601
@@ -31,13 +31,14 @@ const (
 	CodeInternal       = -32603
 )
 
-// Error codes of revision 2026-07-28.
+// Error codes defined by revision 2026-07-28.
 const (
 	CodeHeaderMismatch    = -32020
 	CodeMissingCapability = -32021
 )
 
-// UnsupportedVersion returns the error of 2026-07-28 for an unsupported protocol version.
+// UnsupportedVersion returns the error that revision 2026-07-28 defines for an unsupported protocol
+// version.
 func UnsupportedVersion(version string) *wire.Fault {
 	e := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}.JSONRPCError().Error
 	data, err := json.Marshal(e.Data)

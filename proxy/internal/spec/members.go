@@ -6,21 +6,21 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Member returns the string value of an object's member, or an empty string.
+// Member returns the value of an object's member if it is a string, and "" otherwise.
 func Member(obj []byte, key string) string {
 	v, _ := rawjson.Member(obj, key)
 	s, _ := rawjson.String(v)
 	return s
 }
 
-// Declares reports whether capabilities contain an object at the path keys.
+// Declares reports whether the capabilities contain an object at the path given by keys.
 func Declares(capabilities []byte, keys ...string) bool {
 	value, ok := rawjson.MemberAt(capabilities, keys...)
 	return ok && rawjson.Kind(value) == '{'
 }
 
-// AppendInput appends one entry of inputRequests. It always writes params: roots/list needs none,
-// but some clients cannot read an entry without params.
+// AppendInput appends an entry of inputRequests to dst. It always includes params: roots/list needs
+// none, but some clients cannot read an entry without params.
 func AppendInput(dst []byte, key, method string, params []byte) []byte {
 	if params == nil {
 		params = []byte(`{}`)
@@ -29,22 +29,22 @@ func AppendInput(dst []byte, key, method string, params []byte) []byte {
 	return append(dst, rawjson.Object{}.String("method", method).Raw("params", params).Bytes()...)
 }
 
-// MaxInputs limits the inputRequests of one result.
+// MaxInputs is the maximum number of inputRequests in a result.
 const MaxInputs = 64
 
-// An InputRequest is one entry of the inputRequests of a result.
+// An InputRequest is an entry in the inputRequests of a result.
 type InputRequest struct {
 	Key    string
 	Method string
 	Params []byte
 }
 
-// InputRequests returns the inputRequests of a result. The list is empty if the result has no such
-// member.
+// InputRequests returns the inputRequests of a result. If the result has no such member, the list
+// is empty.
 func InputRequests(result []byte) (list []InputRequest, err error) {
 	requests, ok := rawjson.Member(result, "inputRequests")
 	if !ok {
-		return nil, nil // the server only wants the request sent again
+		return nil, nil // the server only wants the request to be sent again
 	}
 	whole := rawjson.Members(requests, func(key, value []byte, _ int) bool {
 		params, _ := rawjson.Member(value, "params")

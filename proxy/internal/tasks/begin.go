@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Begin adds the task of a call and polls it. The caller must call it before it reads further
-// messages of the server about the task.
+// Begin adds the task that a call has become and starts polling it. It must be called before
+// further messages from the server about the task are read.
 func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 	object := n.Result
 	if !n.Rev.TaskExtension {
@@ -52,7 +52,7 @@ func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 	return h, nil
 }
 
-// record records in the audit log that a call continues as a task.
+// record writes to the audit log that a call continues as a task.
 func (s *Tasks) record(x *Task) {
 	s.Log.Info("a call goes on as a task", "tool", x.origin.Tool, "session", x.owner().ID, "call", x.Ticket.Number, "task", x.id)
 	err := s.Append(audit.Task{
@@ -63,26 +63,26 @@ func (s *Tasks) record(x *Task) {
 	}
 }
 
-// A NewTask is a call that its server has answered with a task.
+// A NewTask describes a call that its server has answered with a task.
 type NewTask struct {
 	Origin   Origin
 	Upstream *pool.Server
 	Rev      *rev.Rev
 	Ticket   *admission.Ticket
 	Token    int64
-	Reserved bool        // a slot in the table is reserved
-	Stream   spec.Stream // stream of a client that waits for the result from the start; nil: none
+	Reserved bool        // whether a slot in the table was reserved
+	Stream   spec.Stream // stream of a client that waits for the result from the beginning, or nil
 	Result   []byte      // result of the call
 }
 
-// A TaskHandle is the task of a call and the CreateTaskResult for its client.
+// A TaskHandle contains a call's task and the CreateTaskResult to send to the client.
 type TaskHandle struct {
 	Task   *Task
 	Result []byte
-	About  wire.Task // the task in the result
+	About  wire.Task // the task as described by the result
 }
 
-// extensionTask converts a CreateTaskResult of 2025-11-25 to the form of 2026-07-28.
+// extensionTask converts a CreateTaskResult of revision 2025-11-25 to the form of 2026-07-28.
 func extensionTask(result, task []byte) []byte {
 	members := []byte(`"resultType":"task"`)
 	if meta, ok := rawjson.Member(result, "_meta"); ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// MakesTasks reports whether a server creates tasks for calls, in the revision that it speaks.
+// MakesTasks reports whether the server creates tasks for calls in the revision that it uses.
 func MakesTasks(u *pool.Server) bool {
 	s := u.State()
 	if u.Rev().TaskExtension {
@@ -20,9 +20,9 @@ func MakesTasks(u *pool.Server) bool {
 	return spec.Declares(s.Capabilities, "tasks", "requests", "tools", "call")
 }
 
-// offered reports whether some server that is up creates tasks for clients of the revision to, and
-// has an object under the keys of its capabilities. Servers of 2025-11-25 create tasks for clients
-// of both families of revisions.
+// offered reports whether any server that is up creates tasks for clients of family to, and
+// declares an object at the given path in its capabilities. Servers of revision 2025-11-25 create
+// tasks for clients of both families.
 func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {
 	return slices.ContainsFunc(s.Servers(), func(u *pool.Server) bool {
 		is := u.State()
@@ -30,8 +30,8 @@ func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {
 	})
 }
 
-// WithCapability adds the tasks capability to o, in the form for the peer's revision and only if a
-// server supports it.
+// WithCapability adds the tasks capability to o if any server supports it, in the form that the
+// peer's revision requires.
 func (s *Tasks) WithCapability(o rawjson.Object, a session.Peer) rawjson.Object {
 	switch {
 	case !s.offered(a.Rev):
@@ -49,7 +49,7 @@ func (s *Tasks) WithCapability(o rawjson.Object, a session.Peer) rawjson.Object 
 	return o
 }
 
-// WithTasks adds the tasks extension to the capabilities of a client.
+// WithTasks adds the tasks extension to a client's capabilities.
 func WithTasks(capabilities []byte) []byte {
 	b := append([]byte(nil), capabilities[:len(capabilities)-1]...)
 	if len(b) > 1 {

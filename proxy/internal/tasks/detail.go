@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Detail returns the task in the form of a tasks/get result of 2026-07-28.
+// Detail returns the task in the form of a tasks/get result of revision 2026-07-28.
 func (s *Tasks) Detail(ctx context.Context, x *Task) ([]byte, error) {
 	if !x.rev.TaskExtension {
 		return s.emulatedDetail(ctx, x)
@@ -30,8 +30,8 @@ func (s *Tasks) Detail(ctx context.Context, x *Task) ([]byte, error) {
 	return wire.RelateTask(wire.RenameTask(reply.Result, x.id), x.id), nil
 }
 
-// emulatedDetail returns the task with the members that 2026-07-28 adds: its result or error, or
-// the server's inputRequests.
+// emulatedDetail returns the task with the additional members of revision 2026-07-28: its result or
+// error, or the server's inputRequests.
 func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	about, err := s.get(x)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 		members = append(append(members, ','), end...)
 	case wire.TaskInputRequired:
 		asked := s.inputRequests(x)
-		if asked == nil { // the server has not asked yet, or has been answered already
+		if asked == nil { // the server has not asked yet, or has already received an answer
 			members = append(members, `,"status":"working"`...)
 			break
 		}
@@ -62,8 +62,8 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	return wire.ExtensionTask(object, members), nil
 }
 
-// emulatedEnd returns the end of the task as members of a task of 2026-07-28. There a result with
-// isError completes the task too.
+// emulatedEnd returns the members that describe how the task ended in revision 2026-07-28. In that
+// revision, a result with isError completes the task, too.
 func (s *Tasks) emulatedEnd(ctx context.Context, x *Task) ([]byte, error) {
 	reply, err := s.Request(ctx, x, "tasks/result")
 	switch {
@@ -95,7 +95,7 @@ func (s *Tasks) changed(x *Task) {
 	})
 }
 
-// subscribersOf returns the subscriptions that name a task.
+// subscribersOf returns the subscriptions that include the task.
 func (s *Tasks) subscribersOf(x *Task) (list []*session.Subscription) {
 	for _, c := range s.Sessions.Clients() {
 		if c.Session == x.owner() {

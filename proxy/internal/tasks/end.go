@@ -10,13 +10,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Reached settles a task whose status is terminal. The outcome of a completed task is that of its
-// result.
+// Reached settles the task if its status is terminal. If the task has completed, its result
+// determines the outcome.
 func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 	switch about.Status {
 	case wire.TaskFailed:
 		s.end(x, gate.Failure, nil, "task failed")
-	case wire.TaskCancelled: // the work might still be running, or might have been done
+	case wire.TaskCancelled: // the work may still be running, or may have been done
 		s.end(x, gate.Unknown, nil, "task cancelled")
 	case wire.TaskCompleted:
 		if x.IsSettled() {
@@ -32,8 +32,8 @@ func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 	}
 }
 
-// outcome returns the outcome of a completed task and its result. For a task of 2025-11-25 it
-// fetches the result with tasks/result.
+// outcome returns the outcome and the result of a completed task. For a task of revision
+// 2025-11-25, it fetches the result with tasks/result.
 func (s *Tasks) outcome(ctx context.Context, x *Task, about wire.Task) (gate.Outcome, []byte, error) {
 	if x.rev.TaskExtension {
 		return resultOutcome(x, about.Outcome), about.Outcome, nil
@@ -50,8 +50,8 @@ func (s *Tasks) outcome(ctx context.Context, x *Task, about wire.Task) (gate.Out
 	return resultOutcome(x, reply.Result), reply.Result, nil
 }
 
-// fetched settles a task by its result from tasks/result. It first asks for the status, since some
-// servers also return a result for a cancelled task.
+// fetched settles a task by the result that tasks/result has returned. It asks for the status
+// first, because some servers return a result even for a canceled task.
 func (s *Tasks) fetched(x *Task, result []byte) {
 	about, err := s.get(x)
 	switch {
@@ -64,8 +64,8 @@ func (s *Tasks) fetched(x *Task, result []byte) {
 	}
 }
 
-// resultOutcome returns the outcome of a task with this result. If a net waits for the outcome, the
-// result must be strict JSON.
+// resultOutcome returns the outcome of a task that has the given result. If a net waits for the
+// outcome, the result must be strict JSON.
 func resultOutcome(x *Task, result []byte) gate.Outcome {
 	if !wire.Success(result) || x.Ticket.Awaited && rawjson.Check(result, rawjson.MaxDepth) != nil {
 		return gate.Failure
@@ -73,9 +73,9 @@ func resultOutcome(x *Task, result []byte) gate.Outcome {
 	return gate.Success
 }
 
-// end tells the gate how the task ended, once; result is that of a success. An unknown outcome can
-// still be replaced by a known one. When end returns, the gate knows the outcome, even if another
-// goroutine has told it.
+// end tells the gate how the task ended, but only once. For a success, result is the task's result.
+// A known outcome can still replace an unknown one. When end returns, the gate knows the outcome,
+// even if another goroutine has reported it.
 func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	defer x.lockSettling()()
 	if !x.ends(o) {

@@ -12,8 +12,8 @@ import (
 
 // ServerRequest handles a server's request that belongs to a task (elicitation/create,
 // sampling/createMessage or roots/list with related-task in its _meta), on whichever stream it
-// came. It reports whether the request belongs to a task. If the client cannot be reached now, it
-// is asked when it waits for the result.
+// arrives. It returns false if the request does not belong to a task. If the client cannot be
+// reached now, it is asked when it waits for the result.
 func (s *Tasks) ServerRequest(u *pool.Server, q *upstream.ServerRequest) bool {
 	x := s.byServer(u, wire.RelatedTask(q.Params))
 	if x == nil {
@@ -36,16 +36,17 @@ func (s *Tasks) ServerRequest(u *pool.Server, q *upstream.ServerRequest) bool {
 	return true
 }
 
-// join adds a stream of a client that waits for the result, and sends the server's pending requests
-// there.
+// join adds the stream of a client that waits for the result. It sends the server's pending
+// requests on that stream.
 func (s *Tasks) join(x *Task, here spec.Stream) {
 	for _, q := range x.join(here) {
 		s.Ask(x.origin.Client, here, x.Upstream, q)
 	}
 }
 
-// ForClient returns the params of a server's request with the task id that clients know, and the
-// server's own id, which is empty if the request belongs to no task.
+// ForClient returns the params of a server's request with the task ID replaced by the one that
+// clients know. It also returns the server's own task ID, which is empty if the request does not
+// belong to a task.
 func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs string) {
 	if x := s.byServer(u, wire.RelatedTask(params)); x != nil {
 		return wire.RelateTask(params, x.id), x.theirs
@@ -53,8 +54,8 @@ func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs
 	return params, ""
 }
 
-// inputRequests returns the server's unanswered requests as the member inputRequests of a task
-// (2026-07-28), or nil if all are answered.
+// inputRequests returns the server's unanswered requests in the form of a task's member
+// inputRequests (2026-07-28). It returns nil if all requests have been answered.
 func (s *Tasks) inputRequests(x *Task) []byte {
 	open := x.openInputs()
 	if len(open) == 0 {
@@ -71,8 +72,8 @@ func (s *Tasks) inputRequests(x *Task) []byte {
 	return append(b, '}')
 }
 
-// update forwards the inputResponses of tasks/update to the server, and ignores responses to
-// requests that are not open.
+// update forwards the inputResponses of a tasks/update request to the server. It ignores responses
+// to requests that are not open.
 func (x *Task) update(responses []byte) {
 	rawjson.Members(responses, func(key, response []byte, _ int) bool {
 		if q := x.takeInput(string(key)); q != nil {

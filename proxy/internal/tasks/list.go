@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// List serves tasks/list (2025-11-25): the tasks of the session on all servers, in the order of
-// their creation. The servers' own lists are never requested, since they can contain tasks of other
+// List serves tasks/list (2025-11-25). It lists the session's tasks on all servers in order of
+// creation. It never requests the servers' own lists, because they may contain tasks of other
 // sessions.
 func (s *Tasks) List(q session.Request) ([]byte, error) {
 	if err := s.refuse(q.Peer(), q.Message.Method); err != nil {
@@ -32,8 +32,9 @@ func (s *Tasks) List(q session.Request) ([]byte, error) {
 	return result.Bytes(), nil
 }
 
-// afterCursor returns the index where the requested page begins, or false for an invalid cursor. A
-// cursor is a call number; these only increase, so it stays valid when tasks are dropped.
+// afterCursor returns the index at which the requested page begins. It returns false if the cursor
+// is invalid. A cursor is a call number. Call numbers only increase, so a cursor remains valid when
+// tasks are dropped.
 func afterCursor(params []byte, all []*Task) (from int, ok bool) {
 	lit, paged := rawjson.Member(params, "cursor")
 	if !paged {
@@ -50,7 +51,8 @@ func afterCursor(params []byte, all []*Task) (from int, ok bool) {
 	return from, true
 }
 
-// current returns the current task objects from their servers, without tasks that are gone.
+// current returns the current task objects as reported by the servers. It leaves out tasks that no
+// longer exist.
 func (s *Tasks) current(page []*Task) [][]byte {
 	objects := make([][]byte, len(page))
 	var all sync.WaitGroup

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// poll sends tasks/get until the end of the task is known, unless its client does so often enough.
+// poll sends tasks/get requests until it is known how the task ended. It pauses while the client
+// itself sends them often enough.
 func (s *Tasks) poll(x *Task) {
 	for misses := 0; ; {
 		if !s.untilPoll(x, misses) {
@@ -30,7 +31,8 @@ func (s *Tasks) poll(x *Task) {
 	}
 }
 
-// untilPoll waits until the next tasks/get is due. It reports false if the task or the proxy ends.
+// untilPoll waits until the next tasks/get request is due. It returns false if the task or the
+// proxy ends first.
 func (s *Tasks) untilPoll(x *Task, misses int) bool {
 	for {
 		wait := x.NextPoll(misses, s.Now())

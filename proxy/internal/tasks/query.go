@@ -10,15 +10,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// errTaskGone: the server does not know the task.
+// errTaskGone means that the server does not know the task.
 var errTaskGone = errors.New("the upstream does not know the task any more")
 
-// Request sends a request about the task, of the proxy's own, and waits for the reply. members are
-// further params, each preceded by a comma.
+// Request sends a request about the task on the proxy's own behalf, and waits for the reply.
+// members contains additional params, each preceded by a comma.
 func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...byte) (upstream.Reply, error) {
 	u := x.Upstream
 	if u.State().Phase == upstream.Up && u.Rev() != x.rev {
-		return upstream.Reply{}, errTaskGone // the server has restarted in the other family of revisions
+		return upstream.Reply{}, errTaskGone // the server has restarted with the other revision family
 	}
 	params := append(append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), members...), '}')
 	request := upstream.Request{Method: method, Name: x.theirs, Params: params}
@@ -31,7 +31,7 @@ func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...
 	return u.Call(ctx, request)
 }
 
-// unknownTask reports whether the error code means that the server might not know the task.
+// unknownTask reports whether the error code indicates that the server may not know the task.
 func unknownTask(failure []byte) bool {
 	code, _ := rawjson.Member(failure, "code")
 	switch string(code) {

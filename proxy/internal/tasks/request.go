@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Serve serves tasks/get, tasks/result, tasks/cancel and tasks/update.
+// Serve serves clients' tasks/get, tasks/result, tasks/cancel and tasks/update requests.
 func (s *Tasks) Serve(ctx context.Context, q session.Request) ([]byte, error) {
 	a, method := q.Peer(), q.Message.Method
 	if err := s.refuse(a, method); err != nil {
@@ -38,8 +38,8 @@ func (s *Tasks) Serve(ctx context.Context, q session.Request) ([]byte, error) {
 	return r.Serve(ctx)
 }
 
-// newRequest sets up r as a request about x. The gate does not decide on it, because it has
-// admitted the call. The gate learns the end of the task before the client does.
+// newRequest prepares r as a request about the task x. The gate does not decide on it, because it
+// has already admitted the call. The gate learns how the task ended before the client does.
 func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task) *pool.RelayedRequest {
 	r.Name, r.Patient = x.theirs, r.Message.Method == "tasks/result"
 	r.Change = func(params []byte) []byte { return wire.RenameTask(params, x.theirs) }
@@ -58,7 +58,7 @@ func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task)
 	return r
 }
 
-// refuse returns the error for a method that clients of the peer's revision cannot use, or nil.
+// refuse returns an error if clients of the peer's revision cannot use the method.
 func (s *Tasks) refuse(a session.Peer, method string) error {
 	var keys []string
 	if !a.Rev.TaskExtension && (method == "tasks/list" || method == "tasks/cancel") {
@@ -73,13 +73,13 @@ func (s *Tasks) refuse(a session.Peer, method string) error {
 	return nil
 }
 
-// succeeded updates the task from a result, and returns the result for the client.
+// succeeded updates the task according to a result, and returns the result for the client.
 func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []byte) []byte {
-	if method == "tasks/result" { // there a member taskId belongs to the tool's result
+	if method == "tasks/result" { // in this result, a member taskId belongs to the tool's result
 		s.fetched(x, result)
 		return wire.RelateTask(result, x.id)
 	}
-	// Since 2026-07-28 the result of tasks/cancel contains no task.
+	// Since revision 2026-07-28, the result of tasks/cancel does not contain the task.
 	if _, shown := rawjson.Member(result, "taskId"); shown && method != "tasks/update" {
 		if about, err := s.read(x, result); err != nil {
 			s.Log.Warn("a task cannot be read", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
@@ -90,8 +90,8 @@ func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []
 	return wire.RelateTask(wire.RenameTask(result, x.id), x.id)
 }
 
-// failed finds out why the server refused a request about the task: it does not know the task any
-// more, or the task ended with this error.
+// failed determines why the server has refused a request about the task. Either the server no
+// longer knows the task, or the task has ended with this error.
 func (s *Tasks) failed(ctx context.Context, x *Task, method string) {
 	if method != "tasks/result" && method != "tasks/get" {
 		return

@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Notification handles a server's notification about a task, on whichever stream it came:
-// notifications/tasks/status (2025-11-25), notifications/tasks (2026-07-28), or progress or a log
-// message of a task. It reports whether the notification is about a task. Only the client of the
-// task gets it. Notification must not block.
+// Notification handles a server's notification about a task, on whichever stream it arrives:
+// notifications/tasks/status (2025-11-25), notifications/tasks (2026-07-28), or a task's progress
+// or log message. It returns false if the notification is not about a task. Only the task's client
+// receives it. Notification must not block.
 func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool {
 	switch method {
 	case spec.TaskStatus, "notifications/tasks":
@@ -41,9 +41,10 @@ func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool 
 	return false
 }
 
-// announced updates the task from a notification. The gate learns the end before the client does.
+// announced updates the task according to a notification. The gate learns how the task ended before
+// the client does.
 func (s *Tasks) announced(x *Task, params []byte) {
-	if x.rev.TaskExtension { // the notification can be late or forged, so ask with tasks/get
+	if x.rev.TaskExtension { // the notification may be late or forged, so ask with tasks/get
 		s.runCheck(x, func() {
 			if about, err := s.get(x); err == nil {
 				s.Reached(s.Life.Ctx, x, about)
@@ -67,8 +68,8 @@ func (s *Tasks) announced(x *Task, params []byte) {
 	})
 }
 
-// runCheck runs f on a new goroutine unless a check of this task is running: a server can send the
-// same notification endlessly.
+// runCheck runs f in a new goroutine, unless a check of this task is already running. A server
+// could otherwise start any number of checks by repeating the same notification.
 func (s *Tasks) runCheck(x *Task, f func()) {
 	if x.checking.Swap(true) {
 		return
@@ -79,7 +80,7 @@ func (s *Tasks) runCheck(x *Task, f func()) {
 	})
 }
 
-// forward forwards progress and log messages of the task under the client's own progress token.
+// forward forwards the task's progress and log messages under the client's own progress token.
 func (x *Task) forward(method string, params []byte) {
 	t := x.origin
 	if note := t.Client.Notification(t.Peer, t.Meta, method, wire.RelateTask(params, x.id)); note != nil && !t.Peer.Rev.TaskExtension {
@@ -89,7 +90,7 @@ func (x *Task) forward(method string, params []byte) {
 	}
 }
 
-// notify sends a notification about the task to a client of the 2025 revisions.
+// notify sends a notification about the task to a client of revision 2025-11-25.
 func (x *Task) notify(method string, params []byte) {
 	if s := x.origin.Client.Out; s != nil && !x.origin.Peer.Rev.TaskExtension {
 		s.Send(wire.AppendNotification(nil, method, params))

@@ -10,27 +10,28 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// Limits on the number of known tasks. Finished tasks are dropped to make room.
+// Limits for the number of known tasks. To make room, finished tasks are dropped.
 const (
 	MaxTasks    = 128    // per session
 	MaxTasksAll = 10_000 // in total
 )
 
-// A serverKey is a server's own name for a task: its taskId, or the progressToken of its call.
+// A serverKey identifies a task at its server, either by the taskId or by the progressToken of the
+// call.
 type serverKey struct {
 	upstream *pool.Server
 	id       string
 	token    int64
 }
 
-// A taskTable holds a limited number of tasks. A task can be found only by its session and the
-// proxy's id, or by its server and the server's id or progressToken. mu guards the fields.
+// A taskTable contains a limited number of tasks. A task can be found either by its session and the
+// proxy's ID, or by its server and the server's ID or progressToken. mu guards the fields.
 type taskTable struct {
 	mu        sync.Mutex
 	byID      map[string]*Task
-	theirs    map[serverKey]*Task          // tasks by the server's id, and by the progressToken if there is one
+	theirs    map[serverKey]*Task          // keyed by the server's ID and, if there is one, by the progressToken
 	bySession map[*session.Session][]*Task // oldest first
-	places    map[*session.Session]int     // reserved for calls in flight, without zero entries
+	places    map[*session.Session]int     // slots reserved for calls in flight; contains no zeros
 	placesAll int
 }
 
@@ -39,9 +40,9 @@ var (
 	errTooManyTasks = errors.New("too many tasks are under way")
 )
 
-// Reserve reserves a slot for the task of a call that is about to be sent, because a task cannot be
-// refused any more once the call has run. If several principals use the proxy, each can take only a
-// fair share; finished tasks are dropped to make room. The caller returns the slot with
+// Reserve reserves a slot for the task of a call that is about to be sent, because a task can no
+// longer be refused once the call has run. If several principals use the proxy, each can occupy
+// only a fair share. To make room, finished tasks are dropped. The caller must return the slot with
 // [taskTable.Release] or taskTable.add.
 func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bool {
 	s.mu.Lock()
@@ -57,7 +58,7 @@ func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bo
 	return true
 }
 
-// Release returns the slot of a call that did not become a task.
+// Release returns the slot of a call that has not become a task.
 func (s *taskTable) Release(of *session.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +73,7 @@ func (s *taskTable) releaseSlot(of *session.Session) {
 	}
 }
 
-// makeRoom drops finished tasks if necessary, and reports whether a slot is free. The caller must
+// makeRoom drops finished tasks if necessary. It reports whether a slot is free. The caller must
 // hold mu.
 func (s *taskTable) makeRoom(of *session.Session, now time.Time) bool {
 	taken := func() int { return len(s.bySession[of]) + s.places[of] }
@@ -84,10 +85,10 @@ func (s *taskTable) makeRoom(of *session.Session, now time.Time) bool {
 	return taken() < MaxTasks && s.free() > 0
 }
 
-// free returns the number of free slots in total.
+// free returns the total number of free slots.
 func (s *taskTable) free() int { return MaxTasksAll - len(s.byID) - s.placesAll }
 
-// taken returns the number of tasks and reserved slots of a principal.
+// taken returns how many tasks and reserved slots a principal has.
 func (s *taskTable) taken(principal string) (n int) {
 	for of, list := range s.bySession {
 		if of.Principal == principal {
@@ -102,8 +103,8 @@ func (s *taskTable) taken(principal string) (n int) {
 	return n
 }
 
-// add adds x, in its reserved slot if there is one. It refuses a second task with the same server
-// id, which could not be told from the first.
+// add adds x and uses its reserved slot if there is one. It returns an error if another task has
+// the same server ID, because the two could not be told apart.
 func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +142,7 @@ func (s *taskTable) drop(x *Task) {
 	s.bySession[x.owner()] = rest
 }
 
-// find returns the task of a session by the id that clients know, or nil.
+// find returns the session's task with the ID that clients know, or nil.
 func (s *taskTable) find(of *session.Session, id string) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,29 +152,29 @@ func (s *taskTable) find(of *session.Session, id string) *Task {
 	return nil
 }
 
-// byServer returns the task with the server's own id, or nil.
+// byServer returns the task with the server's own ID, or nil.
 func (s *taskTable) byServer(u *pool.Server, id string) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.theirs[serverKey{upstream: u, id: id}]
 }
 
-// byToken returns the task whose progress a server reports with a token, or nil.
+// byToken returns the task whose progress the server reports under the given token, or nil.
 func (s *taskTable) byToken(u *pool.Server, token int64) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.theirs[serverKey{upstream: u, token: token}]
 }
 
-// of returns the tasks of a session, oldest first.
+// of returns the session's tasks, oldest first.
 func (s *taskTable) of(session *session.Session) []*Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.bySession[session])
 }
 
-// Forget drops the tasks of a session that has ended. Unfinished tasks are still polled, since nets
-// shared by other sessions may wait for their outcomes.
+// Forget drops the tasks of a session that has ended. Unfinished tasks are still polled, because
+// nets that other sessions share may wait for their outcomes.
 func (s *taskTable) Forget(of *session.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +186,7 @@ func (s *taskTable) Forget(of *session.Session) {
 	}
 }
 
-// ended drops a finished task if its session has ended too.
+// ended drops a finished task if its session has ended, too.
 func (s *taskTable) ended(x *Task) {
 	if !x.orphan.Load() {
 		return
@@ -197,7 +198,7 @@ func (s *taskTable) ended(x *Task) {
 	}
 }
 
-// Busy reports whether a server works on a task.
+// Busy reports whether the server is working on a task.
 func (s *taskTable) Busy(u *pool.Server) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,64 +18,63 @@ import (
 )
 
 // A Task is a call whose server has answered tools/call with a task (CreateTaskResult). The gate
-// has admitted the call once, and the call is in flight until the end of the task is known. Clients
-// know the task by an id of the proxy, which is useless to clients of other sessions. mu guards the
-// fields below it.
+// has admitted the call once, and the call remains in flight until it is known how the task ended.
+// Clients know the task by an ID assigned by the proxy, which is useless to clients of other
+// sessions. mu guards the fields below it.
 type Task struct {
 	id       string
 	theirs   string // the server's taskId
 	Upstream *pool.Server
-	rev      *rev.Rev // family of revisions at its creation
+	rev      *rev.Rev // revision family at the time of its creation
 	origin   Origin
 	Ticket   *admission.Ticket
-	token    int64 // progressToken sent to the server; 0: none
+	token    int64 // progressToken sent to the server; 0 if there is none
 	made     time.Time
 
-	settling sync.Mutex    // held while the gate is told the outcome
-	settled  atomic.Bool   // the gate knows the outcome
-	lost     atomic.Bool   // the outcome is unknown, and polling has stopped
-	orphan   atomic.Bool   // its session has ended
-	checking atomic.Bool   // a status announced by the server is being checked
-	Over     chan struct{} // closed when settled or lost
+	settling sync.Mutex    // held while the outcome is reported to the gate
+	settled  atomic.Bool   // whether the gate knows the outcome
+	lost     atomic.Bool   // whether the outcome is unknown and polling has stopped
+	orphan   atomic.Bool   // whether its session has ended
+	checking atomic.Bool   // whether a status that the server has announced is being checked
+	Over     chan struct{} // closed when the task is settled or lost
 
 	mu      sync.Mutex
-	object  []byte // last task object from the server, with the proxy's id
+	object  []byte // last task object from the server, with the proxy's ID
 	about   wire.Task
-	asked   time.Time                 // time of the server's last answer
+	asked   time.Time                 // when the server last answered
 	streams []spec.Stream             // streams of clients that wait for the result (tasks/result)
-	waiting []*upstream.ServerRequest // server's requests for a client that cannot be reached yet
+	waiting []*upstream.ServerRequest // server's requests, kept until the client can be reached
 	inputs  []taskInput               // oldest first
-	asks    int                       // number of inputs so far, for their keys
+	asks    int                       // number of inputs so far, which determines their keys
 }
 
-// A taskInput is a server's request that clients see as one of the inputRequests of the task
+// A taskInput is a server's request that clients see as an entry in the task's inputRequests
 // (2026-07-28).
 type taskInput struct {
 	key     string
 	request *upstream.ServerRequest
 }
 
-// An Origin holds the parts of a call that its task keeps: the session, client and tool, without
-// the stream and the arguments.
+// An Origin contains the parts of a call that are kept with its task: the session, client and tool,
+// but not the stream and the arguments.
 type Origin struct {
 	Session *session.Session
-	State   *session.Session // session whose nets decided
+	State   *session.Session // session whose nets made the decision
 	Tool    string           // canonical name
 	Since   time.Time
 	Client  *session.Client
 	Peer    session.Peer
-	Meta    wire.Meta // only the progress token
+	Meta    wire.Meta // contains only the progress token
 }
 
-// owner returns the session that the task belongs to.
+// owner returns the session that owns the task.
 func (x *Task) owner() *session.Session { return x.origin.Session }
 
-// emulated reports whether a client of 2026-07-28 uses a task of 2025-11-25, in the form of its own
-// revision.
+// emulated reports whether a client of revision 2026-07-28 uses a task of 2025-11-25, which is
+// presented in the form of the client's revision.
 func (x *Task) emulated() bool { return x.origin.Peer.Rev.TaskExtension && !x.rev.TaskExtension }
 
-// expired reports whether the ttl of the task has passed. The server can forget the task from then
-// on.
+// expired reports whether the task's ttl has passed. From then on, the server may forget the task.
 func (x *Task) expired(now time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -88,11 +87,11 @@ func (x *Task) Finished() bool { return x.settled.Load() || x.lost.Load() }
 // IsSettled reports whether the gate knows how the task ended.
 func (x *Task) IsSettled() bool { return x.settled.Load() }
 
-// IsLost reports whether the outcome of the task is unknown for now and polling has stopped.
+// IsLost reports whether the outcome of the task is not known so far and polling has stopped.
 func (x *Task) IsLost() bool { return x.lost.Load() && !x.settled.Load() }
 
-// set stores a task object from the server. It returns the object with the proxy's id, and whether
-// the status has changed.
+// set stores a task object received from the server. It returns the object with the proxy's ID, and
+// whether the status has changed.
 func (x *Task) set(object []byte, about wire.Task, now time.Time) (ours []byte, changed bool) {
 	ours = wire.RenameTask(object, x.id)
 	x.mu.Lock()
@@ -103,15 +102,15 @@ func (x *Task) set(object []byte, about wire.Task, now time.Time) (ours []byte, 
 	return ours, changed
 }
 
-// shown returns the last task object from the server, with the proxy's id.
+// shown returns the last task object received from the server, with the proxy's ID.
 func (x *Task) shown() []byte {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.object
 }
 
-// NextPoll returns the time to wait before the next tasks/get: the server's pollInterval, within
-// limits, and longer after misses.
+// NextPoll returns how long to wait before the next tasks/get request: the server's pollInterval,
+// within limits, and longer after misses.
 func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -125,31 +124,32 @@ func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	return x.asked.Add(every).Sub(now)
 }
 
-// countMissed records a tasks/get without a usable answer.
+// countMissed counts a tasks/get request that yielded no usable answer.
 func (x *Task) countMissed(now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.asked = now
 }
 
-// lockSettling locks settling and returns the function that unlocks it.
+// lockSettling locks settling and returns a function that unlocks it.
 func (x *Task) lockSettling() (unlock func()) {
 	x.settling.Lock()
 	return x.settling.Unlock
 }
 
-// ends reports whether o is news to the gate: the first outcome, or the first known one.
+// ends reports whether the gate does not know o yet, because o is the first outcome or the first
+// known one.
 func (x *Task) ends(o gate.Outcome) bool {
 	return !x.settled.Load() && (!x.lost.Load() || o != gate.Unknown)
 }
 
 // end records that the gate knows the outcome. It returns the server's open requests, and whether
-// the task was unfinished until now.
+// the task was unfinished before.
 func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	first = !x.Finished()
-	x.settled.Store(o != gate.Unknown) // before lost, so that the task never seems unfinished again
+	x.settled.Store(o != gate.Unknown) // before lost, so that the task never appears to be unfinished again
 	x.lost.Store(o == gate.Unknown)
 	open = x.waiting
 	for _, in := range x.inputs {
@@ -159,8 +159,8 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	return open, first
 }
 
-// stream returns the stream to the client of the task: that of its tasks/result, or otherwise that
-// of its session.
+// stream returns the stream on which the task's client can be reached: that of its tasks/result
+// request or, if there is none, that of its session.
 func (x *Task) stream() spec.Stream {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -170,7 +170,7 @@ func (x *Task) stream() spec.Stream {
 	return x.origin.Client.Out
 }
 
-// join adds a stream of a client that waits for the result. It returns the server's requests that
+// join adds the stream of a client that waits for the result. It returns the server's requests that
 // were waiting for a stream.
 func (x *Task) join(s spec.Stream) (waiting []*upstream.ServerRequest) {
 	x.mu.Lock()
@@ -180,7 +180,7 @@ func (x *Task) join(s spec.Stream) (waiting []*upstream.ServerRequest) {
 	return waiting
 }
 
-// Leave removes a stream that join or Begin has added.
+// Leave removes a stream that was added by join or Begin.
 func (x *Task) Leave(s spec.Stream) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -189,8 +189,8 @@ func (x *Task) Leave(s spec.Stream) {
 	}
 }
 
-// queueInput keeps a server's request until the client can be reached. It refuses the request if
-// too many are kept.
+// queueInput keeps a server's request until the client can be reached. If too many are kept, it
+// refuses the request.
 func (x *Task) queueInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -202,8 +202,8 @@ func (x *Task) queueInput(q *upstream.ServerRequest) {
 	x.waiting = append(x.waiting, q)
 }
 
-// addInput adds a server's request to the inputRequests. It refuses the request if too many are
-// open.
+// addInput adds a server's request to the inputRequests. If too many are open, it refuses the
+// request.
 func (x *Task) addInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -223,7 +223,8 @@ func (x *Task) openInputs() []taskInput {
 	return slices.Clone(x.inputs)
 }
 
-// takeInput removes and returns the input with that key, or returns nil if it is not open.
+// takeInput removes and returns the input with the given key. It returns nil if that input is not
+// open.
 func (x *Task) takeInput(key string) *upstream.ServerRequest {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -236,11 +237,11 @@ func (x *Task) takeInput(key string) *upstream.ServerRequest {
 	return q
 }
 
-// Limits on the interval of the proxy's own tasks/get requests, whatever pollInterval the server
-// suggests. A task whose client never asks must not keep a token in flight forever.
+// Limits for the interval between the proxy's own tasks/get requests, whatever pollInterval the
+// server suggests. If the client never asks, a task must not keep a token in flight forever.
 const (
 	usualPoll = 5 * time.Second
 	FastPoll  = 250 * time.Millisecond
 	slowPoll  = time.Minute
-	MaxMisses = 10 // consecutive tasks/get requests without an answer before the task counts as lost
+	MaxMisses = 10 // number of consecutive unanswered tasks/get requests after which a task counts as lost
 )

@@ -2,28 +2,28 @@
 // tasks/cancel, tasks/list, notifications/tasks/status), in the forms of both families of
 // revisions. See SEP-1686 and SEP-2663.
 //
-// [Tasks] is the table of all tasks and serves the requests of clients about them; a [Task] is one
-// of them. The proxy gives each task an id of its own, and replaces the ids in both directions. If
-// client and server speak different families of revisions, the proxy emulates the client's form
-// (emulate.go).
+// [Tasks] is the table of all tasks and serves clients' requests about them; a [Task] is one of
+// these tasks. The proxy assigns each task an ID of its own, and replaces the IDs in both
+// directions. If client and server use different revision families, the proxy emulates the form
+// that the client expects (emulate.go).
 //
 // # Goroutines
 //
-// Each task has a goroutine that polls it to its end, whatever its client does. A task emulated for
-// a client of 2026-07-28 has another one, which waits in tasks/result. Both end with the task or
-// with the proxy.
+// Each task has a goroutine that polls it until it ends, whatever its client does. A task emulated
+// for a client of revision 2026-07-28 has another goroutine, which waits for tasks/result. Both end
+// with the task or with the proxy.
 //
 // # Locks
 //
-// Task.settling is held while the outcome is recorded, so that it is recorded once. Task.mu guards
-// the changing state of a task, and taskTable.mu the table. taskTable.mu is never taken while
-// Task.mu is held.
+// Task.settling is held while the outcome is being recorded, so that it is recorded only once.
+// Task.mu guards the changing state of a task, and taskTable.mu guards the table. taskTable.mu must
+// not be locked while Task.mu is held.
 //
 // # Invariants
 //
-// A task is settled at the gate once, and the gate learns the end before any client does. An
-// unknown outcome can be replaced by a known one, but not the other way around. A client can reach
-// only the tasks of its own session.
+// A task is settled at the gate only once, and the gate learns how a task ended before any client
+// does. A known outcome can replace an unknown one, but not the other way around. A client can
+// access only the tasks of its own session.
 package tasks
 
 import (
@@ -41,15 +41,16 @@ import (
 )
 
 // Tasks follows the tasks that servers create for calls, in both forms (SEP-1686, SEP-2663). In
-// 2025-11-25 the client asks for a task (params.task) and fetches its result with tasks/result. In
-// the extension io.modelcontextprotocol/tasks of 2026-07-28 the server creates a task for any
-// client that supports them, and puts the result into the task. Tasks is safe for concurrent use.
+// revision 2025-11-25, the client asks for a task (params.task) and fetches its result with
+// tasks/result. In the extension io.modelcontextprotocol/tasks of 2026-07-28, the server may create
+// a task for any client that supports tasks, and puts the result into the task. Tasks is safe for
+// concurrent use.
 type Tasks struct {
 	taskTable
 	Options
 }
 
-// Options are the parts of the proxy that Tasks uses.
+// Options contains the parts of the proxy that [Tasks] uses.
 type Options struct {
 	Life     *lifetime.Lifetime
 	Now      func() time.Time
@@ -58,12 +59,12 @@ type Options struct {
 	Servers  func() []*pool.Server     // shared connections to the servers
 	Sessions *session.Sessions
 
-	// Settle records the outcome of the call that became a task, and updates the nets. result is
-	// that of a success.
+	// Settle records the outcome of a call that has become a task, and updates the nets. For a
+	// success, result is the task's result.
 	Settle func(of Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string)
-	// Ask sends a server's request to a client, and the answer back to the server.
+	// Ask sends a server's request to a client, and returns the answer to the server.
 	Ask func(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest)
 }
 
-// New returns Tasks without tasks.
+// New returns a Tasks that follows no tasks yet.
 func New(o Options) *Tasks { return &Tasks{Options: o} }

@@ -6,35 +6,35 @@ import (
 	"sync"
 )
 
-// Turns limits how many messages of one principal are parsed and decided at a time, so that the
-// messages of other principals find a free processor. It is safe for concurrent use.
+// Turns limits how many messages of one principal are parsed and decided at the same time, so that
+// other principals' messages find a free processor. It is safe for concurrent use.
 type Turns struct {
 	each int
 
 	mu sync.Mutex
-	by map[string]*line // by principal, without principals that hold no turn
+	by map[string]*line // keyed by principal; contains only principals that hold a turn
 }
 
-// A line holds the turns and the waiting messages of one principal.
+// A line contains the turns and the waiting messages of one principal.
 type line struct {
 	taken   int
-	waiting []chan struct{} // closed when the message gets its turn, in order
+	waiting []chan struct{} // one channel per waiting message, closed when the message gets its turn
 }
 
-// New returns Turns for a proxy with several principals.
+// New returns a Turns for a proxy with several principals.
 func New() *Turns {
 	return &Turns{each: max(1, runtime.GOMAXPROCS(0)/2), by: map[string]*line{}}
 }
 
-// A Turn is the turn of one message, for the goroutine that handles it. A nil Turn, in a proxy with
-// one principal, is always granted.
+// A Turn lets a goroutine wait until it is the turn of its message. A nil Turn, as in a proxy with
+// only one principal, is granted immediately.
 type Turn struct {
 	Of        *Turns
 	Principal string
 	taken     bool
 }
 
-// Acquire waits for the turn. It reports false if done is closed first.
+// Acquire waits for the turn. It returns false if done is closed first.
 func (t *Turn) Acquire(done <-chan struct{}) bool {
 	if t == nil || t.taken {
 		return true
@@ -54,7 +54,7 @@ func (t *Turn) Acquire(done <-chan struct{}) bool {
 	}
 }
 
-// Release passes the turn to the next message. It does nothing if this message does not have the
+// Release passes the turn on to the next message. It does nothing if this message does not have the
 // turn.
 func (t *Turn) Release() {
 	if t != nil && t.taken {
@@ -63,8 +63,8 @@ func (t *Turn) Release() {
 	}
 }
 
-// acquire takes a turn and returns nil, or returns a channel that is closed when the turn is
-// granted.
+// acquire takes a turn and returns nil. If none is free, it returns a channel that is closed when
+// the turn is granted.
 func (s *Turns) acquire(principal string) (wait chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *Turns) acquire(principal string) (wait chan struct{}) {
 	return wait
 }
 
-// release passes a turn to the next message of the principal.
+// release passes a turn on to the principal's next message.
 func (s *Turns) release(principal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,5 +112,5 @@ func (s *Turns) giveUp(principal string, wait chan struct{}) {
 		}
 	}
 	s.mu.Unlock()
-	s.release(principal) // the turn was granted meanwhile
+	s.release(principal) // the turn was granted in the meantime
 }
