@@ -56,7 +56,7 @@ func TestFaults(t *testing.T) {
 		}
 		for i := range 3 {
 			got, err := x.call("backup", fmt.Sprint("bad", i))
-			if err != nil || !strings.Contains(got, "the decision cannot be put on record") {
+			if err != nil || !strings.Contains(got, "cannot record the decision") {
 				t.Errorf("%s: %s, %v", name, got, err)
 			}
 		}

@@ -74,7 +74,7 @@ func (p *plant) endsUnwritten(t *testing.T, fail, mend func()) {
 	if len(unknown) != 1 || unknown[0].Tool != "up.backup" || unknown[0].Outcome != "success" {
 		t.Errorf("status lists %+v", unknown)
 	}
-	if got, err := x.call("delete", "d1"); err != nil || !strings.Contains(got, "the decision cannot be put on record") {
+	if got, err := x.call("delete", "d1"); err != nil || !strings.Contains(got, "cannot record the decision") {
 		t.Error(got, err)
 	}
 	mend()
@@ -83,7 +83,7 @@ func (p *plant) endsUnwritten(t *testing.T, fail, mend func()) {
 		if err == nil && strings.Contains(got, "yes") {
 			break
 		}
-		if err != nil || !strings.Contains(got, "the decision cannot be put on record") {
+		if err != nil || !strings.Contains(got, "cannot record the decision") {
 			t.Fatal(got, err)
 		}
 	}

@@ -82,9 +82,9 @@ func heardOf(t *testing.T, url string) []Finding {
 // TestFixFitsProblem checks that each problem gets a suitable fix.
 func TestFixFitsProblem(t *testing.T) {
 	for why, want := range map[string]string{
-		"s.add is quarantined: the server says something else": "petrigate tools accept",
-		`s: the tool name "bad name" is outside [A-Z]`:         "rename the tool at the server",
-		"two servers give the name x":                          "another prefix",
+		"s.add is quarantined: its definition differs": "petrigate tools accept",
+		`s: the tool name "bad name" is outside [A-Z]`: "rename the tool at the server",
+		"two servers give the name x":                  "another prefix",
 	} {
 		if got := leftOutFix(why); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", why, got)

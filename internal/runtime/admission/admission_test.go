@@ -330,7 +330,7 @@ func TestUndurableCallIsRefused(t *testing.T) {
 	d.want("pushes", "budget:2")
 
 	d.ledger.ready = gone
-	if r := d.Ready("up.push"); r == nil || r.Facts.Kind != "internal" || r.Text != "The call was not made: the decision cannot be put on record." {
+	if r := d.Ready("up.push"); r == nil || r.Facts.Kind != "internal" || r.Text != "The call was not made: cannot record the decision." {
 		t.Errorf("%+v", r)
 	}
 	d.ledger.ready = nil

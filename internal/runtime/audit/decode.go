@@ -19,7 +19,7 @@ func ReadEntry(event []byte) (e Entry, err error) {
 	d := decoder{}
 	at, others := e.Decision.fields(), e.fields()
 	if !d.object(event, entryTable, at[:], others[:]) && d.err == nil {
-		d.err = errors.New("it is no JSON object")
+		d.err = errors.New("it is not a JSON object")
 	}
 	return e, d.err
 }
@@ -40,7 +40,7 @@ func (d *decoder) object(object []byte, t table, at, others []any) bool {
 				i -= len(at)
 			}
 			if !d.value(to[i], v) && d.err == nil {
-				d.err = fmt.Errorf("its member %q is of another type", key)
+				d.err = fmt.Errorf("its member %q has another type", key)
 			}
 		}
 		return d.err == nil

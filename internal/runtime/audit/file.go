@@ -33,7 +33,7 @@ func notRegular(regular bool) error {
 	if regular {
 		return nil
 	}
-	return errors.New("it is no regular file")
+	return errors.New("it is not a regular file")
 }
 
 // open opens or creates the file, after checking that its directory is safe.

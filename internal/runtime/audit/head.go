@@ -72,7 +72,7 @@ func ReadHead(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", name)
+		return nil, fmt.Errorf("%s is not a regular file", name)
 	case !safefile.SameOwner(info, log):
 		return nil, fmt.Errorf("%s belongs to another user than the log", name)
 	}

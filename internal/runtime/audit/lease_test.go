@@ -231,7 +231,7 @@ func TestRoomChanged(t *testing.T) {
 	}
 	f.Close()
 	next := mustOpen(t, path)
-	if got := content(t, path); got != "{\"seq\":1,\"n\":1}\n{\"seq\":2,\"n\":2}\n" || !strings.Contains(next.Cut(), "bytes of its room") {
+	if got := content(t, path); got != "{\"seq\":1,\"n\":1}\n{\"seq\":2,\"n\":2}\n" || !strings.Contains(next.Cut(), "bytes of its reserved space") {
 		t.Errorf("got %q, missing %q", got, next.Cut())
 	}
 }

@@ -28,7 +28,7 @@ const (
 // hashEnd is the length of the end of a line with a hash.
 const hashEnd = len(lineHash) + 64 + len(lineTail)
 
-var errNoRecord = errors.New("it is no audit record")
+var errNoRecord = errors.New("it is not an audit record")
 
 // ParseLine parses a line without its line end. It does not validate the event.
 func ParseLine(line []byte) (Line, error) {

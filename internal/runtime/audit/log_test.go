@@ -168,9 +168,9 @@ func TestOpenRefuses(t *testing.T) {
 			headOfAnother(t, path)
 			return path
 		}, "belongs to another user"},
-		{"another file", func(t *testing.T) string { return write(t, "hello\n", 0o600) }, "no audit record"},
+		{"another file", func(t *testing.T) string { return write(t, "hello\n", 0o600) }, "not an audit record"},
 		{"another file without a line end", func(t *testing.T) string { return write(t, "hello", 0o600) }, "does not end with"},
-		{"a number that is none", func(t *testing.T) string { return write(t, "{\"seq\":-1}\n", 0o600) }, "no audit record"},
+		{"a number that is none", func(t *testing.T) string { return write(t, "{\"seq\":-1}\n", 0o600) }, "not an audit record"},
 		{"one endless line", func(t *testing.T) string { return write(t, strings.Repeat("{", 5*maxRecord), 0o600) }, "too long"},
 	}
 	for _, test := range tests {

@@ -124,11 +124,11 @@ func (l *logFile) readEnd(size int64) error {
 func missing(h, last Place) string {
 	switch {
 	case h.Seq > last.Seq && last.Seq == 0:
-		return fmt.Sprintf("all its records up to number %d", h.Seq)
+		return fmt.Sprintf("all records up to record %d", h.Seq)
 	case h.Seq > last.Seq:
-		return fmt.Sprintf("the records from number %d to %d", last.Seq+1, h.Seq)
+		return fmt.Sprintf("records %d to %d", last.Seq+1, h.Seq)
 	case h.Seq == last.Seq && h.Hash != last.Hash:
-		return fmt.Sprintf("the record number %d as it was written", h.Seq)
+		return fmt.Sprintf("record %d as it was written", h.Seq)
 	}
 	return ""
 }
@@ -141,7 +141,7 @@ func lastLine(lines []byte) (Line, error) {
 	lines = lines[:len(lines)-1]
 	l, err := ParseLine(lines[bytes.LastIndexByte(lines, '\n')+1:])
 	if err != nil {
-		return Line{}, errors.New("its last line is no audit record")
+		return Line{}, errors.New("its last line is not an audit record")
 	}
 	return l, nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrUnrecorded is the error for a record that could not be stored.
-var ErrUnrecorded = errors.New("the decision cannot be put on record")
+var ErrUnrecorded = errors.New("cannot record the decision")
 
 // A Recorder writes events to a Storage. Callers must not forward a call before its decision is
 // stored. It is safe for concurrent use.

@@ -46,7 +46,7 @@ func NewRedactor(arguments string, mask []string) (*Redactor, error) {
 	switch arguments {
 	case "", Hash, Masked, Full:
 	default:
-		return nil, fmt.Errorf("audit.arguments is hash, masked or full, not %q", arguments)
+		return nil, fmt.Errorf("audit.arguments must be hash, masked or full, not %q", arguments)
 	}
 	if arguments == Masked {
 		r.names = append(r.names, alwaysMasked[:]...)

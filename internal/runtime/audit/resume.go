@@ -69,7 +69,7 @@ func (l *logFile) resume() error {
 	case err != nil:
 		return err
 	case removed:
-		return errors.New("the file was removed; end petrigate and start it again to begin another one")
+		return errors.New("the file was removed; restart petrigate to begin a new one")
 	case size != l.size:
 		if err := l.readEnd(size); err != nil {
 			return err
@@ -116,7 +116,7 @@ func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	}
 	rest, end, junk := missingLines(lines, l.written)
 	if junk > 0 {
-		l.cut = fmt.Sprintf("what the last %d bytes of its room were", junk)
+		l.cut = fmt.Sprintf("the last %d bytes of its reserved space", junk)
 	}
 	return rest, end
 }

@@ -178,10 +178,10 @@ func TestCut(t *testing.T) {
 		change     func(lines []string) string
 	}{
 		{"nothing", "", func(l []string) string { return strings.Join(l, "") }},
-		{"one line", "the records from number 3 to 3", func(l []string) string { return strings.Join(l[:2], "") }},
-		{"half a line", "the records from number 3 to 3", func(l []string) string { return strings.Join(l[:2], "") + l[2][:20] }},
-		{"all lines", "all its records up to number 3", func([]string) string { return "" }},
-		{"another last line", "the record number 3 as it was written", func(l []string) string {
+		{"one line", "records 3 to 3", func(l []string) string { return strings.Join(l[:2], "") }},
+		{"half a line", "records 3 to 3", func(l []string) string { return strings.Join(l[:2], "") + l[2][:20] }},
+		{"all lines", "all records up to record 3", func([]string) string { return "" }},
+		{"another last line", "record 3 as it was written", func(l []string) string {
 			return strings.Join(l[:2], "") + string((&Place{Seq: 2}).append(nil, []byte(`{"n":9}`)))
 		}},
 	}

@@ -504,7 +504,7 @@ func TestRetentionForged(t *testing.T) {
 			b.sound(21)
 		}
 		b.further()
-		if faults, _ := b.verify(); !strings.Contains(faults, "is not that of its content") {
+		if faults, _ := b.verify(); !strings.Contains(faults, "the hash does not match") {
 			t.Errorf("a further one by the copy: found %q", faults)
 		}
 	})

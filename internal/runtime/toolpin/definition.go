@@ -67,7 +67,7 @@ func (d Definition) Hash() string {
 // checkSize returns an error if the definition is too large to be kept.
 func (d Definition) checkSize() error {
 	if len(d.Text) > maxText {
-		return fmt.Errorf("the definition of %s.%s has %d bytes, and at most %d are kept", d.Server, d.Tool, len(d.Text), maxText)
+		return fmt.Errorf("the definition of %s.%s has %d bytes; the limit is %d", d.Server, d.Tool, len(d.Text), maxText)
 	}
 	return nil
 }

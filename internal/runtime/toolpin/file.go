@@ -64,26 +64,26 @@ func (b *File) load() error {
 		return nil // the pins in memory stay
 	}
 	if err != nil {
-		return fmt.Errorf("reading the accepted definitions of tools: %w", err)
+		return fmt.Errorf("reading the accepted tool definitions: %w", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return fmt.Errorf("reading the accepted definitions of tools: %w", err)
+		return fmt.Errorf("reading the accepted tool definitions: %w", err)
 	}
 	found := fileStamp{info.Size(), info.ModTime()}
 	if found == b.read {
 		return nil
 	}
 	if info.Size() > maxFile {
-		return fmt.Errorf("%s has more than %d bytes, which is no file of accepted definitions", b.path, maxFile)
+		return fmt.Errorf("%s has more than %d bytes, so it is not a file of accepted definitions", b.path, maxFile)
 	}
 	if err := safefile.Regular(info); err != nil {
-		return fmt.Errorf("%s says which tools may be called: %w", b.path, err)
+		return fmt.Errorf("%s determines which tools can be called: %w", b.path, err)
 	}
 	pins, err := parse(f)
 	if err != nil {
-		return fmt.Errorf("%s has the accepted definitions of tools, and is not as petrigate writes it: %w; put it back, or remove it to accept what the servers say now", b.path, err)
+		return fmt.Errorf("%s, the file of accepted tool definitions, is invalid: %w; restore it, or remove it to accept the servers' current definitions", b.path, err)
 	}
 	b.pins, b.read = pins, found
 	return nil
@@ -198,13 +198,13 @@ func (b *File) store() error {
 	e.SetIndent("", " ")
 	err := e.Encode(c)
 	if err == nil && data.Len() > maxFile { // it could not be read again
-		err = fmt.Errorf("%s would have %d bytes, and at most %d are read", b.path, data.Len(), maxFile)
+		err = fmt.Errorf("%s would have %d bytes; the limit is %d", b.path, data.Len(), maxFile)
 	}
 	if err == nil {
 		err = textfile.ReplacePrivate(b.path, data.Bytes())
 	}
 	if err != nil {
-		return fmt.Errorf("keeping the accepted definitions of tools: %w", err)
+		return fmt.Errorf("storing the accepted tool definitions: %w", err)
 	}
 	if info, err := os.Stat(b.path); err == nil {
 		b.read = fileStamp{info.Size(), info.ModTime()}

@@ -69,7 +69,7 @@ func (g *Guard) Why(d Definition) string {
 	case known && string(pin.Text) == string(d.Text):
 		return ""
 	case known:
-		return "the server says something else of it than what was accepted on " + pin.Since.UTC().Format(time.DateOnly)
+		return "its definition differs from the one accepted on " + pin.Since.UTC().Format(time.DateOnly)
 	case !g.Enforce:
 		return ""
 	}
@@ -77,9 +77,9 @@ func (g *Guard) Why(d Definition) string {
 	defer g.mu.Unlock()
 	switch is := g.rejections[d.Server]; {
 	case is.failed != nil:
-		return "what the server says of it could not be kept, for a reason that the log has"
+		return "its definition could not be stored; the log has the reason"
 	case is.left != nil:
-		return "what the server says of it could not be kept: " + text.Escape(is.left.Error())
+		return "its definition could not be stored: " + text.Escape(is.left.Error())
 	}
-	return "what the server says of it is not accepted yet"
+	return "its definition is not accepted yet"
 }

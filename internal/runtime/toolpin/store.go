@@ -57,9 +57,9 @@ func newPins(server string, definitions []Definition, pins map[key]Pin) (fresh [
 		switch {
 		case err != nil:
 		case count >= maxPins:
-			err = fmt.Errorf("the server %s has named %d tools by now, and no more are kept", server, maxPins)
+			err = fmt.Errorf("the server %s has named %d tools so far, the most that petrigate stores", server, maxPins)
 		case size+len(d.Text) > maxAll:
-			err = fmt.Errorf("the definitions of the server %s have %d bytes by now, and at most %d are kept", server, size, maxAll)
+			err = fmt.Errorf("the definitions of the server %s have %d bytes so far; the limit is %d", server, size, maxAll)
 		}
 		if err != nil {
 			why = append(why, err)

@@ -77,7 +77,7 @@ func (t *Table) Accept(ctx context.Context, d Definition, by string) error {
 		return err
 	}
 	if _, err := t.read(ctx); err != nil {
-		return fmt.Errorf("it is accepted, and known here once the database answers again: %w", err)
+		return fmt.Errorf("it is accepted, and applies here once the database responds again: %w", err)
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (t *Table) importPins(ctx context.Context) error {
 		return err
 	}
 	if t.pending = nil; n > 0 {
-		t.log.Info("accepted definitions of tools were taken over into the database", "tools", n)
+		t.log.Info("imported accepted tool definitions into the database", "tools", n)
 	}
 	return nil
 }

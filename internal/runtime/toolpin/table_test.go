@@ -62,7 +62,7 @@ func holds(t *testing.T, g *toolpin.Guard, d toolpin.Definition, want string) {
 	}
 }
 
-const changed = "the server says something else of it than what was accepted on 20"
+const changed = "its definition differs from the one accepted on 20"
 
 // TestTableConcurrentFirstSight: if several replicas see a new tool at the same time with different definitions,
 // one definition is accepted, and the other replicas see a change.
@@ -203,7 +203,7 @@ func TestTableUnreachable(t *testing.T) {
 	}
 	holds(t, g, says("a", "A"), "")
 	holds(t, g, says("a", "B"), changed)
-	holds(t, g, says("b", "A"), "could not be kept")
+	holds(t, g, says("b", "A"), "could not be stored")
 	if !g.Deferred("s") {
 		t.Error("the tools are not met again")
 	}
@@ -234,7 +234,7 @@ func TestTableImportsFile(t *testing.T) {
 		g := guard(t, dsn, file.Pins()...)
 		meet(t, g, list("Z", "a", "b", "c"))
 		holds(t, g, says("a", "B"), "")
-		holds(t, g, says("a", "Z"), "was accepted on 1970-01-01")
+		holds(t, g, says("a", "Z"), "accepted on 1970-01-01")
 		holds(t, g, says("b", "C"), "")
 		holds(t, g, says("c", "Z"), "")
 		if pin, _ := g.Store.Find("s", "a"); pin.By != "ann" {

@@ -108,7 +108,7 @@ func TestUnknownPastIsNotShown(t *testing.T) {
 		want   []string
 	}{
 		"begin": {func(s string) string { _, s, _ = strings.Cut(s, `"session opened"`); return after(s) }, "backup-first", []string{
-			"No history: the session may have begun before the oldest record that was read: older records are not read"}},
+			"No history: the session may have begun before the oldest available record: older records are not read"}},
 		"policy": {func(s string) string {
 			before, after, _ := strings.Cut(s, `"event":"decision"`)
 			return before + `"event":"decision"` + strings.Replace(after, policyOf(t, backupNet("backup-first")).Fingerprint(), strings.Repeat("a", 64), 1)

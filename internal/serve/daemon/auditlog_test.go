@@ -41,7 +41,7 @@ func TestAuditLogProblemsAreLogged(t *testing.T) {
 	open()
 	for _, want := range []string{
 		`msg="the audit log cannot be rotated and keeps growing" file=audit.jsonl error="remove audit.jsonl.next: directory not empty"`,
-		`msg="the audit log was changed since it was written" file=audit.jsonl missing="all its records up to number 3"`,
+		`msg="the audit log was changed since it was written" file=audit.jsonl missing="all records up to record 3"`,
 	} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("%s\nis not in\n%s", want, &said)

@@ -51,7 +51,7 @@ func TestSharedPins(t *testing.T) {
 	}{
 		{driver: "postgres"},
 		{driver: "sqlite", want: "XDG_STATE_HOME"},
-		{driver: "postgres", home: dir, want: "not as petrigate writes it"}, // of the earlier file
+		{driver: "postgres", home: dir, want: "is invalid"}, // of the earlier file
 		{driver: "postgres", file: filepath.Join(dir, "none.json")},
 	} {
 		t.Setenv("XDG_STATE_HOME", c.home)

@@ -66,7 +66,7 @@ func TestBurst(t *testing.T) {
 		return out.String()
 	}
 	records.SetFail(true)
-	if got := strings.Count(burst(), "The call was not made: the decision cannot be put on record."); got != calls {
+	if got := strings.Count(burst(), "The call was not made: cannot record the decision."); got != calls {
 		t.Errorf("%d of %d calls are refused for want of a record", got, calls)
 	}
 	s.Executed("read", 0)

@@ -106,7 +106,7 @@ func TestWarnedOfDefinition(t *testing.T) {
 		t.Error("the tool is not listed")
 	}
 	warnings := s.Proxy.Status().Warnings
-	if !slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, "up.deploy: the server says something else") }) {
+	if !slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, "up.deploy: its definition differs") }) {
 		t.Errorf("%q", warnings)
 	}
 	if err := pins.Accept("up.deploy", pins.Changes()[0].Hash, proxy.Actor{Name: "ada"}); err != nil {

@@ -306,7 +306,7 @@ func TestMore(t *testing.T) {
 		t.Error(len(all), more)
 	}
 	r := &Report{More: true}
-	if !strings.Contains(r.Text(), "# There are more combinations of calls than it tries") {
+	if !strings.Contains(r.Text(), "# Not all combinations of calls were tried") {
 		t.Error(r.Text())
 	}
 }

@@ -35,7 +35,7 @@ func (m *Miner) limits() (all []Proposal) {
 			all = append(all, out)
 		case m.kinds[n].Acts() && perDay == 0:
 			out.Rule = fmt.Sprintf("limit %s to %d per session", rules.Written(name), 2*most)
-			out.Evidence = fmt.Sprintf("%s was called at most %s in %s; this is twice as many", text.Escape(name), times(most), text.Count(t.sessions, "session"))
+			out.Evidence = fmt.Sprintf("%s was called at most %s in %s; the limit is twice that", text.Escape(name), times(most), text.Count(t.sessions, "session"))
 			out.claims = []string{fmt.Sprintf("prove at-most %d %s per session", 2*most, rules.Written(name))}
 			out.setChance(0)
 			all = append(all, out)
@@ -57,7 +57,7 @@ func (m *Miner) amounts() (all []Proposal) {
 			}
 			p := Proposal{Kind: "budget", tool: m.names[n], Sessions: t.sessions, Calls: t.calls, Since: t.first}
 			p.Rule = fmt.Sprintf("limit %s to %d of %s per user per day", rules.Written(m.names[n]), 2*int(most), field)
-			p.Evidence = fmt.Sprintf("the %s of %s was at most %.10g for a user on a day; this is twice as much", field, text.Escape(m.names[n]), t.sums[field])
+			p.Evidence = fmt.Sprintf("the %s of %s was at most %.10g for a user on a day; the limit is twice that", field, text.Escape(m.names[n]), t.sums[field])
 			p.setChance(0)
 			all = append(all, p)
 		}
@@ -131,7 +131,7 @@ func (m *Miner) row() (all []Proposal) {
 	}
 	p := Proposal{Kind: "row", Sessions: v.sessions, Calls: v.calls, Since: v.from}
 	p.Rule = fmt.Sprintf("limit * to %d in a row", max(3, v.run+2))
-	p.Evidence = fmt.Sprintf("the same call came at most %s in a row in %s", times(v.run), text.Count(v.sessions, "session"))
+	p.Evidence = fmt.Sprintf("the same call was made at most %s in a row in %s", times(v.run), text.Count(v.sessions, "session"))
 	p.setChance(0)
 	looser := p
 	looser.Rule = fmt.Sprintf("limit * to %d in a row", 4*max(3, v.run+2))
@@ -166,7 +166,7 @@ func (m *Miner) taint() (all []Proposal) {
 		}
 		p := Proposal{Kind: "taint", tool: m.names[b], Sessions: t.sessions, Calls: t.calls, Since: t.first}
 		p.Rule = fmt.Sprintf("require human-approval before %s after %s", rules.Written(m.names[b]), strings.Join(before, ", "))
-		p.Evidence = fmt.Sprintf("%s never came after them in %d sessions, and what they return may be written by strangers", text.Escape(m.names[b]), t.sessions)
+		p.Evidence = fmt.Sprintf("%s never came after them in %d sessions, and strangers may have written what they return", text.Escape(m.names[b]), t.sessions)
 		p.claims = []string{fmt.Sprintf("prove never %s after %s without human-approval", rules.Written(m.names[b]), strings.Join(before, ", "))}
 		p.setChance(how)
 		all = append(all, p)

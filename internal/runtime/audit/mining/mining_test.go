@@ -246,12 +246,12 @@ func TestShadow(t *testing.T) {
 	for _, n := range r.Notes {
 		got = append(got, n.Text)
 	}
-	want := "in shadow a.rules:1:1 would have refused 3 calls, in 3 sessions\nin shadow a.rules:2:1 would have asked about 3 calls, in 3 sessions"
+	want := "in shadow, a.rules:1:1 would have refused 3 calls in 3 sessions\nin shadow, a.rules:2:1 would have asked about 3 calls in 3 sessions"
 	if strings.Join(got, "\n") != want {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
 	r = suggested(t, always(t, "shadow limit build to 1 per session", 3, "lint", "build", "ship"))
-	if len(r.Notes) != 1 || r.Notes[0].Text != "nothing in shadow would have refused or asked about any of 3 calls: it can be enforced" {
+	if len(r.Notes) != 1 || r.Notes[0].Text != "no rule in shadow would have refused or asked about any of 3 calls: you can enforce them" {
 		t.Errorf("%+v", r.Notes)
 	}
 }
@@ -430,7 +430,7 @@ func TestApprovals(t *testing.T) {
 		s.count(e)
 	}
 	s.count(&trail.Entry{Decision: audit.Decision{Decision: "refuse", Kind: "approval", Nets: []audit.NetSays{{Net: "approve-before-ship", Rule: "a.rules:2:1"}}}})
-	want := "people were asked 30 times by a.rules:1:1 and never said no: a grant (petrigate approvals approve --for) or unless would spare them the question"
+	want := "a.rules:1:1 asked people 30 times, and they never denied: a grant (petrigate approvals approve --for) or unless would save the question"
 	if notes := s.notes(20); len(notes) != 1 || notes[0].Text != want {
 		t.Errorf("%+v", notes)
 	}
@@ -453,7 +453,7 @@ func TestLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		path:   "reading the log: record 1 cannot be read: its member \"time\" is of another type",
+		path:   "reading the log: invalid record 1: its member \"time\" has another type",
 		"none": "reading the log: stat none: no such file or directory",
 	} {
 		if _, _, err := Mine(t.Context(), Log{Source: trail.File(name), Name: "the log"}, Options{}); err == nil || err.Error() != want {

@@ -109,17 +109,17 @@ func (s *ruleActivity) notes(least int) []Note {
 		if n.refuse+n.ask > 0 {
 			would++
 			note.Kind, note.Count = "shadow", n.refuse+n.ask
-			note.Text = fmt.Sprintf("in shadow %s would have %s, in %s", where, n.would(), text.Count(len(n.sessions), "session"))
+			note.Text = fmt.Sprintf("in shadow, %s would have %s in %s", where, n.would(), text.Count(len(n.sessions), "session"))
 			all = append(all, note)
 		}
 		if n.approved >= least && n.denied == 0 {
 			note.Kind, note.Count = "approvals", n.approved
-			note.Text = fmt.Sprintf("people were asked %s by %s and never said no: a grant (petrigate approvals approve --for) or unless would spare them the question", text.Grouped(n.approved)+" times", where)
+			note.Text = fmt.Sprintf("%[2]s asked people %[1]s, and they never denied: a grant (petrigate approvals approve --for) or unless would save the question", text.Grouped(n.approved)+" times", where)
 			all = append(all, note)
 		}
 	}
 	if s.shadow > 0 && would == 0 {
-		all = append(all, Note{Kind: "shadow", Count: s.shadow, Text: fmt.Sprintf("nothing in shadow would have refused or asked about any of %s: it can be enforced", calls(s.shadow))})
+		all = append(all, Note{Kind: "shadow", Count: s.shadow, Text: fmt.Sprintf("no rule in shadow would have refused or asked about any of %s: you can enforce them", calls(s.shadow))})
 	}
 	slices.SortFunc(all, func(a, b Note) int {
 		return cmp.Or(strings.Compare(b.Kind, a.Kind), b.Count-a.Count, strings.Compare(a.Text, b.Text))

@@ -63,7 +63,7 @@ func (m *Miner) openingNotes() (all []Note) {
 		}
 		if n >= minToolsForOpening && v.opens(a, m.least) {
 			all = append(all, Note{Kind: "opening", Count: t.opened, Text: fmt.Sprintf(
-				"%d of %s with %s begin with it: that other calls come after it does not show that they need it, and alone gives no rule", t.opened, text.Count(t.sessions, "session"), text.Escape(m.names[a]))})
+				"%d of %s with %s begin with it: so other calls coming after it is no evidence that they need it", t.opened, text.Count(t.sessions, "session"), text.Escape(m.names[a]))})
 		}
 	}
 	return all
@@ -111,7 +111,7 @@ func (m *Miner) sequence(f *findings, p pair) Proposal {
 	}
 	clause, whole := c.clause(each, text.Escape(first)+" call")
 	out.Rule = fmt.Sprintf("require %s before %s%s", rules.Written(first), rules.Written(then), clause)
-	out.Evidence = fmt.Sprintf("%s came after a success of %s in %d of %d sessions (%s)%s", text.Escape(then), text.Escape(first), b.sessions, b.sessions, text.Count(b.calls, "call"), whole)
+	out.Evidence = fmt.Sprintf("%s came after a successful %s in %d of %d sessions (%s)%s", text.Escape(then), text.Escape(first), b.sessions, b.sessions, text.Count(b.calls, "call"), whole)
 	out.claims = []string{fmt.Sprintf("prove never %s before %s%s", rules.Written(then), rules.Written(first), clause)}
 	out.setChance(how)
 	if of := f.invalidators[p]; c == nil && each && len(of) > 0 {
@@ -130,7 +130,7 @@ func (m *Miner) withSince(p Proposal, of []*invalidator, first string) Proposal 
 		said = append(said, fmt.Sprintf("%s %s in %s", text.Escape(m.names[s.c]), times(s.calls), text.Count(s.sessions, "session")))
 	}
 	out.Rule += " since " + strings.Join(names, ", ")
-	out.Evidence += fmt.Sprintf("; %s was called anew after %s", text.Escape(first), text.And(said))
+	out.Evidence += fmt.Sprintf("; %s was called again after %s", text.Escape(first), text.And(said))
 	out.claims = nil // claims cannot express "since"
 	return out
 }
@@ -151,7 +151,7 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	}
 	clause, whole := c.clause(each, "of these calls")
 	out.Rule = fmt.Sprintf("require %s or %s before %s%s", rules.Written(one), rules.Written(other), rules.Written(then), clause)
-	out.Evidence = fmt.Sprintf("%s came after a success of %s or %s in %d of %d sessions (%s; after %s in %s, after %s in %d)%s",
+	out.Evidence = fmt.Sprintf("%s came after a successful %s or %s in %d of %d sessions (%s; after %s in %s, after %s in %d)%s",
 		text.Escape(then), text.Escape(one), text.Escape(other), b.sessions, b.sessions, text.Count(b.calls, "call"), text.Escape(one), text.Count(early, "session"), text.Escape(other), otherEarly, whole)
 	for _, first := range []string{one, other} { // each call alone would be a stronger rule
 		out.claims = append(out.claims, fmt.Sprintf("prove never %s before %s%s", rules.Written(then), rules.Written(first), clause))

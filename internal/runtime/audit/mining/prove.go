@@ -17,8 +17,8 @@ const suggestedFile = "suggested.rules"
 
 // Reasons for dropping proposals.
 const (
-	whyRefuses = "it would have refused or asked about a call that passed"
-	whyUnknown = "the record does not have enough of the calls to prove it"
+	whyRefuses = "it would have refused, or asked about, a call that passed"
+	whyUnknown = "the record describes the calls too incompletely to prove it"
 )
 
 // Prove replays the log under all proposals together, and drops those that would have refused or
@@ -45,7 +45,7 @@ func (m *Miner) Prove(ctx context.Context, r *Report) error {
 func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, err error) {
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: suggestedFile, Text: r.lines() + m.mapLines()}}})
 	if err != nil {
-		return nil, fmt.Errorf("building what is proposed: %w", err)
+		return nil, fmt.Errorf("building the proposal: %w", err)
 	}
 	wrong = map[int]string{}
 	at := map[string]int{} // proposal index by net

@@ -101,7 +101,7 @@ func each(ctx context.Context, log Log, progress func(records int), do func(*tra
 		}
 		e, err := record.Entry()
 		if err != nil {
-			return fmt.Errorf("reading %s: record %d cannot be read: %w", log.Name, record.Seq, err)
+			return fmt.Errorf("reading %s: invalid record %d: %w", log.Name, record.Seq, err)
 		}
 		if n++; progress != nil {
 			progress(n)

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	whyThere = "the policy has it already"
+	whyThere = "the policy already has it"
 	whyCheck = "check would complain about it: "
 	whyOpens = "the policy refuses the call by default: deny, and a rule about it would let it pass"
 )

@@ -76,13 +76,13 @@ func (r *Report) Text() string {
 	case len(r.Proposals) > 0:
 		b.WriteString("# Replayed over all of it, these rules together refuse no call that passed and ask about none.\n")
 	default:
-		fmt.Fprintf(&b, "# It supports no rule beyond those that are there. A rule needs %s, and has to be more than chance.\n", text.Count(r.least, "session"))
+		fmt.Fprintf(&b, "# It supports no further rule. A rule needs %s, and must be more than chance.\n", text.Count(r.least, "session"))
 	}
 	if r.LeftOut > 0 {
-		fmt.Fprintf(&b, "# %s began before the record, and left out.\n", text.Subject(r.LeftOut, "session", "is", "are"))
+		fmt.Fprintf(&b, "# %s left out, because the record lacks the beginning.\n", text.Subject(r.LeftOut, "session", "is", "are"))
 	}
 	if r.More {
-		b.WriteString("# There are more combinations of calls than it tries: rules with or and since may be missing.\n")
+		b.WriteString("# Not all combinations of calls were tried: rules with or and since may be missing.\n")
 	}
 	b.WriteString(r.rules())
 	b.WriteString(r.allowed())
@@ -124,9 +124,9 @@ type ApplyOptions struct {
 
 var (
 	// ErrInline means that the rules are part of the configuration file instead of a rules file.
-	ErrInline = errors.New("the rules stand in the configuration itself: put the lines there, or move them into a file of rules")
+	ErrInline = errors.New("the configuration contains its rules: add the lines there, or move the rules to a rules file")
 	// ErrNoRules means that the configuration has no rules.
-	ErrNoRules = errors.New("the configuration has no rules to add these to; petrigate init begins with some")
+	ErrNoRules = errors.New("the configuration has no rules to add these to; petrigate init writes some")
 )
 
 // Apply shows the change that adds the proposals to the last rules file of a configuration, and
@@ -149,7 +149,7 @@ func (r *Report) Apply(c *config.Config, o ApplyOptions) error {
 		after = append(after, '\n')
 	}
 	after = append(after, r.rules()...)
-	diff := textfile.Diff(last.File, before, last.File+" (with what is suggested)", after)
+	diff := textfile.Diff(last.File, before, last.File+" (with the suggested rules)", after)
 	if _, err := o.Out.Write(diff); err != nil {
 		return err
 	}
@@ -181,6 +181,6 @@ func (r *Report) allowed() string {
 		names = append(names, a.Tool)
 		counts = append(counts, fmt.Sprintf("%s %s in %s", a.Tool, calls(a.Calls), text.Count(a.Sessions, "session")))
 	}
-	return "\n# An allow list for default: deny, of tools that ran often, were never refused, and were never asked about\n" +
+	return "\n# An allow list for default: deny, with tools that ran often, without refusals or questions\n" +
 		"# (" + text.Escape(strings.Join(counts, "; ")) + "):\n# allow " + text.Escape(strings.Join(names, ", ")) + "\n"
 }

@@ -158,8 +158,8 @@ func (r *Replay) agrees(e *trail.Entry, v *verdict, same bool) bool {
 
 // Reasons for unknown decisions that do not concern a single net.
 const (
-	BeforeFirst    = "the log does not have what came before its first record"
-	MovedMeanwhile = "the nets have moved while a person was asked"
+	BeforeFirst    = "the log does not contain what came before its first record"
+	MovedMeanwhile = "the nets changed while a person was being asked"
 )
 
 // unknownReason returns why it is unknown whether the decision agrees with the record, or "" if it
@@ -170,7 +170,7 @@ func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[
 			return why
 		}
 		if n.concerns(r.current.names) && r.takenOut(s, i) {
-			return fmt.Sprintf("the net %s missed calls before of which the record does not have enough", n.name)
+			return fmt.Sprintf("the net %s depends on earlier calls that the record describes incompletely", n.name)
 		}
 	}
 	switch {
@@ -179,9 +179,9 @@ func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[
 	case s.partial || r.cut && len(s.parts) > 0:
 		return BeforeFirst
 	case len(s.policies) > 1 && s.policies[r.report.Policy]:
-		return "the session was decided under several policies"
+		return "the session ran under several policies"
 	case slices.ContainsFunc(r.nets, func(n netInfo) bool { return n.advisory }):
-		return "advisory nets yield by the tools that were offered, which are not on record"
+		return "advisory nets yield depending on the offered tools, which are not recorded"
 	case e.Kind == string(gate.KindApproval) || e.Decision.Decision == "ask":
 		if called := e.Called; called.IsZero() || !s.unmovedSince(called) {
 			return MovedMeanwhile

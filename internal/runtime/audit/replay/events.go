@@ -51,7 +51,7 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 	case "activate", "deactivate":
 		r.toggle(e.Net, e.Event == "activate", e.Time)
 	case "resumed":
-		r.markAllLost("records could not be written for a while")
+		r.markAllLost("petrigate could not write records for a while")
 	}
 }
 

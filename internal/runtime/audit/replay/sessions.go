@@ -112,4 +112,4 @@ func (s *session) markLost(why string) {
 	}
 }
 
-const reopened = "the session was closed and opened again, perhaps with calls under way"
+const reopened = "the session was closed and reopened, perhaps with calls in flight"

@@ -22,7 +22,7 @@ type State struct {
 func (s *State) Nets() []gate.NetState { return s.policy.NetsOf(s.state) }
 
 // Unbegun is the reason for a session whose beginning is not in the log.
-const Unbegun = "the session may have begun before the oldest record that was read"
+const Unbegun = "the session may have begun before the oldest available record"
 
 // State returns the marking of a session after the records so far, with its clocks advanced to the
 // given time. If no net's marking is known, reason is not empty.
@@ -55,7 +55,7 @@ func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 // unknownPosition returns why the marking of a net is unknown, or "" if it is known.
 func (r *Replay) unknownPosition(s *session, net int) string {
 	if r.nets[net].advisory {
-		return "an advisory net yields by the tools that were offered, which are not on record"
+		return "an advisory net yields depending on the offered tools, which are not recorded"
 	}
 	if why := s.missed[net]; why != "" {
 		return why
@@ -68,7 +68,7 @@ func (r *Replay) unknownPosition(s *session, net int) string {
 		case p.missed[net] != "":
 			return p.missed[net]
 		case r.cut && r.durable(s.process) || !r.durable(s.process) && r.drivers[s.process] == "":
-			return "the net is shared with other sessions, and was perhaps moved before the oldest record that was read"
+			return "the net is shared with other sessions, and may have changed before the oldest available record"
 		}
 	}
 	return ""
@@ -100,7 +100,7 @@ func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 			return
 		}
 	}
-	s.markLost(fmt.Sprintf("the decision on %s at %s comes out otherwise than it is on record", e.Tool, e.Time.UTC().Format("15:04:05 MST")))
+	s.markLost(fmt.Sprintf("the replayed decision on %s at %s differs from the recorded one", e.Tool, e.Time.UTC().Format("15:04:05 MST")))
 }
 
 func (r *Replay) anyMissed(s *session) bool {

@@ -182,13 +182,13 @@ func TestStatesNotGuessed(t *testing.T) {
 		{"no process", func(l string) string { return drop(l, `"event":"start"`) }, "limit-push-2:  limit-edit-3-per-user: the net is shared"},
 		{"another verdict", func(l string) string {
 			return strings.Replace(l, `"decision":"refuse","kind":"blocked"`, `"decision":"allow"`, 1)
-		}, "comes out otherwise"},
+		}, "differs from the recorded one"},
 		{"another policy", func(l string) string {
 			return strings.Replace(l, p.Policy.Fingerprint(), strings.Repeat("a", 64), 1)
 		}, "under another policy"},
 		{"a gap", func(l string) string {
 			return strings.Replace(l, `"event":"outcome"`, `"event":"resumed"`, 1)
-		}, "could not be written"},
+		}, "could not write records"},
 	} {
 		r, err := replay.New(replay.Options{Policy: p.Policy, Partial: c.name != "whole"})
 		if err != nil {

@@ -283,7 +283,7 @@ func tamper(t *testing.T, path string, log trail.Database, writer string) {
 	}
 	defer db.Close()
 	for _, c := range []struct{ sql, want string }{
-		{`UPDATE record SET object = replace(object, '"event"', '"evens"') WHERE seq = 4 AND writer = (SELECT id FROM writer WHERE name = ?)`, "the hash is not that"},
+		{`UPDATE record SET object = replace(object, '"event"', '"evens"') WHERE seq = 4 AND writer = (SELECT id FROM writer WHERE name = ?)`, "the hash does not match"},
 		{`DELETE FROM record WHERE seq = 4 AND writer = (SELECT id FROM writer WHERE name = ?)`, "record 5 follows record 3"},
 		{`DELETE FROM record WHERE seq > 1 AND writer = (SELECT id FROM writer WHERE name = ?)`, "are missing at the end"},
 	} {

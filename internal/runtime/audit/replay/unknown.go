@@ -18,26 +18,26 @@ import (
 // policy of e, or "" if it can.
 func (r *Replay) missing(n *netInfo, e *trail.Entry) string {
 	if n.opaque {
-		return fmt.Sprintf("the net %s reads more of the arguments than the record has", n.name)
+		return fmt.Sprintf("the net %s reads arguments that are not recorded", n.name)
 	}
 	same := e.Policy == r.report.Policy
 	under := r.policies[e.Policy]
 	if n.row && e.Row == "" {
-		return fmt.Sprintf("the record does not say which calls are equal, as the net %s counts them", n.name)
+		return fmt.Sprintf("the record does not show which calls are equal, which the net %s needs", n.name)
 	}
 	for _, f := range n.keys {
 		if v := r.current.values[f]; v.Lacks != "" || !same && !under.fields[f] {
-			return fmt.Sprintf("the record does not have the values of %s, which the net %s reads", f, n.name)
+			return fmt.Sprintf("the record lacks the values of %s, which the net %s reads", f, n.name)
 		}
 	}
 	for _, f := range n.sums {
 		if v := r.current.values[sumOf(f)]; v.Lacks != "" || !same && !under.fields[f] {
-			return fmt.Sprintf("the record does not have the amount of %s, which the net %s sums", f, n.name)
+			return fmt.Sprintf("the record lacks the amount of %s, which the net %s sums", f, n.name)
 		}
 	}
 	for _, f := range n.results {
 		if !same && !under.results[f] {
-			return fmt.Sprintf("the records do not have %s of results, which the net %s reads", f, n.name)
+			return fmt.Sprintf("the records lack %s of results, which the net %s reads", f, n.name)
 		}
 	}
 	return ""
@@ -47,7 +47,7 @@ func (r *Replay) missing(n *netInfo, e *trail.Entry) string {
 // confirm, each with a reason. An empty name stands for any name.
 func (r *Replay) unknownNames(e *trail.Entry) map[string]string {
 	if e.Omitted > 0 {
-		return map[string]string{"": "the record does not have all names of the call"}
+		return map[string]string{"": "the record lacks some names of the call"}
 	}
 	if e.Policy == r.report.Policy {
 		return nil
@@ -59,13 +59,13 @@ func (r *Replay) unknownNames(e *trail.Entry) map[string]string {
 			return tool == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, tool)
 		})
 		if about && !under.maps[admission.MapID(&m)] {
-			missing[m.As] = fmt.Sprintf("the record does not say whether the map of %s to %s matches", m.Tool, m.As)
+			missing[m.As] = fmt.Sprintf("the record does not show whether the map of %s to %s matches", m.Tool, m.As)
 		}
 	}
 	for _, n := range r.nets {
 		for _, t := range n.mentions {
 			if dot := strings.LastIndexByte(t.Name, '.'); dot > 0 && t.Kind != gate.Literal && !under.actions[audit.Bounded(t.Name)] && slices.Contains(own, t.Name[:dot]) && !slices.Contains(own, t.Name) {
-				missing[t.Name] = fmt.Sprintf("the record does not say whether the action is %s", t.Name)
+				missing[t.Name] = fmt.Sprintf("the record does not show whether the action is %s", t.Name)
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func cutLine(block []byte) (line, rest []byte) {
 }
 
 var (
-	errPartial = errors.New("it has no line end")
+	errPartial = errors.New("its last line has no end")
 	errLong    = errors.New("it is too long for an audit record")
 )
 

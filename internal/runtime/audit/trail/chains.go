@@ -78,9 +78,9 @@ type chainVerifier struct {
 // endsUnknown returns a warning for databases whose chains do not name each other's ends.
 func endsUnknown(chains int) string {
 	if chains == 1 {
-		return "whether the last records were cut off is not known yet: the next proxy that starts with this database notes where they end"
+		return "cannot tell yet whether the last records were removed: the next proxy that starts with this database notes the end"
 	}
-	return "no chain names the end of another: whether records were cut off at an end is not known"
+	return "cannot tell whether records were removed at the end: no chain names the end of another"
 }
 
 // fault adds a fault of a chain.
@@ -101,10 +101,10 @@ func (v *chainVerifier) chain(ctx context.Context, writer string) error {
 		last = audit.Place{Seq: record.Seq, Hash: record.Hash}
 		switch {
 		case record.Seq != before.Seq+1:
-			v.fault(writer, before.Seq+1, fmt.Sprintf("record %d follows record %d: what was between them is missing", record.Seq, before.Seq))
+			v.fault(writer, before.Seq+1, fmt.Sprintf("record %d follows record %d: the records between them are missing", record.Seq, before.Seq))
 			return nil
 		case audit.Link(before.Hash, record.Seq, record.Object) != record.Hash:
-			v.fault(writer, record.Seq, "the hash is not that of its content and of the record before it: one of the two was changed")
+			v.fault(writer, record.Seq, "the hash does not match the record and the one before it: one of them was changed")
 			return nil
 		}
 		s, what := checkColumns(&record)
@@ -133,24 +133,24 @@ func (v *chainVerifier) checkStart(writer string) {
 	if from.Seq == 0 || v.removals.onChain[writer] == from || v.report.faulty(writer) {
 		return
 	}
-	v.fault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record says that they were removed because they were old", from.Seq))
+	v.fault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
 // checkEnd verifies that the record named by another chain exists.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	if may, why := v.removals.covers(h); may || why != "" {
 		if why != "" {
-			v.fault(h.Writer, h.Seq, fmt.Sprintf("%s: the first record of chain %s knows another", why, by))
+			v.fault(h.Writer, h.Seq, fmt.Sprintf("%s: the first record of chain %s names another", why, by))
 		}
 		return nil
 	}
 	last, ok := v.ends[h.Writer]
 	switch {
 	case !ok:
-		v.fault(h.Writer, 1, fmt.Sprintf("the chain is missing: the first record of chain %s knows it with %s", by, Records(h.Seq)))
+		v.fault(h.Writer, 1, fmt.Sprintf("the chain is missing: the first record of chain %s names it, with %s", by, Records(h.Seq)))
 		return nil
 	case last.Seq < h.Seq:
-		v.fault(h.Writer, last.Seq+1, fmt.Sprintf("records %d to %d are missing at the end: the first record of chain %s knows them", last.Seq+1, h.Seq, by))
+		v.fault(h.Writer, last.Seq+1, fmt.Sprintf("records %d to %d are missing at the end: the first record of chain %s names them", last.Seq+1, h.Seq, by))
 		return nil
 	}
 	for record, err := range v.records(ctx, backend.Query{Writer: h.Writer, After: h.Seq - 1, Limit: 1}) {
@@ -158,7 +158,7 @@ func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) e
 			return err
 		}
 		if record.Seq != h.Seq || hex.EncodeToString(record.Hash[:]) != h.Hash {
-			v.fault(h.Writer, h.Seq, fmt.Sprintf("it is not the record that the first record of chain %s knows", by))
+			v.fault(h.Writer, h.Seq, fmt.Sprintf("it differs from the record that the first record of chain %s names", by))
 		}
 	}
 	return nil

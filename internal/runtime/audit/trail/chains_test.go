@@ -102,10 +102,10 @@ func TestChains(t *testing.T) {
 		want   string
 	}{
 		{"sound", func(*rows) {}, ""},
-		{"changed", func(r *rows) { r.all[1].Object = []byte(`{"event":"x"}`) }, "chain a, record 2: the hash is not"},
-		{"in another session", func(r *rows) { r.all[1].Session = "x" }, "chain a, record 2: its column session has"},
+		{"changed", func(r *rows) { r.all[1].Object = []byte(`{"event":"x"}`) }, "chain a, record 2: the hash does not match"},
+		{"in another session", func(r *rows) { r.all[1].Session = "x" }, "chain a, record 2: its session column is"},
 		{"removed", func(r *rows) { r.all = slices.Delete(r.all, 1, 2) }, "chain a, record 2: record 3 follows record 1"},
-		{"end removed", func(r *rows) { r.all = slices.Delete(slices.Delete(r.all, 5, 6), 2, 4) }, "chain a, record 3: records 3 to 4 are missing at the end: the first record of chain b knows them"},
+		{"end removed", func(r *rows) { r.all = slices.Delete(slices.Delete(r.all, 5, 6), 2, 4) }, "chain a, record 3: records 3 to 4 are missing at the end: the first record of chain b names them"},
 		{"chain removed", func(r *rows) {
 			r.all = slices.DeleteFunc(r.all, func(row backend.Record) bool { return row.Writer == "a" })
 		}, "chain a, record 1: the chain is missing"},
@@ -116,7 +116,7 @@ func TestChains(t *testing.T) {
 				r.add("a", `{"event":"forged"}`)
 			}
 			r.all = append(r.all, own.all[4], own.all[6])
-		}, "chain a, record 4: it is not the record that the first record of chain b knows"},
+		}, "chain a, record 4: it differs from the record that the first record of chain b names"},
 	} {
 		changed := &rows{all: slices.Clone(db.all)}
 		c.change(changed)
@@ -168,9 +168,9 @@ func TestColumns(t *testing.T) {
 		{"committed later", func(row *backend.Record) { row.Time = at.Add(time.Hour) }, ""},
 		{"clock set back", func(row *backend.Record) { row.Time = at.Add(-time.Minute) }, ""},
 		{"hidden from its time", func(row *backend.Record) { row.Time = at.Add(-time.Hour) },
-			"chain a, record 1: its column time has 2026-11-23T11:00:00Z, before the 2026-11-23T12:00:00Z of the record itself: the column was changed"},
+			"chain a, record 1: its time column is 2026-11-23T11:00:00Z, before the record's 2026-11-23T12:00:00Z: the column was changed"},
 		{"hidden from its session", func(row *backend.Record) { row.Session = "other" },
-			`chain a, record 1: its column session has "other", and the record itself "s": the column was changed`},
+			`chain a, record 1: its session column is "other", but the record has "s": the column was changed`},
 	} {
 		r := &rows{}
 		r.add("a", `{"time":"2026-11-23T12:00:00Z","event":"outcome","session":"s"}`)

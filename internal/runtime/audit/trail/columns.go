@@ -29,9 +29,9 @@ func checkColumns(r *backend.Record) (s rowSubject, fault string) {
 	}
 	switch {
 	case r.Session != "" && string([]rune(r.Session)) != s.Session: // JSON has only valid text
-		return s, fmt.Sprintf("its column session has %q, and the record itself %q: the column was changed", audit.Bounded(r.Session), audit.Bounded(s.Session))
+		return s, fmt.Sprintf("its session column is %q, but the record has %q: the column was changed", audit.Bounded(r.Session), audit.Bounded(s.Session))
 	case s.Time.Sub(r.Time) > backend.Skew:
-		return s, fmt.Sprintf("its column time has %s, before the %s of the record itself: the column was changed", stamp(r.Time), stamp(s.Time))
+		return s, fmt.Sprintf("its time column is %s, before the record's %s: the column was changed", stamp(r.Time), stamp(s.Time))
 	}
 	return s, ""
 }

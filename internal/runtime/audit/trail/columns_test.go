@@ -25,9 +25,9 @@ func TestChangedColumns(t *testing.T) {
 		second := time.Date(2026, 11, 23, 12, 0, 1, 0, time.UTC)
 		const also = "state.db-log: a line after step 1 was changed\n"
 		changedColumns(t, b, err, also, func(set string) { replaceIn(t, path+"-log", set) }, []change{
-			{`"of":"s" "of":"t"`, `"of":"t" "of":"s"`, `record 2: its column session has "t", and the record itself "s": the column was changed`},
+			{`"of":"s" "of":"t"`, `"of":"t" "of":"s"`, `record 2: its session column is "t", but the record has "s": the column was changed`},
 			{fmt.Sprint(second.UnixMicro(), " ", second.Add(-time.Hour).UnixMicro()), fmt.Sprint(second.Add(-time.Hour).UnixMicro(), " ", second.UnixMicro()),
-				"record 2: its column time has 2026-11-23T11:00:01Z, before the 2026-11-23T12:00:01Z of the record itself: the column was changed"},
+				"record 2: its time column is 2026-11-23T11:00:01Z, before the record's 2026-11-23T12:00:01Z: the column was changed"},
 		})
 	})
 	t.Run("postgres", func(t *testing.T) {
@@ -36,8 +36,8 @@ func TestChangedColumns(t *testing.T) {
 		changedColumns(t, b, err, "", func(set string) {
 			postgrestest.Run(t, dsn, "UPDATE petrigate_record SET "+set+" WHERE seq = 2")
 		}, []change{
-			{"session = 'other'", "session = 's'", `record 2: its column session has "other", and the record itself "s": the column was changed`},
-			{"time = time - interval '1 hour'", "time = time + interval '1 hour'", "record 2: its column time has 2026-11-23T11:00:01Z, before the 2026-11-23T12:00:01Z of the record itself: the column was changed"},
+			{"session = 'other'", "session = 's'", `record 2: its session column is "other", but the record has "s": the column was changed`},
+			{"time = time - interval '1 hour'", "time = time + interval '1 hour'", "record 2: its time column is 2026-11-23T11:00:01Z, before the record's 2026-11-23T12:00:01Z: the column was changed"},
 		})
 	})
 }

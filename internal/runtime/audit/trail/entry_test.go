@@ -146,7 +146,7 @@ func TestLast(t *testing.T) {
 		t.Error(got, err)
 	}
 	put(t, string(log), []byte("hello\n"))
-	if _, _, err = trail.Last(t.Context(), log, 2, &trail.Filter{}); err == nil || !strings.Contains(err.Error(), "audit.jsonl:1: it is no audit record") {
+	if _, _, err = trail.Last(t.Context(), log, 2, &trail.Filter{}); err == nil || !strings.Contains(err.Error(), "audit.jsonl:1: it is not an audit record") {
 		t.Error(err)
 	}
 	if err := os.Remove(string(log)); err != nil {

@@ -57,7 +57,7 @@ func (f File) Follow(ctx context.Context, after uint64, do func(Record) error) e
 }
 
 // errReplaced: another file has taken the place of one that was read to its end.
-var errReplaced = errors.New("another file is in its place")
+var errReplaced = errors.New("another file has replaced it")
 
 // follow reads the records of one file.
 func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(Record) error) error {

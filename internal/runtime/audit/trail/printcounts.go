@@ -23,9 +23,9 @@ func (r *Report) Print(w io.Writer, name string) error {
 		where += fmt.Sprintf(" and %s before it", text.Count(len(r.Files)-1, "file"))
 	}
 	if r.OK() {
-		fmt.Fprintf(&b, "%s: %s as they were written\n", where, Records(r.Records))
+		fmt.Fprintf(&b, "%s: %s intact\n", where, Records(r.Records))
 	} else {
-		fmt.Fprintf(&b, "%s: it was changed; %s before that are as they were written\n", where, Records(r.Records))
+		fmt.Fprintf(&b, "%s: changed; %s intact\n", where, Records(r.Records))
 	}
 	if r.Removed != nil {
 		fmt.Fprintf(&b, "%s: %s\n", where, r.Removed)

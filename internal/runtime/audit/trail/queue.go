@@ -69,7 +69,7 @@ func check(block []byte, before audit.Place, linked bool, head audit.Place) (r b
 			linked = true
 		}
 		if ok && at.Seq == head.Seq && at.Hash != head.Hash {
-			r.seq, r.what = at.Seq, "it is not the record that the head knows"
+			r.seq, r.what = at.Seq, "it differs from the record that the head names"
 			return r
 		}
 		if !ok {
@@ -89,15 +89,15 @@ func describeFault(line []byte, before audit.Place) string {
 	case err != nil && strings.TrimSpace(string(line)) == "":
 		return "the line is empty"
 	case err != nil:
-		return "the line is no audit record: it was changed"
+		return "the line is not an audit record: it was changed"
 	case !l.Linked:
 		return fmt.Sprintf("record %d has no hash: it was changed", l.Seq)
 	case l.Seq > before.Seq+1:
-		return fmt.Sprintf("record %d follows record %d: what was between them is missing, or the lines were reordered", l.Seq, before.Seq)
+		return fmt.Sprintf("record %d follows record %d: records between them are missing, or lines were reordered", l.Seq, before.Seq)
 	case l.Seq <= before.Seq:
-		return fmt.Sprintf("record %d follows record %d: a line was put in, or the lines were reordered", l.Seq, before.Seq)
+		return fmt.Sprintf("record %d follows record %d: a line was inserted, or lines were reordered", l.Seq, before.Seq)
 	default:
-		return fmt.Sprintf("the hash of record %d is not that of its content and of the record before it: one of the two was changed", l.Seq)
+		return fmt.Sprintf("the hash does not match record %d and the one before it: one of them was changed", l.Seq)
 	}
 }
 

@@ -19,7 +19,7 @@ type Removed struct {
 
 // String describes the removal in one line.
 func (r *Removed) String() string {
-	return fmt.Sprintf("%s from before %s were removed, as audit.keep says", Records(r.Records), r.Before.UTC().Format(TimeStamp))
+	return fmt.Sprintf("removed %s from before %s (audit.keep)", Records(r.Records), r.Before.UTC().Format(TimeStamp))
 }
 
 // Removed returns the records that were removed because of their age, or nil. It reads no records;
@@ -60,7 +60,7 @@ func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
 	}
 	e := &audit.Removed{}
 	if err := json.Unmarshal(removal.Event, e); err != nil {
-		return nil, fmt.Errorf("reading how far old records are removed: %w", err)
+		return nil, fmt.Errorf("reading which old records were removed: %w", err)
 	}
 	return e, nil
 }
@@ -80,7 +80,7 @@ func newRemovals(e *audit.Removed) (*removals, error) {
 	for _, h := range e.Chains {
 		p, ok := placeOf(h)
 		if !ok {
-			return nil, fmt.Errorf("reading how far old records are removed: %q is no hash", h.Hash)
+			return nil, fmt.Errorf("reading which old records were removed: %q is not a hash", h.Hash)
 		}
 		m.assumed[h.Writer] = p
 	}
@@ -115,7 +115,7 @@ func (m *removals) covers(h audit.Head) (may bool, why string) {
 	case h.Seq > p.Seq:
 		return false, ""
 	case h.Seq == p.Seq && h.Hash != hex.EncodeToString(p.Hash[:]):
-		return false, "it is not the record that was removed"
+		return false, "it is not the removed record"
 	}
 	return true, ""
 }

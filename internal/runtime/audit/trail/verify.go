@@ -48,7 +48,7 @@ func Verify(ctx context.Context, f File) (Report, error) {
 	}
 	v.end(string(f))
 	if rest := after(pending, v.last.Seq); len(rest) > 0 && r.OK() {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s still in %s: so it is while the log is written, and after a crash until it is opened", recordsAre(uint64(bytes.Count(rest, []byte{'\n'}))), string(f)+audit.PendingSuffix))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s still in %s: this is normal while a proxy writes the log, and after a crash until a proxy opens the log", recordsAre(uint64(bytes.Count(rest, []byte{'\n'}))), string(f)+audit.PendingSuffix))
 		return r, v.lines(ctx, bytes.NewReader(rest), len(rest)+1, string(f)+audit.PendingSuffix)
 	}
 	return r, nil
@@ -72,7 +72,7 @@ func (f File) head(r *Report) audit.Place {
 	name := string(f) + audit.HeadSuffix
 	content, err := audit.ReadHead(string(f))
 	if errors.Is(err, os.ErrNotExist) {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("there is no %s: whether records were cut off at the end is not known", name))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("cannot tell whether records were removed at the end: %s does not exist", name))
 		r.Headless = true
 		return audit.Place{}
 	}
@@ -82,10 +82,10 @@ func (f File) head(r *Report) audit.Place {
 		r.Warnings = append(r.Warnings, "reading the head: "+err.Error())
 		r.Headless = true
 	case audit.UnwrittenHead(content):
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s says nothing: whether records were cut off at the end is not known", name))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("cannot tell whether records were removed at the end: %s is empty", name))
 		r.Headless = !f.empty()
 	case !ok:
-		r.Faults = append(r.Faults, Fault{File: name, What: "it is no head of an audit log: it was changed"})
+		r.Faults = append(r.Faults, Fault{File: name, What: "it is not the head of an audit log: it was changed"})
 	}
 	return place
 }
@@ -140,7 +140,7 @@ func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string
 					return nil
 				}
 			}
-			v.fault(Fault{File: path, Line: number + 1, Seq: v.last.Seq + 1, What: "the line has no end: a crash, or somebody, has cut it off"})
+			v.fault(Fault{File: path, Line: number + 1, Seq: v.last.Seq + 1, What: "the line has no end: a crash or a person has truncated it"})
 			return nil
 		case err != nil:
 			return fmt.Errorf("%s: %w", path, err)
@@ -167,7 +167,7 @@ func (v *verifier) begin(q *verifyQueue, block []byte) bool {
 		before, fault = startOf(first)
 		v.began = true
 		if fault == "" && before.Seq > 0 {
-			v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("the log begins with record %d: files with those before it were removed", before.Seq+1))
+			v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("the log begins with record %d: the files with earlier records were removed", before.Seq+1))
 		}
 	}
 	linked := v.linked
@@ -219,11 +219,11 @@ func (v *verifier) end(path string) {
 	switch {
 	case h.Seq == 0:
 	case h.Seq > v.last.Seq:
-		v.fault(Fault{File: path, Seq: v.last.Seq + 1, What: fmt.Sprintf("%s missing at the end, from number %d to %d: so says the head", recordsAre(h.Seq-v.last.Seq), v.last.Seq+1, h.Seq)})
+		v.fault(Fault{File: path, Seq: v.last.Seq + 1, What: fmt.Sprintf("%s missing at the end according to the head: records %d to %d", recordsAre(h.Seq-v.last.Seq), v.last.Seq+1, h.Seq)})
 	case h.Seq == v.last.Seq && h.Hash != v.last.Hash:
-		v.fault(Fault{File: path, Seq: h.Seq, What: "the last record is not the one that the head knows"})
+		v.fault(Fault{File: path, Seq: h.Seq, What: "the last record differs from the one that the head names"})
 	case h.Seq < v.last.Seq:
-		v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("the head names record %d, and the log goes on to %d: so it is while it is written, and after a crash", h.Seq, v.last.Seq))
+		v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("the head names record %d, but the log has records up to %d: this is normal while a proxy writes the log, and after a crash", h.Seq, v.last.Seq))
 	}
 }
 
@@ -250,5 +250,5 @@ func startOf(line []byte) (before audit.Place, fault string) {
 }
 
 func missingBefore(seq uint64) string {
-	return fmt.Sprintf("the log begins with record %d: those before it are missing", seq)
+	return fmt.Sprintf("the log begins with record %d: earlier records are missing", seq)
 }

@@ -194,15 +194,15 @@ func TestWhere(t *testing.T) {
 		{func(l [][]byte) [][]byte {
 			l[4] = bytes.Replace(l[4], []byte("success"), []byte("failure"), 1)
 			return l
-		}, ":5: the hash of record 5 is not that of its content"},
-		{func(l [][]byte) [][]byte { return slices.Delete(l, 4, 6) }, ":5: record 7 follows record 4: what was between"},
-		{func(l [][]byte) [][]byte { return slices.Insert(l, 4, l[2]) }, ":5: record 3 follows record 4: a line was put in"},
+		}, ":5: the hash does not match record 5"},
+		{func(l [][]byte) [][]byte { return slices.Delete(l, 4, 6) }, ":5: record 7 follows record 4: records between"},
+		{func(l [][]byte) [][]byte { return slices.Insert(l, 4, l[2]) }, ":5: record 3 follows record 4: a line was inserted"},
 		{func(l [][]byte) [][]byte { return slices.Insert(l, 4, []byte("\n")) }, ":5: the line is empty"},
-		{func(l [][]byte) [][]byte { l[4] = []byte("hello\n"); return l }, ":5: the line is no audit record"},
+		{func(l [][]byte) [][]byte { l[4] = []byte("hello\n"); return l }, ":5: the line is not an audit record"},
 		{func(l [][]byte) [][]byte { l[4] = []byte(`{"seq":5,"a":1}` + "\n"); return l }, ":5: record 5 has no hash"},
-		{func(l [][]byte) [][]byte { return l[:7] }, ": 2 records are missing at the end, from number 8 to 9"},
+		{func(l [][]byte) [][]byte { return l[:7] }, ": 2 records are missing at the end according to the head: records 8 to 9"},
 		{func(l [][]byte) [][]byte { l[8] = l[8][:20]; return l }, ":9: the line has no end"},
-		{func(l [][]byte) [][]byte { return l[3:] }, ":1: the log begins with record 4: those before it are missing"},
+		{func(l [][]byte) [][]byte { return l[3:] }, ":1: the log begins with record 4: earlier records are missing"},
 	} {
 		put(t, path, bytes.Join(c.change(slices.Clone(lines)), nil))
 		r := verify(t, path)

@@ -82,7 +82,7 @@ var order = []string{"v", "policy", "principal", "since", "owner", "writer", "en
 // defaults are the values of members that are not written.
 var defaults = map[string]string{"ended": "false", "last": "0", "would": "[0,0]"}
 
-var errMerge = errors.New("what has changed of a state cannot be read: it is damaged")
+var errMerge = errors.New("a state change is damaged")
 
 // Merge applies changes written by AppendSessionChange or AppendSharedChange to a part.
 func Merge(part []byte, changes [][]byte) ([]byte, error) {

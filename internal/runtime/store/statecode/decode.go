@@ -13,7 +13,7 @@ import (
 // part decodes a whole part.
 func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
-		d.err = fmt.Errorf("%s: it is no JSON: %w", d.subject, err)
+		d.err = fmt.Errorf("%s: invalid JSON: %w", d.subject, err)
 		return
 	}
 	var nets []byte
@@ -43,7 +43,7 @@ func (d *decoder) checkRows(nets []byte, values map[string][]byte) {
 	for row := range values {
 		name, _, ok := cutRow(row)
 		if _, known := rawjson.Member(nets, name); !ok || !known {
-			d.fail("the part", "it has a row for a value of net '%s', but not the net", name)
+			d.fail("the part", "it has a row for a value of net '%s', but lacks the net", name)
 			return
 		}
 	}
@@ -95,7 +95,7 @@ func (d *decoder) member(key string, value []byte) bool {
 func (d *decoder) checkSession() {
 	for number := range d.state.Calls {
 		if number > d.state.Last {
-			d.fail("the open calls", "call #%d is later than the last one, #%d", number, d.state.Last)
+			d.fail("the open calls", "call #%d comes after the last call, #%d", number, d.state.Last)
 		}
 	}
 	for number := range d.state.Calls {
@@ -148,7 +148,7 @@ func (d *decoder) call(value []byte) {
 		return
 	}
 	if o.Number == 0 || d.state.Calls[o.Number] != nil {
-		d.fail(where, "a call has the number %d, or two have", o.Number)
+		d.fail(where, "call number %d is invalid or used twice", o.Number)
 		return
 	}
 	if d.processes == nil {
@@ -182,12 +182,12 @@ func (d *decoder) waitingNet(where string, o *gate.OpenCall, value []byte) {
 	i, known := d.byName[d.text(where, name)]
 	if !known {
 		if !d.otherPolicy && d.err == nil {
-			d.fail(where, "a call has the net %s, which is not there", name)
+			d.fail(where, "a call has the unknown net %s", name)
 		}
 		return
 	}
 	if len(o.Nets) > 0 && keyed != (o.Keys != nil) {
-		d.fail(where, "of the nets of a call, only some have a value")
+		d.fail(where, "only some nets of a call have a value")
 	}
 	if o.Nets = append(o.Nets, i); keyed {
 		o.Keys = append(o.Keys, d.text(where, key))
@@ -226,7 +226,7 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 		switch key {
 		case "print":
 			if print := d.text(where, value); d.err == nil && print != n.fingerprint && !d.otherPolicy {
-				d.fail(where, "it has the fingerprint %s, and not %s", print, n.fingerprint)
+				d.fail(where, "it has the fingerprint %s, not %s", print, n.fingerprint)
 			}
 		case "hand":
 			d.flag(where, value)
@@ -243,7 +243,7 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	})
 	d.complete(where, n, data)
 	if d.err == nil && count != len(rows) {
-		d.fail(where, "it has %d rows for values of its key, and not %d", len(rows), count)
+		d.fail(where, "it has %d rows for values of its key, not %d", len(rows), count)
 	}
 	if d.err == nil && count > 0 {
 		data.Values = d.values(where, i, data, rows)
@@ -263,7 +263,7 @@ func (d *decoder) values(where string, i int, base *gate.NetData, rows map[strin
 		if key == "" {
 			d.fail(where, "it has a row without a value")
 		} else if err := rawjson.Check(row, maxDepth); err != nil {
-			d.fail(one, "it is no JSON: %v", err)
+			d.fail(one, "invalid JSON: %v", err)
 		}
 		if d.err != nil {
 			return nil
@@ -285,7 +285,7 @@ func (d *decoder) complete(where string, n *net, data *gate.NetData) {
 	switch {
 	case d.err != nil:
 	case n.shadow != (data.Shadow != nil):
-		d.fail(where, "it is in shadow now, or was: %t", n.shadow)
+		d.fail(where, "whether it is in shadow has changed; now: %t", n.shadow)
 	case n.shadow:
 		data.Shadow.Enforced.Active = data.Active
 	}
@@ -319,7 +319,7 @@ func (d *decoder) data(where string, n *net, data *gate.NetData, key string, val
 	case "meta":
 		m, ok := readObject(value)
 		if data.Meta = m; !ok {
-			d.fail(where, "its meta data is broken")
+			d.fail(where, "its metadata is damaged")
 		}
 	case "shadow":
 		data.Shadow = d.shadow(where, n, value)
@@ -397,7 +397,7 @@ func (d *decoder) clock(where string, n *net, value []byte) *gate.Clock {
 		return nil
 	}
 	if len(times) != n.timed+1 {
-		d.fail(where, "it has %d transitions with a clock, and not %d", n.timed, len(times)-1)
+		d.fail(where, "it has %d transitions with a clock, not %d", n.timed, len(times)-1)
 		return nil
 	}
 	return &gate.Clock{Time: times[0], Since: times[1:]}
@@ -410,7 +410,7 @@ func (d *decoder) spent(where string, value []byte) *gate.Spent {
 	}
 	amount, ok := new(big.Rat).SetString(d.text(where, parts[0]))
 	if !ok || amount.Sign() <= 0 || slices.ContainsFunc(parts[0], func(c byte) bool { return c == 'e' || c == 'E' }) {
-		d.fail(where, "%.40s is no amount", parts[0])
+		d.fail(where, "%.40s is not an amount", parts[0])
 		return nil
 	}
 	return &gate.Spent{Amount: amount, Time: d.time(where, parts[1])}

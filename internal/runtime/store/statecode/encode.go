@@ -174,7 +174,7 @@ func (e *encoder) state(n *net, d *gate.NetData) {
 		e.member(`"meta":`)
 		var err error
 		if e.dst, err = appendObject(e.dst, d.Meta); err != nil {
-			e.err = fmt.Errorf("the meta data of net '%s' cannot be stored: %w", n.name, err)
+			e.err = fmt.Errorf("cannot store the metadata of net '%s': %w", n.name, err)
 		}
 	}
 	if d.Shadow != nil {

@@ -26,5 +26,5 @@ func ExampleCodec() {
 	// Output:
 	// {"v":1,"policy":"6639c1cacde27b87d1ab6995c66e8020","principal":"ann","since":1795435100,"owner":5,"last":1,"nets":{"require-test-before-push":{"print":"0eae5b59c2b8221ea95a34fc97e0aa96","watches":[["do-test",1,"test",1795435200,0]]}},"calls":[{"number":1,"id":"7","tool":"test","time":1795435200,"nets":["require-test-before-push"]}]} <nil>
 	// ann test <nil>
-	// session "s": it is no JSON: offset 334: unexpected "}", want the end of the document
+	// session "s": invalid JSON: offset 334: unexpected "}", want the end of the document
 }

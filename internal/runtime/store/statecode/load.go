@@ -34,9 +34,9 @@ func (c *Codec) Session(name string, data []byte, values map[string][]byte) (Loa
 
 // Shared decodes the shared part of a principal or of all sessions.
 func (c *Codec) Shared(scope gate.Scope, name string, data []byte, values map[string][]byte) (Loaded, error) {
-	of := "what all sessions share"
+	of := "the state that all sessions share"
 	if scope == gate.ScopePrincipal {
-		of = fmt.Sprintf("what the sessions of %q share", name)
+		of = fmt.Sprintf("the state that the sessions of %q share", name)
 	}
 	return c.read(of, scope, data, values)
 }
@@ -49,7 +49,7 @@ func ReadInfo(name string, data []byte) (Info, error) {
 
 func (c *Codec) read(of string, scope gate.Scope, data []byte, values map[string][]byte) (Loaded, error) {
 	if version, _ := rawjson.Member(data, "v"); string(version) != "1" && string(version) != "2" {
-		return Loaded{}, fmt.Errorf("%s: its form is %.20q, and this program knows forms 1 and 2: a newer one wrote it, or it is damaged", of, version)
+		return Loaded{}, fmt.Errorf("%s: its format is %.20q, but this petrigate supports formats 1 and 2: a newer one wrote it, or it is damaged", of, version)
 	}
 	policy, _ := rawjson.Member(data, "policy")
 	d := decoder{Codec: c, subject: of, scope: scope}
@@ -103,7 +103,7 @@ func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
 // placeholder for each written net that c lacks.
 func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, error) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
-		return nil, fmt.Errorf("%s: it is no JSON: %w", of, err)
+		return nil, fmt.Errorf("%s: invalid JSON: %w", of, err)
 	}
 	var nets []gate.Net
 	infos := c.policy.Nets()
@@ -132,7 +132,7 @@ func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, erro
 	o.Shadow = false // each net has its own shadow flag
 	p, err := gate.NewPolicy(nets, o)
 	if err != nil {
-		return nil, fmt.Errorf("%s: its nets cannot be taken over: %w", of, err)
+		return nil, fmt.Errorf("%s: cannot keep its nets: %w", of, err)
 	}
 	in := New(p, nil)
 	for i := range in.nets {

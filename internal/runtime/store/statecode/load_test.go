@@ -185,33 +185,33 @@ func TestDamagedPart(t *testing.T) {
 	e := encode(t, c, s, statecode.Info{Since: noon})
 	good, row := string(e.parts[0]), string(e.values[0][`"n""a"`])
 	for _, c := range []struct{ old, new, row, want string }{
-		{`"v":1`, `"v":3`, row, `session "s": its form is "3", and this program knows forms 1 and 2: a newer one wrote it, or it is damaged`},
+		{`"v":1`, `"v":3`, row, `session "s": its format is "3", but this petrigate supports formats 1 and 2: a newer one wrote it, or it is damaged`},
 		{`"nets":{"n"`, `"nets":{"m"`, row, `session "s": the nets: it has "m", which is unknown`},
-		{`"last":1`, `"last":0`, row, `session "s": the open calls: call #1 is later than the last one, #0`},
-		{`"last":1`, `"last":-1`, row, `session "s": last: -1 is no number from 0`},
+		{`"last":1`, `"last":0`, row, `session "s": the open calls: call #1 comes after the last call, #0`},
+		{`"last":1`, `"last":-1`, row, `session "s": last: -1 is not a number from 0`},
 		{`"last":1`, `"lost":1`, row, `session "s": the part: it has "lost", which is unknown`},
-		{`"values":1`, `"values":2`, row, `session "s": net 'n': it has 1 rows for values of its key, and not 2`},
+		{`"values":1`, `"values":2`, row, `session "s": net 'n': it has 1 rows for values of its key, not 2`},
 		{`"values":1`, `"values":99999999999`, row, `session "s": net 'n': 99999999999 is too many`},
 		{`"values":1`, `"marking":{"q":1}`, row, `session "s": net 'n': it has "q", which is unknown`},
 		{`"values":1`, `"clock":[1]`, row, ``},
-		{`["n","\"a\""]`, `"n","n",["n","x"]`, row, `session "s": the open calls: of the nets of a call, only some have a value`},
-		{`["n","\"a\""]`, `["n"]`, row, `session "s": the open calls: has 1 elements, and not 2`},
-		{`["n","\"a\""]`, `["m","\"a\""]`, row, `session "s": the open calls: a call has the net "m", which is not there`},
-		{`"number":1`, `"number":0`, row, `session "s": the open calls: a call has the number 0, or two have`},
+		{`["n","\"a\""]`, `"n","n",["n","x"]`, row, `session "s": the open calls: only some nets of a call have a value`},
+		{`["n","\"a\""]`, `["n"]`, row, `session "s": the open calls: has 1 elements, not 2`},
+		{`["n","\"a\""]`, `["m","\"a\""]`, row, `session "s": the open calls: a call has the unknown net "m"`},
+		{`"number":1`, `"number":0`, row, `session "s": the open calls: call number 0 is invalid or used twice`},
 		{`"print":"`, `"print":"0`, row, `session "s": net 'n': it has the fingerprint`},
 		{``, ``, `{"flights":[["u",1,"x",null,0]]}`, `session "s": net 'n', value "a": it has no transition "u"`},
 		{``, ``, `{"flights":[]}`, `session "s": net 'n', value "a": it has an empty list`},
-		{``, ``, `{"shadow":{}}`, `session "s": net 'n', value "a": it is in shadow now, or was: false`},
+		{``, ``, `{"shadow":{}}`, `session "s": net 'n', value "a": whether it is in shadow has changed; now: false`},
 		{``, ``, `{"shadow":{"shadow":{}}}`, `session "s": net 'n', value "a" in shadow: it has "shadow", which is unknown`},
-		{``, ``, `{"spent":["1e9",null]}`, `session "s": net 'n', value "a": "1e9" is no amount`},
+		{``, ``, `{"spent":["1e9",null]}`, `session "s": net 'n', value "a": "1e9" is not an amount`},
 		{``, ``, `{"row":"x"}`, `session "s": net 'n', value "a": "x" is not hexadecimal`},
 		{``, ``, `{"stuck":false}`, `session "s": net 'n', value "a": false is not true`},
-		{``, ``, `{"clock":[1.5]}`, `session "s": net 'n', value "a": 1.5 is no time`},
-		{``, ``, `{"clock":[1,2]}`, `session "s": net 'n', value "a": it has 0 transitions with a clock, and not 1`},
-		{``, ``, `{"meta":{"x":{"y":[5e1]}}}`, `session "s": net 'n', value "a": its meta data is broken`},
-		{``, ``, `[]`, `session "s": net 'n', value "a": is no object`},
-		{``, ``, `{`, `session "s": net 'n', value "a": it is no JSON`},
-		{`"calls":[`, `"calls":{}}`, row, `session "s": it is no JSON`},
+		{``, ``, `{"clock":[1.5]}`, `session "s": net 'n', value "a": 1.5 is not a time`},
+		{``, ``, `{"clock":[1,2]}`, `session "s": net 'n', value "a": it has 0 transitions with a clock, not 1`},
+		{``, ``, `{"meta":{"x":{"y":[5e1]}}}`, `session "s": net 'n', value "a": its metadata is damaged`},
+		{``, ``, `[]`, `session "s": net 'n', value "a": is not an object`},
+		{``, ``, `{`, `session "s": net 'n', value "a": invalid JSON`},
+		{`"calls":[`, `"calls":{}}`, row, `session "s": invalid JSON`},
 	} {
 		part := strings.Replace(good, c.old, c.new, 1)
 		_, err := statecode.New(p, nil).Session("s", []byte(part), map[string][]byte{`"n""a"`: []byte(c.row)})
@@ -220,12 +220,12 @@ func TestDamagedPart(t *testing.T) {
 		}
 	}
 	_, err := c.Session("s", e.parts[0], nil)
-	if err == nil || err.Error() != `session "s": net 'n': it has 0 rows for values of its key, and not 1` {
+	if err == nil || err.Error() != `session "s": net 'n': it has 0 rows for values of its key, not 1` {
 		t.Error(err)
 	}
 	for _, row := range []string{`"m""a"`, `m`} {
 		_, err = c.Session("s", e.parts[0], map[string][]byte{`"n""a"`: e.values[0][`"n""a"`], row: []byte("{}")})
-		if err == nil || !strings.Contains(err.Error(), "it has a row for a value of net 'm', but not the net") {
+		if err == nil || !strings.Contains(err.Error(), "it has a row for a value of net 'm', but lacks the net") {
 			t.Error(row, err)
 		}
 	}
@@ -260,9 +260,9 @@ func TestUnsupportedMetaData(t *testing.T) {
 		v    any
 		want string
 	}{
-		{3, "the meta data of net 'n' cannot be stored: \"k\" has a value of type int; those that can be are string, bool, int64, uint64, float64, []any, map[string]any and nil"},
-		{[]any{map[string]any{"a": struct{}{}}}, "the meta data of net 'n' cannot be stored: \"k\" has \"a\" has a value of type struct {}"},
-		{math.Inf(1), "the meta data of net 'n' cannot be stored: \"k\" has the value +Inf, which is no finite number"},
+		{3, "cannot store the metadata of net 'n': \"k\" has a value of type int; the supported types are string, bool, int64, uint64, float64, []any, map[string]any and nil"},
+		{[]any{map[string]any{"a": struct{}{}}}, "cannot store the metadata of net 'n': \"k\" has \"a\" has a value of type struct {}"},
+		{math.Inf(1), "cannot store the metadata of net 'n': \"k\" has the value +Inf, which is not finite"},
 	} {
 		p := policyOf(t, gate.Net{Name: "n", Places: []string{"p"}})
 		s := p.NewState(nil)

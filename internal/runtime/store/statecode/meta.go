@@ -60,13 +60,13 @@ func appendAny(dst []byte, v any) ([]byte, error) {
 		}
 		return append(dst, ']'), nil
 	}
-	return dst, fmt.Errorf("a value of type %T; those that can be are string, bool, int64, uint64, float64, []any, map[string]any and nil", v)
+	return dst, fmt.Errorf("a value of type %T; the supported types are string, bool, int64, uint64, float64, []any, map[string]any and nil", v)
 }
 
 func appendFloat(dst []byte, f float64) ([]byte, error) {
 	text := strconv.FormatFloat(f, 'g', -1, 64)
 	if strings.ContainsAny(text, "IN") {
-		return dst, fmt.Errorf("the value %s, which is no finite number", text)
+		return dst, fmt.Errorf("the value %s, which is not finite", text)
 	}
 	if strings.Contains(text, ".") {
 		return append(dst, text...), nil

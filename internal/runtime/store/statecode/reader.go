@@ -36,12 +36,12 @@ func (d *decoder) fail(where, format string, args ...any) bool {
 func (d *decoder) object(where string, value []byte, each func(key string, value []byte) bool) {
 	whole := rawjson.Members(value, func(key, value []byte, _ int) bool {
 		if !each(string(key), value) {
-			d.fail(where, "it has %.40q, which is unknown", key)
+			d.fail(where, "it has the unknown member %.40q", key)
 		}
 		return d.err == nil
 	})
 	if !whole && d.err == nil {
-		d.fail(where, "is no object")
+		d.fail(where, "is not an object")
 	}
 }
 
@@ -51,7 +51,7 @@ func (d *decoder) list(where string, value []byte, each func(value []byte)) {
 		return d.err == nil
 	})
 	if !whole && d.err == nil {
-		d.fail(where, "is no list")
+		d.fail(where, "is not a list")
 	}
 }
 
@@ -65,7 +65,7 @@ func (d *decoder) tuple(where string, value []byte, into [][]byte) bool {
 		k++
 	})
 	if d.err == nil && k != len(into) {
-		d.fail(where, "has %d elements, and not %d", k, len(into))
+		d.fail(where, "has %d elements, not %d", k, len(into))
 	}
 	return d.err == nil
 }
@@ -73,7 +73,7 @@ func (d *decoder) tuple(where string, value []byte, into [][]byte) bool {
 func (d *decoder) text(where string, value []byte) string {
 	s, ok := rawjson.String(value)
 	if !ok {
-		d.fail(where, "%.40s is no text", value)
+		d.fail(where, "%.40s is not a string", value)
 	}
 	return s
 }
@@ -89,7 +89,7 @@ func (d *decoder) hex(where string, value []byte) string {
 func (d *decoder) number(where string, value []byte) uint64 {
 	n, err := strconv.ParseUint(string(value), 10, 64)
 	if err != nil {
-		d.fail(where, "%.40s is no number from 0", value)
+		d.fail(where, "%.40s is not a number from 0", value)
 	}
 	return n
 }
@@ -125,7 +125,7 @@ func (d *decoder) time(where string, value []byte) time.Time {
 		}
 	}
 	if err != nil {
-		d.fail(where, "%.40s is no time", value)
+		d.fail(where, "%.40s is not a time", value)
 	}
 	return time.Unix(seconds, int64(nanos)).UTC()
 }
