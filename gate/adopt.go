@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/gate/internal/netstate"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // Fate tells whether the state of a net survives a change of the policy.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate/internal/fingerprint"
-	"github.com/petrigate/petrigate/gate/internal/listing"
-	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/listing"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // compile checks and prepares one net.

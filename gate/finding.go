@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
-	"github.com/petrigate/petrigate/gate/internal/listing"
-	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/gate/internal/netstate"
+	"github.com/petrigate/petrigate/gate/listing"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // finding is the verdict of one net, or of one net for one value.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/petrigate/petrigate/gate/internal/listing"
-	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/listing"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // A Prepared call has its names, which do not depend on the state and can thus be computed before a

@@ -1,7 +1,7 @@
 package gate
 
 import (
-	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // A Meaning contains the transitions of one net for the names of a call, independently of the

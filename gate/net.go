@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
-	"github.com/petrigate/petrigate/gate/internal/listing"
-	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/listing"
+	"github.com/petrigate/petrigate/gate/naming"
 	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/petri"
 )

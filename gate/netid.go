@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate/internal/fingerprint"
-	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 func (p *Policy) readIDs() []NetID {

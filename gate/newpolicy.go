@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/petrigate/petrigate/gate/internal/fingerprint"
-	"github.com/petrigate/petrigate/gate/internal/listing"
-	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/listing"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // NewPolicy checks the nets and returns a policy. A non-nil error is an [ErrorList].

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/naming"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/petrigate/petrigate/gate/internal/listing"
-	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/listing"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // PolicyOptions are the options that the nets of a policy share. The zero value is ready to use.

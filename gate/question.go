@@ -3,7 +3,7 @@ package gate
 import (
 	"slices"
 
-	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // question returns the question for a person, including doubts. If g is given but does not cover

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate/internal/argument"
-	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/naming"
 	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/text"
 )

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/petrigate/petrigate/gate/internal/naming"
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 	"github.com/petrigate/petrigate/gate/internal/precedence"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // yield replaces the verdicts of advisory nets that currently yield.

@@ -71,7 +71,7 @@ func (w *recipe) evaluated(d *Datum) (values []literal) {
 
 // valueOf returns the value that d's expression reads from the arguments.
 func (w *recipe) valueOf(d *Datum, args string) (l literal, ok bool) {
-	value, ok := d.Field.Reader.Value(&gate.Call{Tool: w.form.tools[0].text, Args: []byte(args)}, d.Field.Number)
+	value, ok := d.Field.Reader.Value(&gate.Call{Tool: w.form.tools[0].Text, Args: []byte(args)}, d.Field.Number)
 	return literal(value), ok && string(value) != "null"
 }
 

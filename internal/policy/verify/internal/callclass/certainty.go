@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // A label that a map assigns after reading a text can be certain, and it can be evidence. If
@@ -31,22 +32,22 @@ func (b *Enumerator) findCertainties() {
 
 // isEvidence reports whether some net or assertion uses the label as evidence.
 func (b *vocabulary) isEvidence(name string) bool {
-	l := &label{text: name, from: fromMap}
+	l := &naming.Label{Text: name, From: naming.FromMap}
 	for _, n := range b.nets {
 		for i, t := range n.Info.Transitions {
-			if (t.Observe || n.Adds[i]) && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return matchesName(tool, l) }) {
+			if (t.Observe || n.Adds[i]) && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return naming.Matches(&tool, l) }) {
 				return true
 			}
 		}
 	}
-	return slices.ContainsFunc(b.extra, func(t gate.Tool) bool { return matchesName(t, l) })
+	return slices.ContainsFunc(b.extra, func(t gate.Tool) bool { return naming.Matches(&t, l) })
 }
 
 // exempts reports whether the label, if certain, exempts calls from one of the net's transitions or
 // phases.
 func (n *Net) exempts(name string) bool {
-	l := &label{text: name, from: fromMap}
-	return slices.ContainsFunc(n.certain(), func(u gate.Tool) bool { return matchesName(u, l) }) ||
+	l := &naming.Label{Text: name, From: naming.FromMap}
+	return slices.ContainsFunc(n.certain(), func(u gate.Tool) bool { return naming.Matches(&u, l) }) ||
 		slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool {
 			return slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return tool.Except == name })
 		})

@@ -4,17 +4,18 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // Carries reports whether calls of class s have the given name. If evidence is true, the name must
 // count as evidence and not only as a restriction.
 func (s *Class) Carries(t gate.Tool, evidence bool) bool {
-	return slices.ContainsFunc(s.labels, func(l label) bool {
+	return slices.ContainsFunc(s.labels, func(l naming.Label) bool {
 		switch {
-		case l.text != t.Name || (l.glob > 0) != (t.Kind == gate.Glob) || evidence && l.weak:
+		case l.Text != t.Name || (l.Glob > 0) != (t.Kind == gate.Glob) || evidence && l.Weak:
 			return false
 		case t.Kind == gate.Literal:
-			return !l.actionOnly()
+			return l.From != naming.FromAction
 		}
 		return true
 	})
@@ -22,8 +23,8 @@ func (s *Class) Carries(t gate.Tool, evidence bool) bool {
 
 // Certainly reports whether every call of class s certainly has the given name.
 func (s *Class) Certainly(t gate.Tool) bool {
-	return slices.ContainsFunc(s.labels, func(l label) bool {
-		return l.certain && l.text == t.Name && (l.glob > 0) == (t.Kind == gate.Glob) && !(t.Kind == gate.Literal && l.actionOnly())
+	return slices.ContainsFunc(s.labels, func(l naming.Label) bool {
+		return l.Certain && l.Text == t.Name && (l.Glob > 0) == (t.Kind == gate.Glob) && !(t.Kind == gate.Literal && l.From == naming.FromAction)
 	})
 }
 
@@ -46,8 +47,8 @@ func (s *Class) Name() string {
 	}
 	name := s.Tool
 	for _, l := range s.labels {
-		if l.glob == 0 && l.from&fromTool == 0 {
-			name = l.text
+		if l.Glob == 0 && l.From&naming.FromTool == 0 {
+			name = l.Text
 		}
 	}
 	return name
@@ -58,11 +59,11 @@ func (s *Class) Name() string {
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {
-		case l.glob > 0 || l.from&fromTool != 0: // implied by the names that the tool and the maps give
-		case l.from&fromAction != 0:
+		case l.Glob > 0 || l.From&naming.FromTool != 0: // implied by the names that the tool and the maps give
+		case l.From&naming.FromAction != 0:
 			return nil, false
 		default:
-			names = append(names, gate.Name{Text: l.text, Certain: l.certain, Weak: l.weak})
+			names = append(names, gate.Name{Text: l.Text, Certain: l.Certain, Weak: l.Weak})
 		}
 	}
 	return names, len(s.Data) == 0
@@ -70,7 +71,7 @@ func (s *Class) Mapped() (names []gate.Name, ok bool) {
 
 // Weakly reports whether calls of class s have the given name, but not as evidence.
 func (s *Class) Weakly(name string) bool {
-	return slices.ContainsFunc(s.labels, func(l label) bool { return l.glob == 0 && l.text == name && l.weak })
+	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return l.Glob == 0 && l.Text == name && l.Weak })
 }
 
 // Concerns reports whether calls of class s affect the net.

@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // conditionsOf returns the conditions that apply to a tool, or nil if no conditions do. The result
 // is cached.
-func (b *Enumerator) conditionsOf(tools []label) *conditions {
-	tool := tools[0].text
+func (b *Enumerator) conditionsOf(tools []naming.Label) *conditions {
+	tool := tools[0].Text
 	if w, known := b.conditions[tool]; known {
 		return w
 	}
@@ -172,7 +173,7 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 // agree reports whether the conditions produce the results that the form requires for the given
 // arguments.
 func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
-	found := w.read(f.tools[0].text, args)
+	found := w.read(f.tools[0].Text, args)
 	for i, m := range w.maps {
 		h, says := f.value("").hit(m)
 		matters, surely := b.certainties[m.As], found[i] == gate.Surely

@@ -3,6 +3,8 @@ package callclass
 import (
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // entangled reports whether a field of the form affects a map that reads another field which the
@@ -26,8 +28,8 @@ func (b *Enumerator) entangled(f *form) bool {
 
 // pathsOf returns the fields of the tool if one of them is a path or if two differ only in letter
 // case; otherwise, it returns nil.
-func (b *Enumerator) pathsOf(tools []label) []string {
-	tool := tools[0].text
+func (b *Enumerator) pathsOf(tools []naming.Label) []string {
+	tool := tools[0].Text
 	fields, known := b.paths[tool]
 	if !known {
 		deep := false

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // Options specify which calls exist and what distinguishes them besides the nets.
@@ -114,11 +115,11 @@ func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 
 // addPhases adds the phases that do not admit a call with these names to the effects of s.
 func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
-	var ls []label
+	var ls []naming.Label
 	for _, name := range names {
-		l := label{text: name.Text, from: fromTool | fromMap, certain: name.Certain, weak: name.Weak}
+		l := naming.Label{Text: name.Text, From: naming.FromTool | naming.FromMap, Certain: name.Certain, Weak: name.Weak}
 		if strings.HasPrefix(name.Text, s.Tool+".") {
-			l.from = fromAction
+			l.From = naming.FromAction
 		}
 		ls = append(ls, l)
 	}

@@ -1,13 +1,17 @@
 package callclass
 
-import "github.com/petrigate/petrigate/gate"
+import (
+	"github.com/petrigate/petrigate/gate"
+
+	"github.com/petrigate/petrigate/gate/naming"
+)
 
 // enumerateTool adds the classes of a tool, one for every combination of values of its fields. If
 // there are too many, it adds some of them and defers the rest.
 func (b *Enumerator) enumerateTool(tool string, also []gate.Name) {
-	base := []label{{text: tool, from: fromTool, certain: true}}
+	base := []naming.Label{{Text: tool, From: naming.FromTool, Certain: true}}
 	for _, a := range also {
-		base = add(base, label{text: a.Text, from: fromTool, certain: a.Certain, weak: a.Weak})
+		base = naming.Add(base, naming.Label{Text: a.Text, From: naming.FromTool, Certain: a.Certain, Weak: a.Weak})
 	}
 	var options [][]*value
 	count := 1

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // An Enumerator enumerates the call classes of a policy. It must not be used concurrently.
@@ -35,14 +36,14 @@ type keyFields struct {
 // have.
 type Class struct {
 	Tool     string
-	Args     string   // a witness in JSON; empty: {}
-	Doubtful bool     // no arguments with exactly these names are known
-	supposed bool     // the tool might not exist
-	lacking  string   // argument of the calls that is not listed in the tool's schema; may be empty
-	labels   []label  // first the policy's labels, then those added by nets' own maps, then patterns that match a label
-	Effects  []Effect // at most one per net
-	Knowers  []int    // indexes of the nets that know the call; a default that denies unknown calls uses them
-	Waits    bool     // not a call: time passes until the clock fires a transition
+	Args     string         // a witness in JSON; empty: {}
+	Doubtful bool           // no arguments with exactly these names are known
+	supposed bool           // the tool might not exist
+	lacking  string         // argument of the calls that is not listed in the tool's schema; may be empty
+	labels   []naming.Label // first the policy's labels, then those added by nets' own maps, then patterns that match a label
+	Effects  []Effect       // at most one per net
+	Knowers  []int          // indexes of the nets that know the call; a default that denies unknown calls uses them
+	Waits    bool           // not a call: time passes until the clock fires a transition
 	Wait     time.Duration
 	Shut     []int // indexes of the nets that block the class in every state
 	Data     []Datum
@@ -117,7 +118,7 @@ func (b *Enumerator) addGap(tool, format string, args ...any) {
 }
 
 // fields returns the names of those fields of the tool that some map or action rule reads.
-func (b *vocabulary) fields(tools []label) []string {
+func (b *vocabulary) fields(tools []naming.Label) []string {
 	var fields []string
 	for _, m := range b.maps {
 		if m.appliesTo(tools) {
@@ -125,7 +126,7 @@ func (b *vocabulary) fields(tools []label) []string {
 		}
 	}
 	for _, t := range tools {
-		if len(b.action[t.text]) > 0 {
+		if len(b.action[t.Text]) > 0 {
 			fields = include(fields, "action")
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/internal/text"
+
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // Gap returns the reason why nothing can be proved about the nets or about the calls that tag
@@ -56,8 +58,8 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	}
 	var names []string
 	for _, l := range s.labels {
-		if l.glob == 0 && l.from&fromTool == 0 {
-			names = append(names, l.text+b.mappedAt(s.Tool, l.text))
+		if l.Glob == 0 && l.From&naming.FromTool == 0 {
+			names = append(names, l.Text+b.mappedAt(s.Tool, l.Text))
 		}
 	}
 	if len(names) == 0 {

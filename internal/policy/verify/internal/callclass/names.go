@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/naming"
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
@@ -17,9 +18,9 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 		if b.only != nil && !b.only[g] {
 			continue
 		}
-		all = append(all, g.pattern)
-		if g.actions {
-			dots = append(dots, g.pattern)
+		all = append(all, g.Text)
+		if g.Actions {
+			dots = append(dots, g.Text)
 		}
 	}
 	if len(all) == 0 {
@@ -96,7 +97,7 @@ func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthesized) {
 // taken returns the names that already have a meaning: tools, labels, and tools with an action.
 func (b *vocabulary) taken() map[string]bool {
 	taken := maps.Clone(b.isTool)
-	for name := range b.naming.dotted {
+	for name := range b.naming.Dotted() {
 		taken[name] = true
 	}
 	for _, m := range b.maps {
@@ -154,7 +155,7 @@ func (b *vocabulary) addUnnamedTool() {
 	}
 	var all []string
 	for _, g := range b.patterns() {
-		all = append(all, g.pattern)
+		all = append(all, g.Text)
 	}
 	if name := plainName(all, b.taken()); name != "" {
 		b.tool(name)
@@ -176,8 +177,8 @@ func plainName(patterns []string, taken map[string]bool) string {
 }
 
 // patterns returns the patterns of the policy and of all nets with their own maps.
-func (b *vocabulary) patterns() []glob {
-	all := slices.Clone(b.naming.globs)
+func (b *vocabulary) patterns() []naming.Pattern {
+	all := slices.Clone(b.naming.Patterns())
 	all = append(all, patternsOf(b.naming.maps)...)
 	for _, n := range b.nets {
 		all = append(all, n.patterns()...)

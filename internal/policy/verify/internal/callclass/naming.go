@@ -5,24 +5,22 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// naming assigns the policy's labels to calls, as package gate does.
-type naming struct {
+// policyNaming assigns the policy's labels to calls, as package gate does.
+type policyNaming struct {
+	naming.Naming
 	maps   []*mapping
-	dotted map[string]bool // names that can be read as tool.action
-	bases  map[string]bool // tools with an action that some rule names
-	globs  []glob          // patterns, in the order of first use
-	dots   bool            // some pattern matches actions
-	used   bool            // some net reads labels
-	others map[string]bool // names of known tools that contain a dot; an equal action does not count as evidence
+	used   bool            // some net reads labels, or an assertion uses names that are not physical
+	others map[string]bool // names of known tools that contain a dot: an equal action does not count as evidence
 }
 
 // newNaming collects the names that the rules use and numbers their patterns. extra holds the names
 // that assertions use. Their patterns, and those of nets with their own maps, come last, so that
 // adding them does not affect any other net.
-func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *naming {
-	g := &naming{maps: newMappings(maps, -1), dotted: make(map[string]bool), bases: make(map[string]bool), others: make(map[string]bool)}
+func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *policyNaming {
+	g := &policyNaming{Naming: *naming.New(nil), maps: newMappings(maps, -1), others: make(map[string]bool)}
 	for _, t := range known {
 		for _, a := range t.Also {
 			g.others[a.Text] = strings.Contains(a.Text, ".")
@@ -33,65 +31,32 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *n
 			continue
 		}
 		g.used = true
-		for name := range n.rows {
-			g.dot(name)
-		}
-		for _, u := range n.certain() {
-			g.exemption(u)
-		}
-		for i := range n.globs {
-			n.numbers[i] = g.number(n.globs[i])
+		n.listing.Register(&g.Naming)
+		for _, phase := range n.Info.Phases {
+			g.Exempt(phase.Tools)
 		}
 	}
 	for _, t := range extra {
 		switch t.Kind {
 		case gate.Glob:
-			g.number(toolGlob(t))
+			p := naming.NewPattern(t)
+			g.Number(&p)
 		case gate.Plain:
-			g.dot(t.Name)
+			g.Name(t.Name)
 		}
 	}
 	for _, n := range nets {
-		for _, p := range n.globs {
-			g.number(p)
+		for _, p := range n.listing.Patterns() {
+			g.Number(&p)
 		}
 	}
+	g.used = g.used || len(g.Patterns()) > 0 || len(g.Dotted()) > 0
 	return g
-}
-
-// exemption records what must be computed for each call to apply an exemption.
-func (g *naming) exemption(u gate.Tool) {
-	switch u.Kind {
-	case gate.Plain:
-		g.dot(u.Name)
-	case gate.Glob:
-		g.dots = g.dots || strings.Contains(u.Name, ".")
-	}
-}
-
-func (g *naming) dot(name string) {
-	for i := 1; i < len(name); i++ {
-		if name[i] == '.' {
-			g.bases[name[:i]] = true
-			g.dotted[name] = true
-		}
-	}
-}
-
-func (g *naming) number(p glob) int {
-	g.dots = g.dots || p.actions
-	g.dot(p.except)
-	i := slices.Index(g.globs, p)
-	if i < 0 {
-		i = len(g.globs)
-		g.globs = append(g.globs, p)
-	}
-	return i
 }
 
 // A form describes those parts of a call's arguments that its names depend on.
 type form struct {
-	tools  []label // the physical names
+	tools  []naming.Label // the physical names
 	fields []value
 }
 
@@ -150,68 +115,55 @@ func (v *value) hit(m *mapping) (h hit, ok bool) {
 }
 
 // labels returns the labels that the policy gives to a call.
-func (g *naming) labels(f *form) []label {
+func (g *policyNaming) labels(f *form) []naming.Label {
 	ls := slices.Clone(f.tools)
-	if !g.used && len(g.globs) == 0 && len(g.dotted) == 0 {
+	if !g.used {
 		return ls
 	}
 	for _, tool := range f.tools {
-		if g.dots || g.bases[tool.text] {
+		if g.HasActions(tool.Text) {
 			ls = g.actions(f, tool, ls)
 		}
 	}
 	for _, l := range mapped(g.maps, f) {
-		ls = add(ls, l)
+		ls = naming.Add(ls, l)
 	}
-	return patterned(ls, g.globs)
+	return naming.WithPatterns(ls, g.Patterns())
 }
 
-func (g *naming) actions(f *form, tool label, ls []label) []label {
+func (g *policyNaming) actions(f *form, tool naming.Label, ls []naming.Label) []naming.Label {
 	v := f.value("action")
 	if v == nil {
 		return ls
 	}
-	l := label{from: fromAction, certain: tool.certain && !v.weak}
+	l := naming.Label{From: naming.FromAction, Certain: tool.Certain && !v.weak}
 	actions := v.texts
 	if v.like != "" {
 		actions = []string{v.like}
 	}
 	for _, action := range actions {
-		l.text = tool.text + "." + action
-		l.weak = tool.weak || v.weak || g.others[l.text]
-		if !v.weak || g.dotted[l.text] || g.addsMatch(&l, ls) {
-			ls = add(ls, l)
+		l.Text = tool.Text + "." + action
+		l.Weak = tool.Weak || v.weak || g.others[l.Text]
+		if !v.weak || g.Dotted()[l.Text] || g.Needs(&l, ls) {
+			ls = naming.Add(ls, l)
 		}
 	}
 	return ls
 }
 
-// addsMatch reports whether some pattern matches l but none of ls.
-func (g *naming) addsMatch(l *label, ls []label) bool {
-	for i := range g.globs {
-		if _, ok := g.globs[i].match(ls); ok {
-			continue
-		}
-		if _, ok := g.globs[i].match([]label{*l}); ok {
-			return true
-		}
-	}
-	return false
-}
-
 // mapped returns the names that the maps give, in the order of the maps.
-func mapped(maps []*mapping, f *form) []label {
-	var ls []label
+func mapped(maps []*mapping, f *form) []naming.Label {
+	var ls []naming.Label
 	for _, m := range maps {
 		for _, tool := range f.tools {
-			if !m.matchesTool(tool.text) {
+			if !m.matchesTool(tool.Text) {
 				continue
 			}
 			if h, ok := f.value(m.Field).hit(m); ok {
 				if m.Reader != nil && f.otherReader(maps, m.Field) {
 					h.weak, h.certain = true, false
 				}
-				ls = append(ls, label{text: m.As, from: fromMap, weak: h.weak || tool.weak, certain: h.certain && tool.certain})
+				ls = append(ls, naming.Label{Text: m.As, From: naming.FromMap, Weak: h.weak || tool.Weak, Certain: h.certain && tool.Certain})
 			}
 		}
 	}
@@ -226,17 +178,17 @@ func (f *form) otherReader(maps []*mapping, field string) bool {
 }
 
 // own returns the names given by a net's own maps.
-func (n *Net) own(f *form) []label {
+func (n *Net) own(f *form) []naming.Label {
 	ls := slices.Clone(f.tools)
 	hits := mapped(n.maps, f)
 	if n.Info.MatchFirst && len(hits) > 0 {
 		ls = hits[:1:1]
 	} else {
 		for _, l := range hits {
-			ls = add(ls, l)
+			ls = naming.Add(ls, l)
 		}
 	}
-	return patterned(ls, n.globs)
+	return naming.WithPatterns(ls, n.listing.Patterns())
 }
 
 // A Tool is a callable tool, with its further physical names.
@@ -256,7 +208,7 @@ func Also(tools []Tool) map[string][]gate.Name {
 }
 
 // eachForm calls do with every combination of one value per field.
-func eachForm(base []label, options [][]*value, count int, do func(*form)) {
+func eachForm(base []naming.Label, options [][]*value, count int, do func(*form)) {
 	for k := range count {
 		f := &form{tools: base}
 		for i := range options {
@@ -270,6 +222,6 @@ func eachForm(base []label, options [][]*value, count int, do func(*form)) {
 }
 
 // appliesTo reports whether m applies to a tool with these names.
-func (m *mapping) appliesTo(tools []label) bool {
-	return slices.ContainsFunc(tools, func(l label) bool { return m.matchesTool(l.text) })
+func (m *mapping) appliesTo(tools []naming.Label) bool {
+	return slices.ContainsFunc(tools, func(l naming.Label) bool { return m.matchesTool(l.Text) })
 }

@@ -3,9 +3,10 @@ package callclass
 import (
 	"encoding/binary"
 	"slices"
-	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/listing"
+	"github.com/petrigate/petrigate/gate/naming"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -22,17 +23,14 @@ type Net struct {
 	crossed bool // see [Enumerator.Crossed]
 
 	maps     []*mapping // the net's own maps; empty if the net reads the policy's labels
-	rows     map[string]row
-	globs    []glob
-	numbers  []int             // index of each glob; the index in the policy if the net reads the policy's labels
-	matched  [][]int           // transitions that list the glob, by glob
+	listing  listing.Listing
 	Meanings *Numbers[Meaning] // shared by all copies of the net
 	key      []byte
 }
 
 // NewNet creates a Net from a net's listing. index is its position in the policy.
 func NewNet(info gate.NetInfo, index int) *Net {
-	n := &Net{Info: info, Index: index, Place: make(map[string]int), rows: make(map[string]row), Meanings: new(Numbers[Meaning])}
+	n := &Net{Info: info, Index: index, Place: make(map[string]int), Meanings: new(Numbers[Meaning])}
 	for i, p := range info.Places {
 		n.Place[p] = i
 	}
@@ -44,7 +42,7 @@ func NewNet(info gate.NetInfo, index int) *Net {
 		n.Trans = append(n.Trans, pt)
 		n.Adds = append(n.Adds, info.Labels == nil && !t.WeakProgress && pt.Adds())
 	}
-	n.list()
+	n.listing = listing.New(&n.Info.Net)
 	n.findDead()
 	return n
 }
@@ -76,13 +74,6 @@ func AppendKey(key []byte, numbers []int) []byte {
 		key = binary.AppendUvarint(key, uint64(n))
 	}
 	return key
-}
-
-// A row holds the transitions that list a name, as in gate.Net.
-type row struct {
-	free  bool
-	plain []int
-	exact []int
 }
 
 // A Meaning is the effect that a call has on a net: the call's names in order, each with the
@@ -215,66 +206,6 @@ func (n *Net) intern(e Meaning) int {
 	return n.Meanings.Of(k, e)
 }
 
-// A glob is a pattern over the names of a call.
-type glob struct {
-	pattern string
-	except  string // calls that certainly have this name are not matched
-	literal bool   // except was quoted, so an action with that name is not excepted
-	actions bool   // the pattern contains a dot and therefore matches tool.action
-}
-
-// list fills the net's rows and patterns.
-func (n *Net) list() {
-	for _, name := range n.Info.Free {
-		r := n.rows[name]
-		r.free = true
-		n.rows[name] = r
-	}
-	for i, t := range n.Info.Transitions {
-		for _, tool := range t.Tools {
-			n.listTool(i, tool)
-		}
-	}
-}
-
-func (n *Net) listTool(transition int, tool gate.Tool) {
-	if tool.Kind == gate.Glob {
-		g := toolGlob(tool)
-		g.literal = n.literal(tool.Except)
-		i := slices.Index(n.globs, g)
-		if i < 0 {
-			i = len(n.globs)
-			n.globs, n.numbers, n.matched = append(n.globs, g), append(n.numbers, i), append(n.matched, nil)
-		}
-		n.matched[i] = include(n.matched[i], transition)
-		return
-	}
-	r := n.rows[tool.Name]
-	if tool.Kind == gate.Plain {
-		r.plain = include(r.plain, transition)
-	}
-	r.exact = include(r.exact, transition)
-	n.rows[tool.Name] = r
-}
-
-// literal reports whether n uses the name only in quotes.
-func (n *Net) literal(name string) bool {
-	found := false
-	for _, t := range n.Info.Transitions {
-		for _, tool := range t.Tools {
-			if tool.Name == name && tool.Kind == gate.Plain {
-				return false
-			}
-			found = found || tool.Name == name && tool.Kind == gate.Literal
-		}
-	}
-	return found
-}
-
-func toolGlob(t gate.Tool) glob {
-	return glob{pattern: t.Name, except: t.Except, actions: strings.Contains(t.Name, ".")}
-}
-
 // certain returns the names in exemptions and phases. They affect the net only if calls certainly
 // have them.
 func (n *Net) certain() []gate.Tool {
@@ -289,22 +220,22 @@ func (n *Net) certain() []gate.Tool {
 }
 
 // patterns returns the net's patterns.
-func (n *Net) patterns() []glob {
-	all := append(slices.Clone(n.globs), patternsOf(n.maps)...)
+func (n *Net) patterns() []naming.Pattern {
+	all := append(slices.Clone(n.listing.Patterns()), patternsOf(n.maps)...)
 	for _, u := range n.certain() {
 		if u.Kind == gate.Glob {
-			all = append(all, toolGlob(u))
+			all = append(all, naming.NewPattern(u))
 		}
 	}
 	return all
 }
 
 // patternsOf returns the tool patterns of the maps.
-func patternsOf(maps []*mapping) []glob {
-	var all []glob
+func patternsOf(maps []*mapping) []naming.Pattern {
+	var all []naming.Pattern
 	for _, m := range maps {
 		if m.Glob {
-			all = include(all, glob{pattern: m.Tool})
+			all = include(all, naming.Pattern{Text: m.Tool})
 		}
 	}
 	return all

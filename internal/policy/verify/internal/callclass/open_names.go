@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // Many patterns can match the same name in too many combinations to synthesize names for all of
@@ -18,7 +19,7 @@ type openNames struct {
 	deferred
 	before *Enumerator // state that contains only the tools and actions that the policy names
 	also   map[string][]gate.Name
-	all    []glob
+	all    []naming.Pattern
 }
 
 // openPatterns defers the names that patterns match, except for those synthesized for a single
@@ -43,8 +44,8 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		var alone []contrast
 		k := o.kinds([]int{i})
 		if k.gap != "" { // a question about the pattern must encounter the gap
-			name := plainest(o.all[i].pattern)
-			s := b.class(name, &form{tools: []label{{text: name, from: fromTool, certain: true}}})
+			name := plainest(o.all[i].Text)
+			s := b.class(name, &form{tools: []naming.Label{{Text: name, From: naming.FromTool, Certain: true}}})
 			alone = append(alone, contrast{s, before.plain(name)})
 		}
 		for _, s := range k.classes {
@@ -64,7 +65,7 @@ func plainest(pattern string) string {
 // plain returns the class of calls of the tool without arguments, as if no pattern matched the
 // tool.
 func (b *Enumerator) plain(tool string) *Class {
-	return &Class{Tool: tool, labels: []label{{text: tool, from: fromTool, certain: true}}}
+	return &Class{Tool: tool, labels: []naming.Label{{Text: tool, From: naming.FromTool, Certain: true}}}
 }
 
 // kindsOf returns the classes of calls that are matched only by the given patterns.
@@ -73,11 +74,11 @@ func (o *openNames) kindsOf(seen []int) kinds {
 		return kinds{gap: WhyTime}
 	}
 	b := o.before.copy()
-	b.only = make(map[glob]bool)
+	b.only = make(map[naming.Pattern]bool)
 	var names []string
 	for _, i := range seen {
 		b.only[o.all[i]] = true
-		names = append(names, o.all[i].pattern)
+		names = append(names, o.all[i].Text)
 	}
 	var k kinds
 	long := slices.IndexFunc(names, func(p string) bool { return len(p) > longestPattern })

@@ -3,6 +3,8 @@ package callclass
 import (
 	"fmt"
 	"slices"
+
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // An openTool is a tool whose fields can match in too many combinations to list. Any single
@@ -12,7 +14,7 @@ import (
 type openTool struct {
 	deferred
 	name   string
-	base   []label
+	base   []naming.Label
 	fields []openField
 	known  []int // atoms that can make a net know the call
 }
@@ -29,7 +31,7 @@ type openField struct {
 
 // deferTool defers the enumeration of the tool's classes until a question needs them. For now, it
 // only adds the classes with fully known arguments, one for each text that the policy names.
-func (b *Enumerator) deferTool(tool string, base []label) {
+func (b *Enumerator) deferTool(tool string, base []naming.Label) {
 	o := &openTool{name: tool, base: base}
 	o.made, o.of = make(map[string]kinds), func(atoms []int) kinds { return b.kindsOfTool(o, atoms) }
 	var all []int
@@ -52,7 +54,7 @@ func (b *Enumerator) deferTool(tool string, base []label) {
 	b.deferred = append(b.deferred, &o.deferred)
 }
 
-func (b *Enumerator) openField(name string, base []label) openField {
+func (b *Enumerator) openField(name string, base []naming.Label) openField {
 	f := openField{name: name, ps: b.mapsOf(name, base)}
 	if name == "action" {
 		f.fixed, f.actions = b.actionValues(base, f.ps)

@@ -72,7 +72,7 @@ func (w *recipe) withSums(o object) (out object, ok bool) {
 // read returns the value that s reads from o, as JSON.
 func (s *sum) read(w *recipe, o object) (text string, found bool) {
 	if s.field.Reader != nil {
-		value, ok := s.field.Reader.Value(&gate.Call{Tool: w.form.tools[0].text, Args: []byte(o.text())}, s.field.Number)
+		value, ok := s.field.Reader.Value(&gate.Call{Tool: w.form.tools[0].Text, Args: []byte(o.text())}, s.field.Number)
 		return string(value), ok
 	}
 	var at any = map[string]any(o)

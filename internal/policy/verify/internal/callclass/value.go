@@ -3,10 +3,12 @@ package callclass
 import (
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // mapsOf returns the patterns of the maps that read the given field of the tool.
-func (b *vocabulary) mapsOf(field string, tools []label) []pattern {
+func (b *vocabulary) mapsOf(field string, tools []naming.Label) []pattern {
 	var ps []pattern
 	for _, m := range b.maps {
 		if m.Field == field && m.appliesTo(tools) {
@@ -18,7 +20,7 @@ func (b *vocabulary) mapsOf(field string, tools []label) []pattern {
 
 // values returns the contents of the field that make a difference. ok is false if there are too
 // many.
-func (b *Enumerator) values(field string, tools []label) (values []*value, ok bool) {
+func (b *Enumerator) values(field string, tools []naming.Label) (values []*value, ok bool) {
 	ps := b.mapsOf(field, tools)
 	if len(ps) > maxListed {
 		return nil, false
@@ -93,12 +95,12 @@ func listed(actions []string) (values []*value, ok bool) {
 // actionValues returns the actions that the policy distinguishes, starting with those whose text is
 // unknown. listed holds the texts that make a difference in a list, that is, all actions except
 // those that several others together represent.
-func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value, listed []string) {
+func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []*value, listed []string) {
 	var texts []string
 	for _, t := range tools {
-		texts = include(texts, b.action[t.text]...)
+		texts = include(texts, b.action[t.Text]...)
 	}
-	invented := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { _, made := b.joint[tools[0].text+"."+s]; return !made })
+	invented := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { _, made := b.joint[tools[0].Text+"."+s]; return !made })
 	complete := len(ps) <= maxMapsOfField && (len(invented) == 0 || !slices.ContainsFunc(ps, func(p pattern) bool { return p.Reader != nil }))
 	if len(ps) > 0 {
 		for _, s := range invented { // a map may match the synthesized action but not all actions that it represents
@@ -116,17 +118,17 @@ func (b *Enumerator) actionValues(tools []label, ps []pattern) (values []*value,
 		values = append(values, &value{field: "action", hits: []hit{{of: p.mapping}}})
 	}
 	if !complete {
-		b.addGap(tools[0].text, "the maps of %s.action can match in more ways than were tried", tools[0].text)
+		b.addGap(tools[0].Text, "the maps of %s.action can match in more ways than were tried", tools[0].Text)
 	}
 	for _, s := range texts {
 		values = append(values, &value{field: "action", texts: []string{s}})
 	}
-	return values, slices.DeleteFunc(texts, func(s string) bool { return b.joint[tools[0].text+"."+s] })
+	return values, slices.DeleteFunc(texts, func(s string) bool { return b.joint[tools[0].Text+"."+s] })
 }
 
 // actionsOf returns the actions that exactly the patterns in set match: texts, including some that
 // no rule names, and abstract values if no text is known or name patterns match too.
-func (b *Enumerator) actionsOf(tools []label, ps []pattern, set uint64, invented []string) (texts []string, others []*value, ok bool) {
+func (b *Enumerator) actionsOf(tools []naming.Label, ps []pattern, set uint64, invented []string) (texts []string, others []*value, ok bool) {
 	values, ok := b.kindsOf("action", ps, set, 0)
 	for _, v := range values {
 		if v.texts != nil && b.named(tools, v.texts[0]) {
@@ -151,16 +153,16 @@ func (b *Enumerator) actionsOf(tools []label, ps []pattern, set uint64, invented
 }
 
 // named reports whether rules name the action itself, rather than only labels that maps give it.
-func (b *vocabulary) named(tools []label, action string) bool {
-	return slices.ContainsFunc(tools, func(t label) bool {
-		l := label{text: t.text + "." + action, from: fromAction, certain: t.certain}
-		return b.naming.dotted[l.text] || b.naming.addsMatch(&l, tools)
+func (b *vocabulary) named(tools []naming.Label, action string) bool {
+	return slices.ContainsFunc(tools, func(t naming.Label) bool {
+		l := naming.Label{Text: t.Text + "." + action, From: naming.FromAction, Certain: t.Certain}
+		return b.naming.Dotted()[l.Text] || b.naming.Needs(&l, tools)
 	})
 }
 
 // unnamed returns an action that no rule names and that the maps treat alike. It is a longer text
 // if one is found; otherwise, it is an abstract value.
-func (b *Enumerator) unnamed(tools []label, ps []pattern, set uint64, action string) *value {
+func (b *Enumerator) unnamed(tools []naming.Label, ps []pattern, set uint64, action string) *value {
 	hits, _ := b.reads(ps, set, action)
 	for _, s := range join(action, "x") {
 		if longer, exact := b.reads(ps, set, s); exact && slices.Equal(longer, hits) && !b.named(tools, s) {

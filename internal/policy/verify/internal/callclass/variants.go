@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // add adds the classes of form f unless equivalent classes exist.
@@ -69,14 +71,14 @@ func (b *vocabulary) project(s *Class) {
 func (b *Enumerator) class(tool string, f *form) *Class {
 	s := &Class{Tool: tool, supposed: b.supposed[tool]}
 	policy := b.naming.labels(f)
-	all := slices.DeleteFunc(slices.Clone(policy), func(l label) bool { return l.glob > 0 })
+	all := slices.DeleteFunc(slices.Clone(policy), func(l naming.Label) bool { return l.Glob > 0 })
 	for _, n := range b.nets {
 		ls := policy
 		if n.Info.Labels == nil {
 			ls = n.own(f)
 			for _, l := range ls {
-				if l.glob == 0 {
-					all = add(all, l)
+				if l.Glob == 0 {
+					all = naming.Add(all, l)
 				}
 			}
 		}
@@ -100,7 +102,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 			}
 		}
 	}
-	s.labels = patterned(all, b.naming.globs)
+	s.labels = naming.WithPatterns(all, b.naming.Patterns())
 	return s
 }
 
@@ -125,11 +127,11 @@ func (b *vocabulary) keyOf(s *Class, f *form) string {
 }
 
 // appendNames appends everything that nets and assertions can see of the names.
-func (b *vocabulary) appendNames(key *strings.Builder, ls []label) {
+func (b *vocabulary) appendNames(key *strings.Builder, ls []naming.Label) {
 	key.WriteByte('|')
 	for _, l := range ls {
-		if b.listed[l.text] || l.glob > 0 {
-			fmt.Fprintf(key, "%q%v%v%d%d,", l.text, l.weak, l.certain, l.glob, l.from)
+		if b.listed[l.Text] || l.Glob > 0 {
+			fmt.Fprintf(key, "%q%v%v%d%d,", l.Text, l.Weak, l.Certain, l.Glob, l.From)
 		}
 	}
 }

@@ -5,25 +5,26 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // A vocabulary holds the tools and actions that calls can have, and the names that a policy gives
 // them.
 type vocabulary struct {
 	nets     []*Net
-	naming   *naming
-	maps     []*mapping          // maps of the policy, followed by those of nets
-	extra    []gate.Tool         // names that assertions use
-	tools    []string            // physical names
-	isTool   map[string]bool     // the physical names and the further names of known tools
-	known    map[string]bool     // names of known tools
-	supposed map[string]bool     // tools that might not exist
-	complete bool                // the only tools are the known tools and those that the policy or an assertion names
-	action   map[string][]string // actions that rules name, by tool
-	joint    map[string]bool     // tool.action names that several others together represent
-	listed   map[string]bool     // names that a net or an assertion uses
-	tries    int                 // limit on the synthesis of names
-	only     map[glob]bool       // patterns to synthesize names for; nil: all patterns
+	naming   *policyNaming
+	maps     []*mapping              // maps of the policy, followed by those of nets
+	extra    []gate.Tool             // names that assertions use
+	tools    []string                // physical names
+	isTool   map[string]bool         // the physical names and the further names of known tools
+	known    map[string]bool         // names of known tools
+	supposed map[string]bool         // tools that might not exist
+	complete bool                    // the only tools are the known tools and those that the policy or an assertion names
+	action   map[string][]string     // actions that rules name, by tool
+	joint    map[string]bool         // tool.action names that several others together represent
+	listed   map[string]bool         // names that a net or an assertion uses
+	tries    int                     // limit on the synthesis of names
+	only     map[naming.Pattern]bool // patterns to synthesize names for; nil: all patterns
 	clock    *clock
 }
 

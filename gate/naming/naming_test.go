@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/naming"
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
@@ -157,7 +157,11 @@ func TestExemptions(t *testing.T) {
 	plain, literal, glob := toolnet.Tool{Name: "chat.send"}, toolnet.Tool{Name: "chat.send", Kind: toolnet.Literal}, toolnet.Tool{Name: "chat.*", Kind: toolnet.Glob}
 	g := used()
 	g.Exempt([]toolnet.Tool{plain, literal})
-	g.Number(&naming.Pattern{Text: "chat*"})
+	if d := g.Dotted(); len(d) != 1 || !d["chat.send"] || !g.HasActions("chat") || g.HasActions("send") {
+		t.Errorf("dotted: %v", d)
+	}
+	pattern := naming.NewPattern(toolnet.Tool{Name: "chat*", Kind: toolnet.Glob})
+	g.Number(&pattern)
 	for _, c := range []struct {
 		call                 string
 		plain, literal, glob bool

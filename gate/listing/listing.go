@@ -4,9 +4,8 @@ package listing
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/naming"
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
@@ -86,7 +85,8 @@ func (l *Listing) list(transition int, tool toolnet.Tool) {
 
 // glob returns the entry of a pattern, and creates it if necessary.
 func (l *Listing) glob(tool toolnet.Tool) *globEntry {
-	p := naming.Pattern{Text: tool.Name, Except: tool.Except, Literal: l.literal(tool.Except), Actions: strings.Contains(tool.Name, ".")}
+	p := naming.NewPattern(tool)
+	p.Literal = l.literal(tool.Except)
 	i := slices.Index(l.patterns, p)
 	if i < 0 {
 		i = len(l.patterns)

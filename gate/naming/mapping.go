@@ -115,7 +115,7 @@ type match struct {
 // names appends the names given by the matching maps, in the order of the maps.
 func (m *Mapping) names(c *toolnet.Call, tools, ls []Label) []Label {
 	for _, h := range m.matches(c, tools) {
-		ls = add(ls, m.label(h))
+		ls = Add(ls, m.label(h))
 	}
 	return ls
 }
@@ -242,7 +242,7 @@ func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
 	}
 	ls := slices.Clone(tools)
 	for _, h := range hits {
-		ls = add(ls, m.label(h))
+		ls = Add(ls, m.label(h))
 	}
 	return ls
 }

@@ -1,7 +1,7 @@
 package listing
 
 import (
-	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // An Index finds the nets of a policy that might apply to a call, so that all other nets cost

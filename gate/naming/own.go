@@ -51,7 +51,7 @@ func (o *Own) mapped(c *toolnet.Call) (ls []Label, ok bool) {
 		}
 	}()
 	for _, name := range o.Mapper(*c) {
-		ls = add(ls, Label{Text: name.Text, From: FromMap, Certain: name.Certain, Weak: name.Weak})
+		ls = Add(ls, Label{Text: name.Text, From: FromMap, Certain: name.Certain, Weak: name.Weak})
 	}
 	return ls, true
 }

@@ -27,9 +27,9 @@ const (
 	FromGlob
 )
 
-// add adds l to ls. If ls already contains the name, its entry is merged in place: the name is
+// Add adds l to ls. If ls already contains the name, its entry is merged in place: the name is
 // certain if any of its sources is, and weak only if all of them are.
-func add(ls []Label, l Label) []Label {
+func Add(ls []Label, l Label) []Label {
 	for i := range ls {
 		if k := &ls[i]; k.Text == l.Text && k.Glob == l.Glob {
 			k.From |= l.From
@@ -41,10 +41,10 @@ func add(ls []Label, l Label) []Label {
 	return append(ls, l)
 }
 
-// Merge adds all labels of more to ls; see add.
+// Merge adds all labels of more to ls; see [Add].
 func Merge(ls, more []Label) []Label {
 	for _, l := range more {
-		ls = add(ls, l)
+		ls = Add(ls, l)
 	}
 	return ls
 }
@@ -69,6 +69,11 @@ type Pattern struct {
 	Except  string // the pattern does not match a call that certainly has this name
 	Literal bool   // Except is quoted, so an action of that name does not count
 	Actions bool   // the pattern contains a dot and so applies to tool.action
+}
+
+// NewPattern returns the pattern of a rule. Whether its Except is quoted depends on the other rules.
+func NewPattern(t toolnet.Tool) Pattern {
+	return Pattern{Text: t.Name, Except: t.Except, Actions: strings.Contains(t.Name, ".")}
 }
 
 // appliesTo reports whether g is compared with l at all.
@@ -97,11 +102,28 @@ func Matches(u *toolnet.Tool, l *Label) bool {
 	}
 	switch u.Kind {
 	case toolnet.Glob:
-		g := Pattern{Text: u.Name, Actions: strings.Contains(u.Name, ".")}
-		return g.appliesTo(l) && toolnet.MatchGlob(u.Name, l.Text)
+		return (strings.Contains(u.Name, ".") || l.From != FromAction) && toolnet.MatchGlob(u.Name, l.Text)
 	case toolnet.Literal:
 		return l.Text == u.Name && l.From != FromAction
 	default:
 		return l.Text == u.Name
 	}
+}
+
+// match returns the label for a call with these names if the pattern matches.
+func (g *Pattern) match(names []Label) (Label, bool) {
+	l := Label{Text: g.Text, From: FromGlob, Weak: true}
+	found := false
+	for i := range names {
+		n := &names[i]
+		if g.exempts(n) {
+			return Label{}, false
+		}
+		if g.appliesTo(n) && toolnet.MatchGlob(g.Text, n.Text) {
+			found = true
+			l.Certain = l.Certain || n.Certain
+			l.Weak = l.Weak && n.Weak
+		}
+	}
+	return l, found
 }

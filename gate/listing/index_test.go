@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/petrigate/petrigate/gate/internal/listing"
-	"github.com/petrigate/petrigate/gate/internal/naming"
+	"github.com/petrigate/petrigate/gate/listing"
+	"github.com/petrigate/petrigate/gate/naming"
 )
 
 // nets lists the elements of a set.

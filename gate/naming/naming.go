@@ -81,7 +81,7 @@ func (g *Naming) Number(p *Pattern) int {
 func Physical(c *toolnet.Call, ls []Label) []Label {
 	ls = append(ls, Label{Text: c.Tool, From: FromTool, Certain: !c.Foreign, Weak: c.Foreign})
 	for _, n := range c.Also {
-		ls = add(ls, Label{Text: n.Text, From: FromTool, Certain: n.Certain, Weak: n.Weak})
+		ls = Add(ls, Label{Text: n.Text, From: FromTool, Certain: n.Certain, Weak: n.Weak})
 	}
 	return ls
 }
@@ -93,7 +93,7 @@ func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 		return ls
 	}
 	for i := range tools {
-		if g.actionPatterns || g.bases[tools[i].Text] {
+		if g.HasActions(tools[i].Text) {
 			ls = g.actions(c, tools[i], ls)
 		}
 	}
@@ -109,6 +109,12 @@ func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 // Patterns returns the patterns of the policy by number.
 func (g *Naming) Patterns() []Pattern { return g.globs }
 
+// HasActions reports whether a rule can refer to an action of the tool.
+func (g *Naming) HasActions(tool string) bool { return g.actionPatterns || g.bases[tool] }
+
+// Dotted returns the names of actions that rules use. The result must not be modified.
+func (g *Naming) Dotted() map[string]bool { return g.dotted }
+
 // actions appends the names of the form tool.action. If the action is not a single string, it can
 // contain many strings; only those that a rule refers to are added.
 func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
@@ -117,15 +123,15 @@ func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	for _, action := range f.All() {
 		l.Text = tool.Text + "." + action
 		l.Weak = tool.Weak || f.Weak() || c.Others[l.Text]
-		if !f.Weak() || g.dotted[l.Text] || g.needs(&l, ls) {
-			ls = add(ls, l)
+		if !f.Weak() || g.dotted[l.Text] || g.Needs(&l, ls) {
+			ls = Add(ls, l)
 		}
 	}
 	return ls
 }
 
-// needs reports whether a pattern matches l but none of ls.
-func (g *Naming) needs(l *Label, ls []Label) bool {
+// Needs reports whether a pattern matches l but none of ls.
+func (g *Naming) Needs(l *Label, ls []Label) bool {
 	return slices.ContainsFunc(g.globs, func(p Pattern) bool {
 		_, already := p.match(ls)
 		return !already && p.appliesTo(l) && toolnet.MatchGlob(p.Text, l.Text)
@@ -142,24 +148,6 @@ func WithPatterns(ls []Label, globs []Pattern) []Label {
 		}
 	}
 	return ls
-}
-
-// match returns the label for a call with these names if the pattern matches.
-func (g *Pattern) match(names []Label) (Label, bool) {
-	l := Label{Text: g.Text, From: FromGlob, Weak: true}
-	found := false
-	for i := range names {
-		n := &names[i]
-		if g.exempts(n) {
-			return Label{}, false
-		}
-		if g.appliesTo(n) && toolnet.MatchGlob(g.Text, n.Text) {
-			found = true
-			l.Certain = l.Certain || n.Certain
-			l.Weak = l.Weak && n.Weak
-		}
-	}
-	return l, found
 }
 
 // CanGive reports whether some arguments could give a call with these physical names a name that u
