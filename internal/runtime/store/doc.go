@@ -10,6 +10,9 @@
 // principal share (part), and the nets that all sessions share (part). Each part is one row of the
 // database with a version.
 //
+// [Durable] decides the steps on the cached states. Its committer commits them to the database, and
+// its presence writes and reads the heartbeats of processes.
+//
 // # State write
 //
 // A write of [Durable] uses optimistic concurrency and group commit:

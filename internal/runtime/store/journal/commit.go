@@ -97,6 +97,32 @@ func (b *Backend) commit(ctx context.Context, ops []*backend.Op) error {
 	return nil
 }
 
+// lockProcess acquires the process lock and brings the image to the end of the log. The caller must
+// hold the appending lock.
+func (b *Backend) lockProcess(ctx context.Context) error {
+	if b.process.unlockFiles == nil {
+		if err := b.process.lock(ctx); err != nil {
+			b.lockImage()
+			defer b.unlockImage()
+			b.lastErr = err
+			return err
+		}
+		b.timer.Reset(lease)
+	}
+	b.process.idle = false
+	b.lockImage()
+	defer b.unlockImage()
+	err := errClosed
+	if !b.closed {
+		err = b.verifyEnd()
+	}
+	if err != nil {
+		b.process.unlock()
+		b.lastErr = err
+	}
+	return err
+}
+
 // fetch reads the versions and approvals that only the checkpoint knows.
 func (w *batch) fetch(ops []*backend.Op) error {
 	var parts []backend.PartID

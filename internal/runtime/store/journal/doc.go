@@ -33,7 +33,8 @@
 //
 // # Main types
 //
-//   - [Backend]: the open log with its checkpoint
+//   - [Backend]: the open log with its checkpoint, for several goroutines
+//   - replica: the log as this process has read it
 //   - image: the state at the end of the log, as far as it differs from the checkpoint
 //   - log and directory: the current segment, and the files beside the database
 //   - batch and step: the steps that are appended in one write

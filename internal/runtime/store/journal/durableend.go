@@ -10,11 +10,8 @@ import (
 	"os"
 )
 
-// endSuffix is the suffix of the file that holds the last step known to be on the disk. If the log
+// durableEnd is the content of the file that holds the last step known to be on the disk. If the log
 // ends before that step, it was replaced by an older copy.
-const endSuffix = "-head"
-
-// durableEnd is the content of the file.
 type durableEnd struct {
 	Step uint64 `json:"step"`
 	Hash string `json:"hash"`
@@ -53,28 +50,6 @@ func (f *directory) readDurableEnd() (at position, err error) {
 	}
 	at.step = t.Step
 	return at, nil
-}
-
-// saveDurableEnd flushes the log and writes its last step to the file. The caller must hold mu.
-func (b *Backend) saveDurableEnd() error {
-	if err := b.log.flusher.flushTo(b.image.at.step, func() uint64 { return b.image.at.step }); err != nil {
-		return err
-	}
-	b.writeDurableEnd(b.image.at)
-	return nil
-}
-
-// writeDurableEnd writes the file. If that fails, the next start cannot detect an older copy of the
-// log; nothing is refused.
-func (b *Backend) writeDurableEnd(at position) {
-	name := b.log.path + endSuffix
-	data, err := json.Marshal(durableEnd{at.step, hex.EncodeToString(at.hash[:])})
-	if err == nil {
-		err = b.log.replace(name, append(data, '\n'))
-	}
-	if err != nil {
-		b.logger.Warn("cannot note the end of the state log; a restart will not detect an older copy", "file", name, "error", err)
-	}
 }
 
 // replace writes a file atomically: after a power loss it has either the old or the new content.

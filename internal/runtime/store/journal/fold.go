@@ -1,8 +1,6 @@
 package journal
 
 import (
-	"errors"
-	"path/filepath"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
@@ -124,37 +122,6 @@ func (b *Backend) rotateIfFull() {
 		b.retrySize = at + b.segment/8
 		b.logger.Warn("cannot rotate the state log; it keeps growing", "error", err)
 	}
-}
-
-// rotate renames the segment and begins the next one. Steps that are not folded must be on the disk
-// first, because the steps of the next segment depend on them. The caller must hold the process
-// lock and mu.
-func (b *Backend) rotate(folded bool) error {
-	l, at := &b.log, &b.image.at
-	l.cutPadding(at.offset)
-	if err := l.flusher.flushTo(at.step, func() uint64 { return at.step }); err != nil && !folded {
-		return err
-	}
-	if err := l.writeSegment(l.path+nextSuffix, at); err != nil {
-		return err
-	}
-	dir := filepath.Dir(l.path) // flush now: the disk might write directory entries out of order
-	if err := l.disk.syncDir(dir); err != nil {
-		return err
-	}
-	aside := l.segmentName(l.header.segment) + fullSuffix
-	if err := l.disk.rename(l.name(), aside); err != nil {
-		return err
-	}
-	err := l.disk.syncDir(dir)
-	if err == nil {
-		err = l.installNext()
-	}
-	if err != nil {
-		return errors.Join(err, l.disk.rename(aside, l.name()))
-	}
-	b.retrySize = 0
-	return b.openNext()
 }
 
 // ensureFlushed returns when the step is on the disk. After an error, a power loss may lose the

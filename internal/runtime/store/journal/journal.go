@@ -44,34 +44,26 @@ type Options struct {
 //
 // Lock order: appending, the process lock, folding, mu.
 type Backend struct {
-	name    string
 	sync    string
 	now     func() time.Time
-	logger  *slog.Logger
 	segment int64
 
-	appending sync.Mutex // held while appending to the log
-	process   processLock
+	appending sync.Mutex  // held while appending to the log
 	timer     *time.Timer // gives up the process lock
 	batch     batch
 
-	folding    sync.Mutex // held while writing the checkpoint from the image
-	checkpoint *sqlite.Checkpoint
-	kick       chan struct{} // wakes the goroutine that folds
-	stop       chan struct{}
-	ended      chan struct{}
+	folding sync.Mutex // held while writing the checkpoint from the image
+	stop    chan struct{}
+	ended   chan struct{}
 
 	archive archive
 
-	mu          sync.Mutex
-	log         log
-	image       image
+	mu sync.Mutex
+	replica
 	closed      bool
-	chain       chainEnd
 	lastErr     error // error of the last write
 	lastFoldErr error // error of the last fold
 	spaceNeeded int   // bytes that did not fit on the disk; 0: there was space
-	retrySize   int64 // the next rotation after a failed one is tried at this size of the segment
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -91,10 +83,11 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 		return nil, fmt.Errorf("opening the state database: %w", err)
 	}
 	b := &Backend{
-		name: cmp.Or(o.Writer, strings.ToLower(rand.Text())), sync: cmp.Or(o.Sync, Full), now: o.Now, logger: o.Logger,
-		segment: cmp.Or(o.segment, maxSegment),
-		process: processLock{path: path, timeout: 5 * time.Second},
-		kick:    make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{}),
+		sync: cmp.Or(o.Sync, Full), now: o.Now, segment: cmp.Or(o.segment, maxSegment), stop: make(chan struct{}), ended: make(chan struct{}),
+		replica: replica{
+			name: cmp.Or(o.Writer, strings.ToLower(rand.Text())), logger: o.Logger,
+			process: processLock{path: path, timeout: 5 * time.Second}, kick: make(chan struct{}, 1),
+		},
 	}
 	if b.now == nil {
 		b.now = time.Now
@@ -152,6 +145,7 @@ func (b *Backend) open(ctx context.Context, dial func(*sqlite.Options)) (err err
 	if err := b.load(); err != nil {
 		return err
 	}
+	b.archive.database, b.archive.checkpoint = b.log.database, b.checkpoint
 	if err := b.recover(); err != nil {
 		return err
 	}
@@ -159,44 +153,6 @@ func (b *Backend) open(ctx context.Context, dial func(*sqlite.Options)) (err err
 		return err
 	}
 	return b.saveDurableEnd()
-}
-
-// load sets the image to the checkpoint. The log is read from there.
-func (b *Backend) load() error {
-	var at sqlite.Place
-	err := b.checkpoint.Read(func(r sqlite.Reading) (err error) {
-		if at, err = r.Place(); err != nil {
-			return err
-		}
-		stops, err := r.Stops()
-		if err != nil {
-			return err
-		}
-		clock, err := r.Clock()
-		b.image = newImage(&at, stops, clock)
-		if err != nil {
-			return err
-		}
-		heads, err := r.Heads()
-		for i := range heads {
-			if h := &heads[i]; h.Writer == b.name && h.Seq > b.chain.seq {
-				b.chain = chainEnd{h.Seq, h.Hash}
-			}
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	switch b.log.database {
-	case "":
-		b.log.database, b.archive.database, b.archive.checkpoint = at.ID, at.ID, b.checkpoint
-	case at.ID:
-	default:
-		return fmt.Errorf("%w: another database has replaced it", backend.ErrRolledBack)
-	}
-	b.log.close()
-	return nil
 }
 
 // lockImage locks mu, which guards the image and the log.
@@ -280,9 +236,3 @@ func (b *Backend) Close() error {
 }
 
 var errClosed = errors.New("it is closed")
-
-// chainEnd is the last record in the chain of this process.
-type chainEnd struct {
-	seq  uint64
-	hash [32]byte
-}

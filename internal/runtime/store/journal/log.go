@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 	"github.com/petrigate/petrigate/internal/safefile"
@@ -22,6 +23,7 @@ import (
 // its first step: first with all its lines, and, when it is sealed, with only its records.
 const (
 	logSuffix      = "-log"
+	endSuffix      = "-head"     // the last step known to be on the disk, see durableEnd
 	nextSuffix     = "-log.new"  // the next segment before it is named
 	segmentSuffix  = "-log-"     // followed by twenty digits
 	fullSuffix     = ".full"     // with all lines
@@ -361,4 +363,50 @@ func (l *directory) listSegments() (numbers []uint64, full, sealed map[uint64]bo
 	}
 	slices.Sort(numbers)
 	return numbers, full, sealed, nil
+}
+
+// remedy returns advice about a log that is damaged or older than its database.
+func (l *directory) remedy() string {
+	return fmt.Sprintf("restore the newer copy or, to continue from the checkpoint, end all petrigate processes that use it and remove %q and %q", l.name(), l.path+endSuffix)
+}
+
+// finishRotation names the next segment if a process ended before it could. The image may still
+// have to read earlier renamed segments.
+func (l *directory) finishRotation(at *position) error {
+	f, header, err := l.openSegment(l.path+nextSuffix, os.O_RDONLY)
+	if err != nil {
+		return fmt.Errorf("the log %q was removed while it was in use; restore it, or end all petrigate processes that use it and start again", l.name())
+	}
+	_ = f.Close()
+	if header.step > at.step {
+		return nil
+	}
+	if header.step != at.step || header.hash != at.hash {
+		return fmt.Errorf("%w: its log %q is missing; restore it", backend.ErrRolledBack, l.name())
+	}
+	return l.installNext()
+}
+
+// maxTempAge is the longest time that a running process needs for a temporary file: the process of
+// an older one must have been killed.
+const maxTempAge = time.Minute
+
+// removeLeftovers removes temporary files of killed processes. A slow process that loses a file
+// this way writes it again.
+func (l *log) removeLeftovers(now time.Time) error {
+	names, err := l.disk.list(filepath.Dir(l.path))
+	if err != nil {
+		return err
+	}
+	_ = l.disk.remove(l.path + "-witness") // written by schemas before the log existed
+	for _, name := range names {
+		unsealed := strings.HasPrefix(name, l.path+segmentSuffix) && strings.HasSuffix(name, unsealedSuffix)
+		if !unsealed && !strings.HasPrefix(name, l.path+endSuffix+".") {
+			continue
+		}
+		if info, err := l.disk.stat(name); err == nil && now.Sub(info.ModTime()) > maxTempAge {
+			_ = l.disk.remove(name) // the next start tries again
+		}
+	}
+	return nil
 }

@@ -49,17 +49,6 @@ func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
 	}
 }
 
-// checkPlace refuses a database that is another one, or that has fewer steps folded than before.
-func (b *Backend) checkPlace(at *sqlite.Place, folded uint64) error {
-	switch {
-	case at.ID != b.log.database:
-		return fmt.Errorf("%w: the log belongs to another database; restore its own database", backend.ErrRolledBack)
-	case at.Step < folded:
-		return &sqlite.FoldError{Have: at.Step, From: folded}
-	}
-	return nil
-}
-
 // catchUp reads the log as far as it is written. The caller must hold mu.
 func (b *Backend) catchUp() error {
 	err := errClosed

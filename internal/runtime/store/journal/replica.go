@@ -1,0 +1,444 @@
+package journal
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
+	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
+)
+
+// replica is the log as this process has read it: the current segment, and the image at the end of
+// its steps. Other processes append to the same log, and the replica follows them.
+//
+// The mu of [Backend] guards the fields from log on, so it is held by all callers of a method that
+// uses them. The appending lock guards process.
+type replica struct {
+	name       string // name of the chain of records
+	logger     *slog.Logger
+	process    processLock
+	checkpoint *sqlite.Checkpoint // the image holds the changes since
+	kick       chan struct{}      // wakes the goroutine that folds
+
+	log       log
+	image     image
+	chain     chainEnd
+	retrySize int64 // the next rotation after a failed one is tried at this size of the segment
+}
+
+// Limits of what the checkpoint may lack.
+const (
+	foldAfter  = time.Second
+	foldBytes  = 8 << 20     // size of lines that are folded without delay
+	foldRetry  = time.Second // delay after a failure
+	maxBacklog = 64 << 20    // size of unfolded lines above which nothing is reserved
+	maxSegment = 16 << 20    // size above which the next segment is begun
+)
+
+// chainEnd is the last record in the chain of this process.
+type chainEnd struct {
+	seq  uint64
+	hash [32]byte
+}
+
+// load sets the image to the checkpoint. The log is read from there.
+func (r *replica) load() error {
+	var at sqlite.Place
+	err := r.checkpoint.Read(func(read sqlite.Reading) (err error) {
+		if at, err = read.Place(); err != nil {
+			return err
+		}
+		stops, err := read.Stops()
+		if err != nil {
+			return err
+		}
+		clock, err := read.Clock()
+		r.image = newImage(&at, stops, clock)
+		if err != nil {
+			return err
+		}
+		heads, err := read.Heads()
+		for i := range heads {
+			if h := &heads[i]; h.Writer == r.name && h.Seq > r.chain.seq {
+				r.chain = chainEnd{h.Seq, h.Hash}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	switch r.log.database {
+	case "":
+		r.log.database = at.ID
+	case at.ID:
+	default:
+		return fmt.Errorf("%w: another database has replaced it", backend.ErrRolledBack)
+	}
+	r.log.close()
+	return nil
+}
+
+// recover opens the log, reads it to its end, and cuts off the bytes behind the last step. The
+// caller must hold the process lock and mu.
+func (r *replica) recover() error {
+	if err := r.ensureLog(); err != nil {
+		return err
+	}
+	want, err := r.log.readDurableEnd()
+	if err != nil {
+		return err
+	}
+	if err := r.follow(false); err != nil {
+		return err
+	}
+	if at := &r.image.at; at.step < want.step || at.step == want.step && at.hash != want.hash {
+		return fmt.Errorf("%w: its log ends with step %d, but had step %d; restore the newer copy or, to continue without the lost steps, end all petrigate processes that use it and remove %q",
+			backend.ErrRolledBack, at.step, want.step, r.log.path+endSuffix)
+	}
+	return r.readToEnd()
+}
+
+// ensureLog makes sure that a log exists. A database without a log is new, or was restored alone;
+// in the latter case the operator has removed the file of the durable end as well.
+func (r *replica) ensureLog() error {
+	if _, err := r.log.disk.stat(r.log.name()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if f, header, err := r.log.openSegment(r.log.path+nextSuffix, os.O_RDONLY); err == nil { // a process ended in rotate
+		_ = f.Close()
+		if header.step > r.image.at.step || r.image.at.offset > 0 {
+			return r.log.installNext()
+		}
+	}
+	switch _, err := r.log.disk.stat(r.log.path + endSuffix); {
+	case errors.Is(err, fs.ErrNotExist):
+		return r.log.create(&r.image.at)
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("%w: its log %q is missing; restore it or, to continue from the checkpoint, end all petrigate processes that use it and remove %q",
+		backend.ErrRolledBack, r.log.name(), r.log.path+endSuffix)
+}
+
+// verifyEnd brings the image to the end of the log. No other process appends while this one holds
+// the process lock, so it only checks from time to time whether the file was removed, replaced or
+// truncated. The caller must hold the process lock and mu.
+func (r *replica) verifyEnd() error {
+	now := time.Now()
+	if since := now.Sub(r.process.verified); since >= 0 && since < lease {
+		return nil
+	}
+	if r.log.file != nil && !r.process.verified.IsZero() {
+		named, err := r.log.hasName()
+		size, _, more := r.log.file.state()
+		if err == nil && more == nil && named && size == r.log.size {
+			if r.log.isEnd(&r.image.at) {
+				r.process.setCurrent(now)
+				return nil
+			}
+		}
+	}
+	return r.readToEnd()
+}
+
+// readToEnd reads the log to its end and cuts off the rest. The caller must hold the process lock
+// and mu.
+func (r *replica) readToEnd() error {
+	err := r.follow(true)
+	if err == nil {
+		r.log.scanned = true
+		r.process.setCurrent(time.Now())
+	} else {
+		r.process.setStale()
+	}
+	return err
+}
+
+// follow reads the log to its end. If lead is true, this process holds the process lock: then the
+// end is certain, and what follows the last step is cut off. The caller must hold mu.
+func (r *replica) follow(lead bool) error {
+	for range 1000 {
+		if r.log.file == nil {
+			if err := r.openPosition(); err != nil {
+				return err
+			}
+			if r.log.file == nil {
+				continue
+			}
+		}
+		named, err := r.log.hasName()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		junk, broken := r.readSteps() // after hasName: if another file has the name, this one gets no more steps
+		switch {
+		case err == nil && !named && r.reopen():
+			continue
+		case broken != nil:
+			return broken
+		case named && (junk == 0 || !lead):
+			return nil
+		case named:
+			return r.cut(junk)
+		case junk > 0:
+			return fmt.Errorf("%w: the log segment that begins after step %d is damaged after step %d; restore a good copy", backend.ErrRolledBack, r.image.at.segment, r.image.at.step)
+		}
+		if err != nil && !lead { // another process is about to name the next segment
+			if !r.log.exists(r.log.segmentName(r.image.at.step) + fullSuffix) {
+				return nil
+			}
+		} else if err != nil {
+			if err := r.log.finishRotation(&r.image.at); err != nil {
+				return err
+			}
+		}
+		if err := r.openNext(); err != nil {
+			return err
+		}
+	}
+	return errors.New("the log is rotated again and again")
+}
+
+// readSize is the number of bytes read at a time, unless a step is longer.
+const readSize = 1 << 20
+
+// readSteps applies the steps after the position of the image. It returns the number of bytes
+// behind them that are not a step.
+func (r *replica) readSteps() (junk int64, err error) {
+	var data []byte
+	for most, more := readSize, true; more; {
+		begun := r.image.at.offset
+		if data, more, err = r.log.readFrom(data, begun, most, !r.log.scanned); err != nil {
+			return 0, err
+		}
+		if right, err := endsAt(r.log.file, &r.log.header, &r.image.at); err != nil || !right {
+			return 0, errors.Join(err, fmt.Errorf("%w: step %d of the log has changed; restore the newer copy", backend.ErrRolledBack, r.image.at.step))
+		}
+		s := scan{at: r.image.at}
+		for junk = int64(len(data)); junk > 0; junk = int64(len(data)) - (s.at.offset - begun) {
+			st, ok, _ := s.next(data[s.at.offset-begun:])
+			if !ok {
+				break // the rest does not count, whatever it contains
+			}
+			r.advance(&st, s.at)
+		}
+		if s.at.offset == begun {
+			most *= 4
+		}
+	}
+	return junk, nil
+}
+
+// advance applies a step that ends at the given position to the image.
+func (r *replica) advance(s *step, at position) {
+	before := r.image.bytes
+	r.image.bytes += at.offset - r.image.at.offset
+	r.image.apply(s)
+	r.image.at = at
+	if before == 0 || before < foldBytes && r.image.bytes >= foldBytes {
+		wake(r.kick)
+	}
+	for i := range s.records {
+		if own := &s.records[i]; own.Writer == r.name {
+			r.chain = chainEnd{own.Seq, own.Hash}
+		}
+	}
+}
+
+// cut removes the bytes behind the last step: a process ended in the middle of a write, or the
+// power failed before the step was on the disk.
+func (r *replica) cut(junk int64) error {
+	r.log.end = r.image.at.offset
+	if err := r.log.cut(); err != nil {
+		return err
+	}
+	r.logger.Info("removed uncommitted bytes from the state log", "file", r.log.name(), "bytes", junk)
+	return nil
+}
+
+// openPosition opens the segment that contains the position of the image, or the next segment if
+// the image is at the end of one, which may already be sealed. If another process has sealed the
+// segment meanwhile, it opens no file and loads the checkpoint again.
+func (r *replica) openPosition() error {
+	at := &r.image.at
+	unnamed := r.log.open() // a process ended during a rotation
+	if unnamed != nil && !errors.Is(unnamed, fs.ErrNotExist) {
+		return unnamed
+	}
+	if h := &r.log.header; unnamed == nil && h.step == at.step && h.hash == at.hash { // the rotation was just after the step
+		at.segment, at.offset = h.segment, h.offset
+		return nil
+	}
+	if unnamed != nil || r.log.header.segment > at.segment {
+		f, header, err := r.log.openSegment(r.log.segmentName(at.segment)+fullSuffix, os.O_RDWR)
+		if errors.Is(err, fs.ErrNotExist) {
+			f, header, err = r.log.openSegment(r.log.segmentName(at.step)+fullSuffix, os.O_RDWR)
+		}
+		if errors.Is(err, fs.ErrNotExist) && unnamed == nil {
+			return r.reload()
+		}
+		if err != nil {
+			r.log.close()
+			return err
+		}
+		r.log.use(f, header)
+	}
+	if r.log.header.step == at.step {
+		at.segment, at.offset = r.log.header.segment, r.log.header.offset
+	}
+	if r.log.header.segment < at.segment {
+		r.log.close()
+		return fmt.Errorf("%w: its log begins after step %d, not after step %d; %s", backend.ErrRolledBack, r.log.header.segment, at.segment, r.log.remedy())
+	}
+	right, err := endsAt(r.log.file, &r.log.header, at)
+	if err != nil || !right {
+		r.log.close()
+		return errors.Join(err, fmt.Errorf("%w: step %d of its log has changed; %s", backend.ErrRolledBack, at.step, r.log.remedy()))
+	}
+	at.offset = max(at.offset, r.log.header.offset)
+	return nil
+}
+
+// reopen switches to a file that has replaced the segment under its name, for example a copy, if
+// that file has all steps that the image has read. It reports whether it did.
+func (r *replica) reopen() bool {
+	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)
+	if err != nil {
+		return false // openNext reports the error
+	}
+	at := &r.image.at
+	if header.segment == at.segment && at.offset > header.offset {
+		if right, err := endsAt(f, &header, at); err == nil && right {
+			r.log.use(f, header)
+			return true
+		}
+	}
+	_ = f.Close()
+	return false
+}
+
+// openNext switches to the segment after the current one, which was renamed. The next segment may
+// be a renamed one or the log itself. The log has no name if a process ended during a rotation.
+func (r *replica) openNext() error {
+	at := &r.image.at
+	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)
+	unnamed := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !unnamed {
+		return err
+	}
+	if unnamed || header.step > at.step {
+		if !unnamed {
+			_ = f.Close()
+		}
+		f, header, err = r.log.openSegment(r.log.segmentName(at.step)+fullSuffix, os.O_RDWR)
+		if errors.Is(err, fs.ErrNotExist) { // folded and sealed meanwhile
+			return r.reload()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if header.step != at.step || header.hash != at.hash {
+		_ = f.Close()
+		return fmt.Errorf("%w: another log has replaced its log; restore the newer copy", backend.ErrRolledBack)
+	}
+	r.log.use(f, header)
+	at.segment, at.offset = header.segment, header.offset
+	return nil
+}
+
+// reload loads the checkpoint again. The checkpoint must be ahead of the image, since a segment was
+// sealed.
+func (r *replica) reload() error {
+	before, chain := r.image, r.chain
+	err := r.load()
+	if err == nil && r.image.at.step <= before.at.step {
+		err = fmt.Errorf("%w: its checkpoint is at step %d, and the log has no steps after step %d; restore the newer copies of the database and its log",
+			backend.ErrRolledBack, r.image.at.step, before.at.step)
+	}
+	if err != nil {
+		r.log.close()
+		r.image, r.chain = before, chain
+	}
+	return err
+}
+
+// rotate renames the segment and begins the next one. Steps that are not folded must be on the disk
+// first, because the steps of the next segment depend on them. The caller must hold the process
+// lock and mu.
+func (r *replica) rotate(folded bool) error {
+	l, at := &r.log, &r.image.at
+	l.cutPadding(at.offset)
+	if err := l.flusher.flushTo(at.step, func() uint64 { return at.step }); err != nil && !folded {
+		return err
+	}
+	if err := l.writeSegment(l.path+nextSuffix, at); err != nil {
+		return err
+	}
+	dir := filepath.Dir(l.path) // flush now: the disk might write directory entries out of order
+	if err := l.disk.syncDir(dir); err != nil {
+		return err
+	}
+	aside := l.segmentName(l.header.segment) + fullSuffix
+	if err := l.disk.rename(l.name(), aside); err != nil {
+		return err
+	}
+	err := l.disk.syncDir(dir)
+	if err == nil {
+		err = l.installNext()
+	}
+	if err != nil {
+		return errors.Join(err, l.disk.rename(aside, l.name()))
+	}
+	r.retrySize = 0
+	return r.openNext()
+}
+
+// saveDurableEnd flushes the log and writes its last step to the file. The caller must hold mu.
+func (r *replica) saveDurableEnd() error {
+	if err := r.log.flusher.flushTo(r.image.at.step, func() uint64 { return r.image.at.step }); err != nil {
+		return err
+	}
+	r.writeDurableEnd(r.image.at)
+	return nil
+}
+
+// writeDurableEnd writes the file. If that fails, the next start cannot detect an older copy of the
+// log; nothing is refused.
+func (r *replica) writeDurableEnd(at position) {
+	name := r.log.path + endSuffix
+	data, err := json.Marshal(durableEnd{at.step, hex.EncodeToString(at.hash[:])})
+	if err == nil {
+		err = r.log.replace(name, append(data, '\n'))
+	}
+	if err != nil {
+		r.logger.Warn("cannot note the end of the state log; a restart will not detect an older copy", "file", name, "error", err)
+	}
+}
+
+// checkPlace refuses a database that is another one, or that has fewer steps folded than before.
+func (r *replica) checkPlace(at *sqlite.Place, folded uint64) error {
+	switch {
+	case at.ID != r.log.database:
+		return fmt.Errorf("%w: the log belongs to another database; restore its own database", backend.ErrRolledBack)
+	case at.Step < folded:
+		return &sqlite.FoldError{Have: at.Step, From: folded}
+	}
+	return nil
+}
+
+// wake wakes the goroutine that folds.
+func wake(kick chan<- struct{}) {
+	select {
+	case kick <- struct{}{}:
+	default:
+	}
+}
