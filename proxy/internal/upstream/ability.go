@@ -4,8 +4,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// An ability is a client capability that the proxy can forward, with the parts that a client can
-// support or not.
+// An ability is a client capability that the proxy can forward, with those parts of it that a
+// client may or may not support.
 type ability struct {
 	name  string
 	parts []string
@@ -19,17 +19,17 @@ func abilities() [3]ability {
 	}
 }
 
-// has reports whether the declared capability includes a part.
+// has reports whether the declared capability includes the given part.
 func (a ability) has(declared []byte, part string) bool {
 	_, ok := rawjson.Member(declared, part)
-	if a.name == "elicitation" && part == "form" { // form was the only mode before modes could be declared
+	if a.name == "elicitation" && part == "form" { // forms were the only mode before modes could be declared
 		_, url := rawjson.Member(declared, "url")
 		return ok || !url
 	}
 	return ok
 }
 
-// within reports whether b includes no part that wider lacks.
+// within reports whether every part included in b is also included in wider.
 func (a ability) within(b, wider []byte) bool {
 	for _, part := range a.parts {
 		if a.has(b, part) && !a.has(wider, part) {
@@ -39,7 +39,7 @@ func (a ability) within(b, wider []byte) bool {
 	return true
 }
 
-// union returns the union of x and y: one of them unchanged if it includes the other.
+// union returns the union of x and y. If one of them includes the other, it is returned unchanged.
 func (a ability) union(x, y []byte) []byte {
 	switch {
 	case a.within(y, x):
@@ -56,7 +56,7 @@ func (a ability) union(x, y []byte) []byte {
 	return all.Bytes()
 }
 
-// covers reports whether the capabilities a include all of b.
+// covers reports whether the capabilities a include all capabilities b.
 func covers(a, b []byte) bool {
 	for _, x := range abilities() {
 		want, ok := rawjson.Member(b, x.name)
@@ -71,7 +71,8 @@ func covers(a, b []byte) bool {
 	return true
 }
 
-// union returns the union of the capabilities a and b, preferring the form in a.
+// union returns the union of the capabilities a and b. Where both have a capability, it prefers the
+// form in a.
 func union(a, b []byte) []byte {
 	var all rawjson.Object
 	for _, x := range abilities() {

@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A server of 2025-11-25 learns the capabilities of its client in the handshake, and can offer
-// other tools to a more capable client. The proxy declares the union of its clients' capabilities.
-// A client with further capabilities makes a new handshake necessary.
+// A server of revision 2025-11-25 learns its client's capabilities from initialize, and may offer
+// different tools to a more capable client. The proxy declares the union of its clients'
+// capabilities. If a client has further capabilities, the handshake must be repeated.
 
-// errRedeclared: the connection was ended for such a handshake.
+// errRedeclared means that the connection was ended in order to repeat the handshake.
 var errRedeclared = errors.New("more is to be declared to the server")
 
-// Declares reports whether the server knows the capabilities already or cannot use them.
+// Declares reports whether the server already knows the capabilities, or cannot use them.
 func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	if u.host.Options.OnRequest == nil {
 		return true
@@ -37,15 +37,15 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	return declared
 }
 
-// prefers2025 reports whether the first client chose 2025-11-25.
+// prefers2025 reports whether the first client has chosen revision 2025-11-25.
 func (u *Upstream) prefers2025() (yes bool) {
 	u.locked(func() { yes = u.prefer2025 })
 	return yes
 }
 
-// Intend adds the capabilities of a client to those that the next handshake declares. If the server
-// speaks both families of revisions and the configuration leaves the choice open, the first client
-// also chooses the family, so that its messages need no translation. Intend does not block.
+// Intend adds a client's capabilities to those that the next handshake declares. If the server
+// supports both revision families and the configuration does not choose one, the first client's
+// family is chosen, so that its messages need no translation. Intend does not block.
 func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	u.locked(func() {
 		u.declared = union(u.declared, capabilities)
@@ -55,15 +55,15 @@ func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	})
 }
 
-// Declare is called after Intend for a server that might be up already. If the server does not know
-// the capabilities, Declare repeats the handshake, and waits for it until ctx ends.
+// Declare must be called after Intend if the server may already be up. If the server does not know
+// the capabilities, Declare repeats the handshake and waits for it until ctx ends.
 func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	again := u.nextUp()
 	current := u.current.Load()
 	switch {
 	case current != nil && !u.Declares(capabilities):
 		u.redeclare(ctx, *current, again)
-	case current == nil && u.State().Phase == conn.Up: // a handshake for another client is under way
+	case current == nil && u.State().Phase == conn.Up: // the handshake is already being repeated for another client
 		await(ctx, again)
 	}
 }
@@ -75,9 +75,9 @@ func await(ctx context.Context, c <-chan struct{}) {
 	}
 }
 
-// redeclare repeats the handshake: over streamable HTTP in a new session next to the old one; with
-// a child in a new process, and over HTTP+SSE on a new stream, if no requests are in flight. A
-// change of the family of revisions works the same way.
+// redeclare repeats the handshake. Over streamable HTTP, it uses a new session next to the old one.
+// For a child, it starts a new process, and for HTTP+SSE, it opens a new stream, in both cases only
+// if no requests are in flight. The revision family is changed in the same way.
 func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return
@@ -89,7 +89,7 @@ func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan stru
 	}
 }
 
-// nextUp returns a channel that is closed when the server is up the next time.
+// nextUp returns a channel that is closed when the server next comes up.
 func (u *Upstream) nextUp() (up <-chan struct{}) {
 	u.locked(func() {
 		if u.upAgain == nil {
@@ -100,14 +100,14 @@ func (u *Upstream) nextUp() (up <-chan struct{}) {
 	return up
 }
 
-// capabilities returns the capabilities that the next handshake declares.
+// capabilities returns the capabilities that the next handshake will declare.
 func (u *Upstream) capabilities() (declared []byte) {
 	u.locked(func() { declared = u.declared })
 	return declared
 }
 
-// declare replaces the capabilities that mcp-go puts into the params of a handshake by the declared
-// ones.
+// declare replaces the capabilities that mcp-go puts into the params of a handshake by the ones to
+// declare.
 func (u *Upstream) declare(method string, params []byte) []byte {
 	if method == string(mcp.MethodInitialize) {
 		return wire.ReplaceMember(nil, params, "capabilities", u.capabilities())
@@ -119,8 +119,8 @@ func (u *Upstream) declare(method string, params []byte) []byte {
 	return wire.ReplaceMember(nil, params, "_meta", wire.ReplaceMember(nil, meta, mcp.MetaKeyClientCapabilities, u.relayable()))
 }
 
-// relayable returns the capabilities that the proxy's own requests declare to a server of
-// 2026-07-28.
+// relayable returns the capabilities that the proxy declares in its own requests to a server of
+// revision 2026-07-28.
 func (u *Upstream) relayable() []byte {
 	if u.host.Options.OnRequest == nil {
 		return []byte(`{}`)
@@ -128,9 +128,9 @@ func (u *Upstream) relayable() []byte {
 	return []byte(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`)
 }
 
-// RequestMeta returns the members that a server of 2026-07-28 expects in the _meta of each request,
-// without braces, or nil for a server of 2025-11-25. capabilities are those of the client; nil: all
-// that the proxy can forward.
+// RequestMeta returns the members that a server of revision 2026-07-28 expects in the _meta of each
+// request, without braces. For a server of 2025-11-25, it returns nil. capabilities are those of
+// the client; nil means all that the proxy can forward.
 func (u *Upstream) RequestMeta(capabilities []byte) []byte {
 	if !u.State().Rev().PerRequest {
 		return nil

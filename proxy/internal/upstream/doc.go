@@ -1,9 +1,9 @@
 // Package upstream manages the connections to the MCP servers behind the proxy.
 //
-// An [Upstream] is one server of the configuration: a child process that speaks over its standard
+// An [Upstream] is a configured server: either a child process that communicates over its standard
 // streams, or an HTTP endpoint. It connects in the background, negotiates the protocol revision,
-// and reconnects after a loss. mcp-go performs the negotiation; all later messages are forwarded as
-// the bytes that came, since typed messages lose members and digits.
+// and reconnects if the connection is lost. mcp-go performs the negotiation. All later messages are
+// forwarded as the bytes that were received, because typed messages would lose members and digits.
 //
 //	u := upstream.New(config, upstream.Options{Logger: log})
 //	u.Start(ctx)
@@ -12,13 +12,14 @@
 //	x := u.Send(upstream.Request{Method: "tools/call", Params: params})
 //	reply := <-x.Done()
 //
-// The package is careful about requests without an answer. A [Reply] with [ErrNotSent] in Err means
-// that the server cannot have seen the request. [Lost] means that it can, so the outcome is
-// unknown; with Dead, no process remains that could still work on it. A request is sent a second
-// time only if the server cannot have executed the first.
+// The package distinguishes why a request has no answer. If Err in a [Reply] is [ErrNotSent], the
+// server cannot have seen the request. If it is [Lost], the server may have seen it, so the outcome
+// is unknown; if Dead is set, no process is left that could still be working on the request. A
+// request is sent a second time only if the server cannot have executed it the first time.
 //
-// One goroutine per Upstream, the supervisor, opens, watches and replaces connections; on Linux it
-// is locked to its thread, because the kernel kills a child when the thread that started it ends.
-// Upstream.mu guards the state; it is never held while a callback runs. Packages stdio, streamable
-// and httpsse implement the transports, and package conn holds their common parts.
+// Each Upstream has one goroutine, the supervisor, which opens, watches and replaces connections.
+// On Linux the supervisor is locked to its thread, because the kernel kills a child when the thread
+// that has started it ends. Upstream.mu guards the state and is never held while a callback runs.
+// Packages stdio, streamable and httpsse implement the transports; package conn contains what they
+// have in common.
 package upstream

@@ -22,29 +22,30 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// clientName is the name that the proxy sends to servers.
+// clientName is the client name that the proxy sends to servers.
 const clientName = "petrigate"
 
-// probeTimeout limits the wait for an answer to server/discover. Most servers do not know that
-// method, and some do not answer it.
+// probeTimeout limits how long the proxy waits for an answer to server/discover. Most servers do
+// not know that method, and some never answer.
 const probeTimeout = 2 * time.Second
 
-// errDiedOfProbe: the connection ended before server/discover was answered.
+// errDiedOfProbe means that the connection ended before server/discover was answered.
 var errDiedOfProbe = errors.New("the server ended on server/discover")
 
-// errNot2026: the configuration requires 2026-07-28, and the server does not speak it.
+// errNot2026 means that the configuration requires revision 2026-07-28 but the server does not
+// support it.
 var errNot2026 = errors.New("the server does not answer server/discover as revision 2026-07-28 wants")
 
-// agreement is the result of a handshake.
+// An agreement is the result of a handshake.
 type agreement struct {
 	conn.Introduction
 	session  *conn.Session
-	declared []byte // capabilities declared to a server of 2025-11-25
-	late2026 bool   // such a server also offered 2026-07-28, but too late
+	declared []byte // capabilities declared to a server of revision 2025-11-25
+	late2026 bool   // whether such a server has also offered 2026-07-28, but too late
 }
 
-// handshake negotiates with the server on c. mcp-go implements the negotiation for both families of
-// revisions.
+// handshake negotiates with the server through c. mcp-go implements the negotiation for both
+// revision families.
 func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) (agreement, error) {
 	a := &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
 	err := a.initialize(ctx, protocol)
@@ -61,13 +62,13 @@ func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) 
 	case a.diedOfProbe:
 		return agreement{}, fmt.Errorf("%w: %w", errDiedOfProbe, a.err)
 	case a.err != nil && ctx.Err() == nil:
-		return agreement{}, reason(a.err) // without mcp-go's wrapping
+		return agreement{}, reason(a.err) // without the wrapping by mcp-go
 	}
 	return agreement{}, err
 }
 
-// reason returns why a request failed, without the text "request not sent", which would confuse
-// readers of an upstream's state.
+// reason returns the reason for a failed request. It removes the text "request not sent", which
+// would confuse readers of an upstream's state.
 func reason(err error) error {
 	var u *conn.Unsent
 	if errors.As(err, &u) {
@@ -76,24 +77,24 @@ func reason(err error) error {
 	return err
 }
 
-// adapter lets mcp-go's client use one of the package's connections. It keeps the raw results,
-// which contain more than mcp-go's types.
+// An adapter lets the mcp-go client use one of this package's connections. It keeps the raw
+// results, because they contain more than mcp-go's types.
 type adapter struct {
 	upstream *Upstream
 	conn     conn.Conn
 	session  *conn.Session
-	only2026 bool // fail instead of trying the handshake of 2025-11-25
+	only2026 bool // whether to fail rather than try the handshake of 2025-11-25
 
-	probe       *conn.Exchange // exchange of server/discover
-	declared    []byte         // capabilities in initialize
+	probe       *conn.Exchange // the exchange of server/discover
+	declared    []byte         // capabilities to declare in initialize
 	diedOfProbe bool
-	result      []byte // last successful result
-	err         error  // last error
+	result      []byte // most recent successful result
+	err         error  // most recent error
 }
 
 func (a *adapter) initialize(ctx context.Context, protocol string) error {
 	probe := a.upstream.probe
-	if a.only2026 { // without an alternative, the probe can take until ctx ends
+	if a.only2026 { // if there is no alternative, the probe may take until ctx ends
 		probe = -1
 	}
 	options := []client.ClientOption{client.WithDiscoverTimeout(probe)}
@@ -117,13 +118,13 @@ func (a *adapter) initialize(ctx context.Context, protocol string) error {
 	return err
 }
 
-// SetProtocolVersion sets the revision of the next request.
+// SetProtocolVersion sets the revision for the next request.
 func (a *adapter) SetProtocolVersion(version string) { a.session.Version = version }
 
-// SendRequest sends request under an id of the proxy, and waits for the reply.
+// SendRequest sends the request under an ID of the proxy and waits for the reply.
 func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	reply, err := a.exchange(ctx, request)
-	if err == nil && offers2026(unsupported(reply.Error)) { // it offers the revision that it has just refused
+	if err == nil && offers2026(unsupported(reply.Error)) { // the server offers the revision that it has just refused
 		reply, err = a.exchange(ctx, request)
 	}
 	if err == nil {
@@ -151,8 +152,8 @@ func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequ
 	return response, nil
 }
 
-// unsupported returns the supported revisions from an error that refuses a revision, in the form of
-// an answer to server/discover, or nil for another error.
+// unsupported returns the supported revisions listed in an error that refuses a revision, in the
+// form of an answer to server/discover. For any other error, it returns nil.
 func unsupported(refusal []byte) []byte {
 	if code, _ := rawjson.Member(refusal, "code"); string(code) != strconv.Itoa(mcp.UNSUPPORTED_PROTOCOL_VERSION) {
 		return nil
@@ -165,13 +166,14 @@ func unsupported(refusal []byte) []byte {
 	return append(append([]byte(`{"supportedVersions":`), versions...), '}')
 }
 
-// offers2026 reports whether an answer to server/discover offers 2026-07-28. mcp-go assumes that it
-// does, but some servers answer only to list older revisions.
+// offers2026 reports whether an answer to server/discover offers revision 2026-07-28. mcp-go
+// assumes that every answer does, but some servers answer only to list older revisions.
 func offers2026(discovered []byte) bool {
 	return offersRevision(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offersRevision reports whether an answer to server/discover lists a revision that satisfies ok.
+// offersRevision reports whether an answer to server/discover lists a revision for which ok returns
+// true.
 func offersRevision(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false
@@ -202,7 +204,7 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	if declared, ok := rawjson.Member(params, "capabilities"); ok {
 		a.declared = declared
 	}
-	version := *a.session // the next request can have another revision
+	version := *a.session // the next request may use a different revision
 	x := conn.NewExchange(a.conn, conn.Request{Method: request.Method, Params: params, Session: &version}, a.upstream.host.IDs.Add(1))
 	if probe {
 		a.probe = x
@@ -215,8 +217,8 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	return reply, err
 }
 
-// wait waits for the reply to x. A reply that came before the connection ended counts, even if it
-// is read later.
+// wait waits for the reply to x. A reply that arrived before the connection ended counts, even if
+// it is read afterwards.
 func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error) {
 	var err error
 	select {
@@ -224,7 +226,7 @@ func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error
 		return reply, nil
 	case <-a.ended():
 		err = a.conn.Cause()
-		// The server might have been slow to start, and then to read the first request.
+		// The server may have been slow to start and to read the first request.
 		a.diedOfProbe = a.probe != nil && !a.probe.Answered.Load()
 	case <-ctx.Done():
 		err = ctx.Err()
@@ -239,16 +241,18 @@ func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error
 	}
 }
 
-// ended returns a channel that is closed when a child has ended. The exchanges that are lost with
-// it get their replies only after the handshake, when the connection is retired.
+// ended returns a channel that is closed when a child has ended. The exchanges that are lost
+// together with the child get their replies only when the connection is retired, which is after the
+// handshake.
 func (a *adapter) ended() <-chan struct{} {
 	if _, ok := a.conn.(*streamable.Conn); !ok {
 		return a.conn.Over()
 	}
-	return nil // over streamable HTTP each request ends by itself
+	return nil // over streamable HTTP, each request ends by itself
 }
 
-// answeredLate reports whether the answer to server/discover came late and offers 2026-07-28.
+// answeredLate reports whether server/discover was answered late and the answer offers revision
+// 2026-07-28.
 func (a *adapter) answeredLate() bool {
 	if a.only2026 || a.probe == nil {
 		return false
@@ -261,19 +265,19 @@ func (a *adapter) answeredLate() bool {
 	}
 }
 
-// SendNotification sends a notification of the handshake.
+// SendNotification sends a notification that is part of the handshake.
 func (a *adapter) SendNotification(ctx context.Context, n mcp.JSONRPCNotification) error {
 	return a.conn.Notify(ctx, a.session, n.Method, nil)
 }
 
-// The other methods do nothing: the connection has an owner, and notifications are handled
-// elsewhere.
+// The other methods do nothing, because the connection is managed by its owner and notifications
+// are handled elsewhere.
 func (a *adapter) Start(context.Context) error                                       { return nil }
 func (a *adapter) Close() error                                                      { return nil }
 func (a *adapter) GetSessionId() string                                              { return a.session.ID }
 func (a *adapter) SetNotificationHandler(func(notification mcp.JSONRPCNotification)) {}
 
-// introduction reads the server's description of itself from the last result.
+// introduction returns the server's description of itself in the last result.
 func (a *adapter) introduction() conn.Introduction {
 	i := conn.Introduction{ProtocolVersion: a.session.Version, Around: undefinedMembers(a.result)}
 	info, _ := rawjson.Member(a.result, "serverInfo")
@@ -289,12 +293,13 @@ func (a *adapter) introduction() conn.Introduction {
 	return i
 }
 
-// maxAround limits the size of the members of an introduction that are kept for clients.
+// maxAround is the maximum total size of the additional members of an introduction that are kept
+// for clients.
 const maxAround = 256 << 10
 
-// undefinedMembers returns the members of an introduction that no revision defines, and its _meta,
-// as an object, or nil if the introduction is too large. It omits members that differ from a
-// defined one only in case, since a client that ignores case could confuse them.
+// undefinedMembers returns an object with the members of an introduction that no revision defines,
+// and with its _meta. It returns nil if the introduction is too large. It omits members that differ
+// from a defined one only in case, because a client that ignores case could confuse them.
 func undefinedMembers(result []byte) []byte {
 	if len(result) > maxAround {
 		return nil
@@ -314,15 +319,16 @@ func undefinedMembers(result []byte) []byte {
 	return append(rest, '}')
 }
 
-// introductory are the defined members of an answer to initialize or server/discover.
+// introductory lists the members that the specification defines for the results of initialize and
+// server/discover.
 var introductory = [...]string{
 	"protocolVersion", "supportedVersions", "capabilities", "serverInfo", "instructions", "resultType", "ttlMs", "cacheScope",
 }
 
-// requestMeta returns the _meta of each request of 2026-07-28, without braces, up to the
-// capabilities of the client.
+// requestMeta returns the _meta of each request in revision 2026-07-28, without braces, up to the
+// client's capabilities.
 func requestMeta(version string) []byte {
-	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // strings can always be marshalled
+	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // cannot fail: strings can always be marshaled
 	b := []byte(`"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` + mcp.MetaKeyClientInfo + `":`)
 	b = append(b, info...)
 	return append(b, `,"`+mcp.MetaKeyClientCapabilities+`":`...)

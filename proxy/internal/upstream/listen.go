@@ -10,8 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// listen receives the server's own notifications if they must be requested: by a subscription
-// (2026-07-28), or by a GET stream over HTTP (before). stop ends it and waits.
+// listen receives the server's own notifications if they must be requested, either by a
+// subscription (2026-07-28) or, over HTTP in earlier revisions, by a GET stream. stop ends this and
+// waits until it has ended.
 func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -29,8 +30,8 @@ func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop f
 	}
 }
 
-// listenFilter returns the notifications to subscribe to: changes of all lists that can change, and
-// of the watched resources. It returns nil if there are no such notifications.
+// listenFilter returns which notifications to subscribe to: changes of those lists that can change,
+// and of the watched resources. It returns nil if there is nothing to subscribe to.
 func (u *Upstream) listenFilter(capabilities []byte) []byte {
 	b := []byte(`{`)
 	for _, list := range []string{"tools", "prompts", "resources"} {
@@ -58,15 +59,17 @@ func canChange(capabilities []byte, list string) bool {
 	return string(changes) == "true"
 }
 
-// Watch sets the resources whose changes a server of 2026-07-28 should announce. A server of
-// 2025-11-25 expects resources/subscribe requests, which the caller sends.
+// Watch sets the resources about whose changes a server of revision 2026-07-28 must notify the
+// proxy. A server of 2025-11-25 expects resources/subscribe requests instead, which the caller must
+// send.
 func (u *Upstream) Watch(uris []string) {
 	u.watched.Store(&uris)
 	conn.Poke(u.rewatch)
 }
 
-// subscribe keeps a subscription open. Its answer comes when it ends. If the watched resources
-// change, a new subscription begins before the old one ends.
+// subscribe keeps a subscription open. The server answers the request only when the subscription
+// ends. If the watched resources change, subscribe opens a new subscription before it ends the old
+// one.
 func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []byte) {
 	s := subscription{upstream: u, conn: c, pause: conn.FirstPause}
 	for {
@@ -78,15 +81,15 @@ func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []by
 	}
 }
 
-// subscription is the state of subscribe.
+// A subscription is the state of subscribe.
 type subscription struct {
 	upstream *Upstream
 	conn     conn.Conn
-	current  *conn.Exchange // nil: nothing to subscribe to
-	old      *conn.Exchange // previous subscription, until current is acknowledged
+	current  *conn.Exchange // nil if there is nothing to subscribe to
+	old      *conn.Exchange // previous subscription, kept until current is acknowledged
 	began    time.Time
 	pause    time.Duration
-	caughtUp bool // a subscription was acknowledged before
+	caughtUp bool // whether any subscription has been acknowledged before
 }
 
 func (s *subscription) open(filter []byte) {
@@ -101,7 +104,7 @@ func (s *subscription) open(filter []byte) {
 	s.conn.Send(s.current)
 }
 
-// follow waits for the end of the subscription. It returns true if a new one should be opened.
+// follow waits until the subscription ends. It returns true if a new one must be opened.
 func (s *subscription) follow(ctx context.Context) bool {
 	for {
 		var done <-chan conn.Reply
@@ -111,9 +114,9 @@ func (s *subscription) follow(ctx context.Context) bool {
 		select {
 		case reply := <-done:
 			return s.ended(ctx, reply)
-		case id := <-s.upstream.host.Acked: // later notifications are not missed
+		case id := <-s.upstream.host.Acked: // later notifications cannot be missed
 			if s.current == nil || id != 0 && id != s.current.ID {
-				continue // acknowledges an earlier subscription
+				continue // this acknowledges an earlier subscription
 			}
 			if s.old != nil {
 				s.old.Cancel("replaced")
@@ -135,8 +138,8 @@ func (s *subscription) follow(ctx context.Context) bool {
 	}
 }
 
-// ended waits before the next attempt. It returns false if the server offers no subscriptions or
-// ctx ends.
+// ended waits before the next attempt. It returns false if the server does not support
+// subscriptions or ctx ends.
 func (s *subscription) ended(ctx context.Context, reply conn.Reply) bool {
 	s.current, s.caughtUp = nil, false
 	if reply.Error != nil || errors.As(reply.Err, new(*conn.StatusError)) {

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// Types of package conn and its neighbours that users of an upstream need.
+// Types of package conn and related packages that users of an [Upstream] need.
 type (
 	Config        = conn.Config
 	Options       = conn.Options
@@ -25,7 +25,7 @@ type (
 	Watchdog      = process.Watchdog
 )
 
-// The phases of an upstream.
+// Phases of an upstream.
 const (
 	Starting = conn.Starting
 	Up       = conn.Up
@@ -33,5 +33,5 @@ const (
 	Failed   = conn.Failed
 )
 
-// ErrNotSent is the error of a request that the server cannot have seen.
+// ErrNotSent means that the server cannot have seen a request.
 var ErrNotSent = conn.ErrNotSent

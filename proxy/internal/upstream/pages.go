@@ -9,10 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxListPages limits the pages of a list: a server that exceeds it is broken or hostile.
+// maxListPages limits the number of pages in a list. A server that exceeds the limit is broken or
+// hostile.
 const maxListPages = 1000
 
-// Call sends r and waits for the reply. If ctx ends first, the request is cancelled.
+// Call sends a request and waits for the reply. If ctx ends first, it cancels the request.
 func (u *Upstream) Call(ctx context.Context, r Request) (Reply, error) {
 	x := u.Send(r)
 	select {
@@ -24,7 +25,7 @@ func (u *Upstream) Call(ctx context.Context, r Request) (Reply, error) {
 	}
 }
 
-// A Refused is an error object of a server's JSON-RPC response, unchanged.
+// A Refused is the error object in a server's JSON-RPC response, unchanged.
 type Refused []byte
 
 func (e Refused) Error() string {
@@ -33,14 +34,14 @@ func (e Refused) Error() string {
 	return "the server refused: " + text.Excerpt(message, 200)
 }
 
-// noMethod reports whether the server does not know the method.
+// noMethod reports whether the server does not know the requested method.
 func (e Refused) noMethod() bool {
 	code, _ := rawjson.Member(e, "code")
 	return string(code) == "-32601"
 }
 
-// Pages sends a list request (tools/list, prompts/list, ...) until a result has no nextCursor, and
-// passes each result to add. It stops at the first error of add.
+// Pages sends list requests (tools/list, prompts/list, and so on) until a result has no nextCursor,
+// and passes each result to add. If add returns an error, it stops.
 func (u *Upstream) Pages(ctx context.Context, method string, add func(page []byte) error) error {
 	var cursor []byte
 	seen := map[string]bool{}
@@ -68,7 +69,7 @@ func (u *Upstream) Pages(ctx context.Context, method string, add func(page []byt
 	return fmt.Errorf("more than %d pages", maxListPages)
 }
 
-// listParams returns the params for the page at cursor, a JSON string or nil.
+// listParams returns the params that request the page at cursor, which is a JSON string or nil.
 func (u *Upstream) listParams(cursor []byte) []byte {
 	b := []byte(`{`)
 	if meta := u.RequestMeta(nil); meta != nil {

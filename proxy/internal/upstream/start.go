@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// New returns an upstream. It does nothing until Start.
+// New returns an upstream. It does nothing until Start is called.
 func New(c conn.Config, o conn.Options) *Upstream {
 	c.MaxMessage = cmp.Or(c.MaxMessage, defaultMaxMessage)
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, defaultConnectTimeout)
@@ -32,7 +32,7 @@ func New(c conn.Config, o conn.Options) *Upstream {
 	return u
 }
 
-// renew repeats the handshake on c after the server has forgotten its session.
+// renew repeats the handshake on c, because the server no longer knows the session.
 func (u *Upstream) renew(ctx context.Context, c conn.Conn, version string) (*conn.Session, error) {
 	a, err := u.handshake(ctx, c, version)
 	if err != nil {
@@ -42,8 +42,8 @@ func (u *Upstream) renew(ctx context.Context, c conn.Conn, version string) (*con
 	return a.session, nil
 }
 
-// Start connects in the background, and reconnects until ctx ends or Close is called. It returns at
-// once.
+// Start connects in the background, and reconnects until ctx ends or Close is called. It returns
+// immediately.
 func (u *Upstream) Start(ctx context.Context) {
 	u.startOnce.Do(func() {
 		u.ctx, u.cancel = context.WithCancel(ctx)
@@ -51,10 +51,10 @@ func (u *Upstream) Start(ctx context.Context) {
 	})
 }
 
-// Close ends the connection and all processes of a child, and waits for that. Requests in flight
-// get their replies first.
+// Close ends the connection and all of a child's processes, and waits until they have ended.
+// Requests in flight get their replies first.
 func (u *Upstream) Close() error {
-	u.startOnce.Do(func() { close(u.finished) }) // never started
+	u.startOnce.Do(func() { close(u.finished) }) // Start was never called
 	if u.cancel != nil {
 		u.cancel()
 	}

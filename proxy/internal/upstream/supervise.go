@@ -20,8 +20,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// supervise keeps the upstream connected until ctx ends. It locks its thread for a child process:
-// on Linux, the kernel kills the child when the thread that started it ends.
+// supervise keeps the upstream connected until ctx ends. For a child process, it locks its thread,
+// because on Linux the kernel kills the child when the thread that has started it ends.
 func (u *Upstream) supervise(ctx context.Context) {
 	if u.host.Config.Command != "" {
 		runtime.LockOSThread()
@@ -39,17 +39,17 @@ func (u *Upstream) supervise(ctx context.Context) {
 	}
 }
 
-// supervisor is the state that one attempt to connect leaves for the next.
+// A supervisor holds the state that one attempt to connect leaves for the next.
 type supervisor struct {
 	*Upstream
-	failures int  // consecutive failures
-	everUp   bool // connected once, so the configuration can work
-	only2025 bool // the server does not know, or does not survive, server/discover
-	fellBack bool // the server speaks HTTP+SSE and not streamable HTTP
+	failures int  // number of consecutive failures
+	everUp   bool // whether it has ever connected, which means that the configuration can work
+	only2025 bool // whether the server does not know server/discover, or ends when it receives it
+	fellBack bool // whether the server uses HTTP+SSE rather than streamable HTTP
 	gaveUp   bool
 }
 
-// once connects and waits until the connection ends, or pauses after a failure.
+// once connects and waits until the connection ends. If it cannot connect, it pauses.
 func (s *supervisor) once(ctx context.Context) {
 	c, agreed, err := s.connect(ctx)
 	if ctx.Err() != nil && err != nil {
@@ -63,7 +63,7 @@ func (s *supervisor) once(ctx context.Context) {
 	started := time.Now()
 	stopListening := s.listen(ctx, c, agreed)
 	if h, ok := c.(*streamable.Conn); ok && agreed.Rev() == rev.Rev2025 {
-		h.AwaitStream(ctx) // otherwise requests on the stream might be lost
+		h.AwaitStream(ctx) // otherwise, requests on the stream might be lost
 	}
 	s.up(c, agreed)
 	select {
@@ -89,7 +89,7 @@ func (s *supervisor) once(ctx context.Context) {
 func (s *supervisor) up(c conn.Conn, a agreement) {
 	var waiting chan struct{}
 	s.host.Log.Info("upstream connected", logkind.Connected, "protocol", a.ProtocolVersion)
-	s.change(func(st *conn.State) { // together with the connection: no reader sees the new state with the old connection
+	s.change(func(st *conn.State) { // together with the connection, so that no reader sees the new state with the old connection
 		s.current.Store(&c)
 		s.inForce = a.declared
 		waiting, s.upAgain = s.upAgain, nil
@@ -103,8 +103,8 @@ func (s *supervisor) up(c conn.Conn, a agreement) {
 	}
 }
 
-// failed handles a failed attempt. It gives up if the upstream never worked and the error is
-// permanent.
+// failed handles a failed attempt. If the upstream has never worked and the error is permanent, it
+// gives up.
 func (s *supervisor) failed(ctx context.Context, err error) {
 	if errors.As(err, new(conn.Permanent)) && !s.everUp {
 		s.host.Log.Error("upstream given up", "error", err)
@@ -121,13 +121,14 @@ func (s *supervisor) failed(ctx context.Context, err error) {
 	s.pause(ctx)
 }
 
-// pause waits before the next attempt: longer each time, and with jitter, so that not all proxies
+// pause waits before the next attempt. The pauses grow and are randomized, so that not all proxies
 // reconnect to a failed server at the same moment.
 func (s *supervisor) pause(ctx context.Context) {
 	s.pauseUntil(ctx, func(within context.Context) { <-within.Done() })
 }
 
-// pauseUntil waits like pause, but at most until f returns. The context of f ends after the pause.
+// pauseUntil is like pause but waits no longer than until f returns. The context passed to f ends
+// after the pause.
 func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 	d := min(conn.FirstPause<<min(s.failures, 10), conn.LastPause)
 	s.failures++
@@ -136,8 +137,8 @@ func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 	f(within)
 }
 
-// connect opens a connection and performs the handshake. A child that dies on server/discover is
-// started again and gets initialize instead.
+// connect opens a connection and performs the handshake. If a child dies when it receives
+// server/discover, connect starts it again and sends initialize instead.
 func (s *supervisor) connect(ctx context.Context) (conn.Conn, agreement, error) {
 	protocol := s.host.Config.Protocol
 	if protocol == "auto" {
@@ -157,13 +158,13 @@ func (s *supervisor) connect(ctx context.Context) (conn.Conn, agreement, error) 
 		return s.attempt(ctx, "legacy")
 	}
 	if err != nil {
-		s.only2025, s.fellBack = false, false // it might be another program by now
+		s.only2025, s.fellBack = false, false // by now, it may be a different program
 	}
 	return c, a, err
 }
 
-// mayFallBack reports whether the server answered streamable HTTP like servers that know only
-// HTTP+SSE.
+// mayFallBack reports whether the server has responded to streamable HTTP as servers do that only
+// know HTTP+SSE.
 func (s *supervisor) mayFallBack(protocol string, err error) bool {
 	var status *conn.StatusError
 	if s.host.Config.URL == "" || s.sse.Load() || protocol != "" && protocol != "legacy" || !errors.As(err, &status) {
@@ -172,7 +173,7 @@ func (s *supervisor) mayFallBack(protocol string, err error) bool {
 	return status.Code == http.StatusBadRequest || status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed
 }
 
-// fallBack tries HTTP+SSE. If that fails too, it returns the first error.
+// fallBack tries HTTP+SSE. If that fails as well, it returns the first error.
 func (s *supervisor) fallBack(ctx context.Context, first error) (conn.Conn, agreement, error) {
 	s.sse.Store(true)
 	c, a, err := s.attempt(ctx, "legacy")
@@ -205,7 +206,7 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn.Conn, a
 		case is2026 || covers(a.declared, s.capabilities()):
 			c.Agree(a.session)
 			return c, a, nil
-		default: // the clients have declared further capabilities since the handshake began
+		default: // clients have declared further capabilities since the handshake began
 			again = "legacy"
 		}
 		c.Retire()
@@ -221,7 +222,7 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn.Conn, a
 	return nil, agreement{}, err
 }
 
-// open opens a connection of the configured kind.
+// open opens a connection with the configured transport.
 func (u *Upstream) open(ctx context.Context) (conn.Conn, error) {
 	switch {
 	case u.host.Config.Command != "" && u.host.Config.URL != "":

@@ -15,21 +15,20 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Limits on a list: a server that exceeds them is broken or hostile.
+// Limits for a list. A server that exceeds them is broken or hostile.
 const (
 	maxTools     = 20_000
 	maxListBytes = 64 << 20
 )
 
-// A ToolList holds the tools of a server from all pages, byte for byte as it sent them, and each
-// page without its tools.
+// A ToolList contains the tools from all pages of a server's list, byte for byte as the server has
+// sent them, and each page without its tools.
 type ToolList struct {
 	Tools []json.RawMessage
 	Pages []json.RawMessage
 }
 
-// ListTools returns the tools of the server. The list is empty if the server does not know
-// tools/list.
+// ListTools returns the server's tools. If the server does not know tools/list, the list is empty.
 func (u *Upstream) ListTools(ctx context.Context) (ToolList, error) {
 	var l ToolList
 	size := 0
@@ -67,8 +66,8 @@ func (l *ToolList) add(page []byte) error {
 	return nil
 }
 
-// usable omits the tools that require impossible headers, as a client of 2026-07-28 must do over
-// HTTP.
+// usable leaves out the tools that require impossible headers, as revision 2026-07-28 demands from
+// clients over HTTP.
 func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
 	if u.host.Config.URL == "" || u.State().Rev() == rev.Rev2025 {
 		return tools

@@ -12,16 +12,16 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// An Upstream is one MCP server behind the proxy. It is safe for concurrent use.
+// An Upstream is an MCP server behind the proxy. It is safe for concurrent use.
 type Upstream struct {
 	host  *conn.Host
-	probe time.Duration // timeout of server/discover
-	meta  []byte        // _meta of each request to a server of 2026-07-28, up to the capabilities
+	probe time.Duration // timeout for server/discover
+	meta  []byte        // _meta of each request to a server of revision 2026-07-28, up to the capabilities
 
-	watched atomic.Pointer[[]string] // URIs of the watched resources
-	rewatch chan struct{}            // receives a value when watched has changed
+	watched atomic.Pointer[[]string] // URIs of watched resources
+	rewatch chan struct{}            // receives a value when watched changes
 
-	current atomic.Pointer[conn.Conn] // the connection that is up; nil: down
+	current atomic.Pointer[conn.Conn] // current connection; nil while the upstream is down
 
 	ctx       context.Context //nolint:containedctx // ends with Close; set by Start, as is cancel
 	cancel    context.CancelFunc
@@ -30,20 +30,20 @@ type Upstream struct {
 	settled   chan struct{}
 	finished  chan struct{} // closed when the supervisor has ended
 
-	mu    sync.Mutex // guards the plain fields below; other files use locked
+	mu    sync.Mutex // guards the plain fields below; other files must use locked
 	state conn.State
 
-	sse        atomic.Bool // the server speaks HTTP+SSE
-	preferred  bool        // a client has chosen the family of revisions
+	sse        atomic.Bool // whether the server uses HTTP+SSE
+	preferred  bool        // whether a client has chosen the revision family
 	prefer2025 bool
 
-	declared []byte        // union of the clients' capabilities
-	inForce  []byte        // capabilities that the server was told
-	upAgain  chan struct{} // closed when the server is up the next time; nil: no caller waits
+	declared []byte        // union of all clients' capabilities
+	inForce  []byte        // capabilities that were declared to the server
+	upAgain  chan struct{} // closed when the server next comes up; nil if no one waits for that
 }
 
-// Cork buffers messages to a child until uncork is called, because the caller has more to send. It
-// has no effect over HTTP.
+// Cork buffers messages to a child until uncork is called, because the caller is about to send
+// more. Over HTTP it has no effect.
 func (u *Upstream) Cork() (uncork func()) {
 	if current := u.current.Load(); current != nil {
 		if c, ok := (*current).(*stdio.Conn); ok {
@@ -54,19 +54,20 @@ func (u *Upstream) Cork() (uncork func()) {
 	return func() {}
 }
 
-// OneReader reports whether all messages of the server come on one stream. The goroutine that reads
-// the stream must not wait for a single request.
+// OneReader reports whether all messages from the server arrive on one stream. If so, the goroutine
+// that reads the stream must not wait for any single request.
 func (u *Upstream) OneReader() bool { return u.host.Config.Command != "" || u.sse.Load() }
 
-// Settled returns a channel that is closed once the upstream is up for the first time or the first
-// attempt has failed.
+// Settled returns a channel that is closed as soon as the upstream is up for the first time, or the
+// first attempt to connect has failed.
 func (u *Upstream) Settled() <-chan struct{} { return u.settled }
 
-// Said returns the last lines that the server's process wrote to standard error, or to standard
-// output without being messages. They are meant for operators and must not be shown to clients.
+// Said returns the last lines that the server's process has written to standard error, or to
+// standard output without being messages. They are meant for operators and must not be shown to
+// clients.
 func (u *Upstream) Said() []string { return u.host.Words.Said() }
 
-// locked runs f while holding mu. f must not block.
+// locked calls f while holding mu. f must not block.
 func (u *Upstream) locked(f func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -80,11 +81,11 @@ func (u *Upstream) State() conn.State {
 	return u.state
 }
 
-// NewToken returns a progress token that was not used with this upstream before.
+// NewToken returns a progress token that has not been used with this upstream.
 func (u *Upstream) NewToken() int64 { return u.host.IDs.Add(1) }
 
-// Send sends r and returns at once, unless r.Here is set. If the upstream is not up, the reply is
-// delivered at once with the reason.
+// Send sends a request and returns immediately, unless r.Here is set. If the upstream is not up,
+// the reply contains the reason and is delivered immediately.
 func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 	var c conn.Conn
 	if current := u.current.Load(); current != nil {
@@ -103,15 +104,15 @@ func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 	return x
 }
 
-// Decline returns the exchange of a request that is not sent, with why as its error.
+// Decline returns an exchange for a request that is not sent. Its reply contains the error why.
 func (u *Upstream) Decline(r conn.Request, why error) *conn.Exchange {
 	x := conn.NewExchange(nil, r, u.host.IDs.Add(1))
 	x.Deliver(conn.Reply{Err: conn.NotSent(why)})
 	return x
 }
 
-// Notify sends a notification if the server is up. It does not report whether the notification
-// arrived.
+// Notify sends a notification if the server is up. It does not report whether the server has
+// received it.
 func (u *Upstream) Notify(method string, params []byte) {
 	current := u.current.Load()
 	if current == nil {
@@ -128,13 +129,13 @@ func (u *Upstream) Notify(method string, params []byte) {
 func (u *Upstream) unavailable() error {
 	s := u.State()
 	err := fmt.Errorf("%s is %s", u.host.Config.Name, s.Phase)
-	if s.Err != nil { // otherwise the state changed just now
+	if s.Err != nil { // otherwise, the state has just changed
 		err = fmt.Errorf("%w: %w", err, s.Err)
 	}
 	return conn.NotSent(err)
 }
 
-// change changes the state and calls OnState.
+// change changes the state and then calls OnState.
 func (u *Upstream) change(f func(*conn.State)) {
 	u.mu.Lock()
 	before := u.state.Phase

@@ -12,13 +12,13 @@ import (
 )
 
 // A Dispatcher keeps the open requests of one connection, in both directions, and routes each
-// message of the server.
+// message from the server.
 type Dispatcher struct {
 	Host    *Host
 	Pending *Pending
 	Asked   ServerRequests
-	Relays  func() bool         // reports whether the server's requests are forwarded
-	Answer  func(answer []byte) // sends the answer to such a request
+	Relays  func() bool         // reports whether requests from the server are forwarded
+	Answer  func(answer []byte) // sends the answer to a request from the server
 	Ending
 }
 
@@ -27,9 +27,9 @@ func NewDispatcher(h *Host) Dispatcher {
 	return Dispatcher{Host: h, Pending: NewPending(), Ending: Ending{ctx, fail}}
 }
 
-// Dispatch handles a message on the stream that carries all messages of the server. kept reports
-// that data is not reused by the caller. It returns an error if data is not a valid message; if
-// data seems to be the answer to a request, that request fails. Relays and Answer must be set.
+// Dispatch handles a message from a stream that carries all messages from the server. kept means
+// that the caller does not reuse data. If data is not a valid message, Dispatch returns an error;
+// if data seems to answer a request, that request fails. Relays and Answer must be set.
 func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	m, err := wire.ParseUpstream(data)
 	id, answers, reply := int64(0), false, Reply{}
@@ -63,15 +63,16 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	return err
 }
 
-// flush completes the work that earlier replies have caused.
+// flush completes the work caused by earlier replies.
 func (d *Dispatcher) flush() {
 	if b := d.Host.Options.Burst; b != nil {
 		b.Flush()
 	}
 }
 
-// Relay forwards a server's request to the exchange that it belongs to, or to Options.OnRequest if
-// x is nil or takes no requests. It reports false if the request is not forwarded.
+// Relay forwards a server's request to the exchange that it belongs to. If x is nil or accepts no
+// requests, Relay forwards the request to Options.OnRequest. It returns false if the request was
+// not forwarded.
 func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)) bool {
 	switch m.Method {
 	case "sampling/createMessage", "elicitation/create", "roots/list":
@@ -93,7 +94,7 @@ func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)
 	return true
 }
 
-// Notification routes a notification to the request that it belongs to, or to the Host.
+// Notification routes a notification to the request that it belongs to, or to the [Host].
 func (d *Dispatcher) Notification(m wire.Message) {
 	switch m.Method {
 	case MethodCancelled:
@@ -102,25 +103,26 @@ func (d *Dispatcher) Notification(m wire.Message) {
 	case "notifications/progress":
 		if x := d.Pending.Progressing(m.Params); x != nil && x.Notify(m.Method, m.Params) {
 			return
-		} // otherwise it may belong to a task
+		} // otherwise, it may belong to a task
 	}
 	d.Host.Heard(m.Method, m.Params)
 }
 
-// Cancelled records that x was cancelled. If too many cancelled exchanges are unanswered, the
-// oldest fails.
+// Cancelled records that x was canceled. If too many canceled exchanges have not been answered, the
+// oldest one fails.
 func (d *Dispatcher) Cancelled(x *Exchange) {
 	if forgotten := d.Pending.Cancel(x); forgotten != nil {
 		forgotten.Deliver(Reply{Err: &Lost{Sent: true, Cause: ErrForgotten}})
 	}
 }
 
-// Restart ends the connection with err unless requests are in flight. It reports whether it did.
+// Restart ends the connection with err, provided that no requests are in flight. It reports whether
+// it has done so.
 func (d *Dispatcher) Restart(ctx context.Context, err error) bool {
 	return d.Pending.Shut(ctx, func() { d.Fail(err) })
 }
 
-// Lose fails all open exchanges and closes all open requests of the server, because no more answers
+// Lose fails all open exchanges and ends all open requests from the server, because no more answers
 // can be sent or received.
 func (d *Dispatcher) Lose(lost func(x *Exchange) *Lost) {
 	d.Asked.Close()
@@ -129,8 +131,8 @@ func (d *Dispatcher) Lose(lost func(x *Exchange) *Lost) {
 	}
 }
 
-// An Ending records the end of a connection, once, with the first reason passed to Fail. It is safe
-// for concurrent use.
+// An Ending records the end of a connection, together with the first reason passed to Fail. It is
+// safe for concurrent use.
 type Ending struct {
 	ctx  context.Context //nolint:containedctx // ends with the use of the connection
 	Fail context.CancelCauseFunc
@@ -139,21 +141,21 @@ type Ending struct {
 // Over returns a channel that is closed when the connection has ended.
 func (e *Ending) Over() <-chan struct{} { return e.ctx.Done() }
 
-// Cause returns why the connection has ended, or nil if it has not.
+// Cause returns why the connection has ended, or nil if it has not ended.
 func (e *Ending) Cause() error { return context.Cause(e.ctx) }
 
 const MethodCancelled = "notifications/cancelled"
 
 var ErrMalformed = errors.New("the server's answer is malformed")
 
-// AnswerTo reports whether m answers the request with that id.
+// AnswerTo reports whether m answers the request with the given ID.
 func AnswerTo(m wire.Message, id int64) bool {
 	n, ours := m.Int()
 	return m.Kind == wire.Response && ours && n == id
 }
 
-// invalidAnswerTo returns the id of the request that data, which is not a valid message, seems to
-// answer. No other answer will come.
+// invalidAnswerTo returns the ID of the request that data, which is not a valid message, seems to
+// answer. No other answer to that request will arrive.
 func invalidAnswerTo(data []byte) (id int64, ok bool) {
 	if _, isRequest := rawjson.Member(data, "method"); isRequest {
 		return 0, false
@@ -163,14 +165,14 @@ func invalidAnswerTo(data []byte) (id int64, ok bool) {
 	return id, err == nil
 }
 
-// IsInvalidAnswer reports whether data seems to be such an invalid answer to the request with that
-// id.
+// IsInvalidAnswer reports whether data, which is not a valid message, seems to answer the request
+// with the given ID.
 func IsInvalidAnswer(data []byte, id int64) bool {
 	n, ok := invalidAnswerTo(data)
 	return ok && n == id
 }
 
-// ReplyOf returns the reply of a response, and copies its bytes unless kept is true. The bytes are
+// ReplyOf converts a response to a reply. Unless kept is true, it copies the bytes. They are
 // forwarded unchanged, so they must be valid UTF-8.
 func ReplyOf(m wire.Message, kept bool) Reply {
 	if !utf8.Valid(m.Result) || !utf8.Valid(m.Error) {
@@ -182,8 +184,8 @@ func ReplyOf(m wire.Message, kept bool) Reply {
 	return Reply{Result: bytes.Clone(m.Result), Error: bytes.Clone(m.Error)}
 }
 
-// AppendAnswer appends the proxy's own answer to a server's request: a result for ping, and "method
-// not found" for others.
+// AppendAnswer appends the proxy's own answer to a request from a server: a result for ping, and
+// "method not found" for any other method.
 func AppendAnswer(b []byte, m wire.Message) []byte {
 	if m.Method == "ping" {
 		return wire.AppendResult(b, m.ID, []byte(`{}`))
@@ -191,7 +193,7 @@ func AppendAnswer(b []byte, m wire.Message) []byte {
 	return wire.AppendError(b, m.ID, wire.CodeMethodNotFound, "Method not found", nil)
 }
 
-// AppendCancelled appends the params of notifications/cancelled.
+// AppendCancelled appends the params of a notifications/cancelled message.
 func AppendCancelled(b []byte, id int64, reason string) []byte {
 	b = append(b, `{"requestId":`...)
 	b = strconv.AppendInt(b, id, 10)

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// ErrNotSent means that no part of the request left this process. Errors of this kind wrap it and
-// give the reason.
+// ErrNotSent means that no part of the request has left this process. Errors of this kind wrap it
+// and add the reason.
 var ErrNotSent = errors.New("request not sent")
 
-// Unsent is ErrNotSent with a reason.
+// An Unsent is ErrNotSent with a reason.
 type Unsent struct{ Why error }
 
 func NotSent(why error) error { return &Unsent{why} }
@@ -17,10 +17,10 @@ func NotSent(why error) error { return &Unsent{why} }
 func (e *Unsent) Error() string   { return ErrNotSent.Error() + ": " + e.Why.Error() }
 func (e *Unsent) Unwrap() []error { return []error{ErrNotSent, e.Why} }
 
-// A Lost means that the connection ended before the answer came.
+// A Lost means that the connection ended before an answer arrived.
 type Lost struct {
-	Sent  bool  // part of the request may have reached the server, so the outcome is unknown
-	Dead  bool  // every process of the server has exited, so none still works on the request
+	Sent  bool  // whether a part of the request may have reached the server, so that the outcome is unknown
+	Dead  bool  // whether all of the server's processes have exited, so that none is still working on the request
 	Cause error // what ended the connection
 }
 
@@ -34,7 +34,7 @@ func (e *Lost) Error() string {
 	return "connection lost before the answer came: " + e.Cause.Error()
 }
 
-// Unwrap returns the cause, and [ErrNotSent] if the request was not sent.
+// Unwrap returns the cause. If the request was not sent, it also returns [ErrNotSent].
 func (e *Lost) Unwrap() []error {
 	if e.Sent {
 		return []error{e.Cause}
@@ -42,10 +42,10 @@ func (e *Lost) Unwrap() []error {
 	return []error{ErrNotSent, e.Cause}
 }
 
-// A StatusError is an unsuccessful HTTP status without a JSON-RPC error.
+// A StatusError is an HTTP error status without a JSON-RPC error.
 type StatusError struct {
 	Code    int
-	Excerpt string // start of the body: printable, short, and without the proxy's credentials
+	Excerpt string // beginning of the body: short, printable, and without the proxy's credentials
 }
 
 func (e *StatusError) Error() string {
@@ -55,8 +55,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server answered with HTTP status %d: %s", e.Code, e.Excerpt)
 }
 
-// Executed reports whether the request may have been executed. It is false for statuses that mean a
-// refusal before execution.
+// Executed reports whether the request may have been executed. It returns false for statuses that
+// mean that the request was refused before execution.
 func (e *StatusError) Executed() bool {
 	switch e.Code {
 	case 401, 403, 404, 405, 406, 410, 411, 413, 414, 415, 429, 431:
@@ -65,10 +65,10 @@ func (e *StatusError) Executed() bool {
 	return e.Code < 300 || e.Code > 399
 }
 
-// Permanent is an error that another attempt cannot fix.
+// A Permanent is an error that another attempt cannot fix.
 type Permanent struct{ error }
 
-// Permanently marks an error as one that another attempt cannot fix.
+// Permanently marks err as an error that another attempt cannot fix.
 func Permanently(err error) Permanent { return Permanent{err} }
 
 // Unwrap returns the marked error.

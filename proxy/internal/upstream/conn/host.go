@@ -15,75 +15,76 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
-// Config describes the server to connect to: one that is started as a child process (Command), or
-// one that listens (URL).
+// Config describes the server to connect to, which is either started as a child process (Command)
+// or listens (URL).
 type Config struct {
 	Name string
 
 	Command string
 	Args    []string
-	Env     map[string]string // in addition to the few variables that every child gets
+	Env     map[string]string // variables in addition to the few that every child gets
 	Dir     string
 
 	URL         string
 	Headers     map[string]string
-	Credentials Credentials // in addition to the headers; nil: none
-	TLS         *tls.Config // trusted roots and client certificate; nil: Go's defaults. At least TLS 1.2 in any case
-	SSE         bool        // use HTTP+SSE (2024-11-05) only; false: streamable HTTP, with HTTP+SSE for servers that do not know it
+	Credentials Credentials // credentials in addition to the headers; nil: none
+	TLS         *tls.Config // trusted roots and client certificate; nil: Go's defaults. TLS 1.2 is always required
+	SSE         bool        // use only HTTP+SSE (2024-11-05); otherwise, streamable HTTP is tried first
 
 	Protocol   string // "" or "auto", "legacy", or a revision such as "2026-07-28"
-	MaxMessage int    // bytes; 0: 64 MiB. A longer message ends the connection
+	MaxMessage int    // maximum size of a message in bytes; 0: 64 MiB. A longer message ends the connection
 }
 
-// Credentials authorize requests to a server over HTTP if the authorization changes over time. Its
+// Credentials authorizes HTTP requests to a server if the authorization changes over time. Its
 // methods must be safe for concurrent use.
 type Credentials interface {
-	// Authorization returns the Authorization header for the next request, or an empty string for
+	// Authorization returns the Authorization header for the next request, or "" if it must have
 	// none.
 	Authorization(ctx context.Context) (string, error)
-	// Renew is called when the server has refused a request with this header. It returns the header
-	// for a second attempt, or an empty string if another header would not help.
+	// Renew is called when the server has refused a request with the given header. It returns the
+	// header for a second attempt. It returns "" if no other header would help.
 	Renew(ctx context.Context, refused string, response *http.Response) (string, error)
-	// Await blocks until a new attempt is worthwhile after there were no credentials, or until ctx
-	// ends.
+	// Await is called when there are no credentials. It blocks until another attempt is worthwhile,
+	// or until ctx ends.
 	Await(ctx context.Context)
 }
 
-// Options connect an Upstream with the rest of the proxy. The zero value works. The functions must
-// not block.
+// Options connects an [Upstream] with the rest of the proxy. The zero value is ready to use. The
+// functions must not block.
 type Options struct {
 	Logger  *slog.Logger // nil: discard
-	Version string       // version of this program, sent to the server
+	Version string       // this program's version, which is sent to the server
 
-	// OnNotification is called with the server's notifications outside of requests, on the
-	// goroutine that reads from the connection.
+	// OnNotification is called with those of the server's notifications that do not belong to a
+	// request. It runs on the goroutine that reads from the connection.
 	OnNotification func(method string, params []byte)
-	// OnListen is called when the proxy begins to receive the server's notifications. Earlier ones
-	// were missed.
+	// OnListen is called when the proxy starts to receive the server's notifications. Earlier ones
+	// have been missed.
 	OnListen func()
-	// OnRequest is called with the requests of a server of [rev.Rev2025] that do not belong to a
-	// request of the proxy. nil: they are refused.
+	// OnRequest is called with those requests from a server of [rev.Rev2025] that do not belong to
+	// a request from the proxy. If it is nil, they are refused.
 	OnRequest func(q *ServerRequest)
-	// OnState is called when the upstream comes up, goes down or is given up.
+	// OnState is called when the upstream comes up, goes down, or is given up.
 	OnState func()
 
-	// Busy reports whether the server works on something without an open request, so that it must
-	// not be restarted for a new handshake. nil: never.
+	// Busy reports whether the server is working on something although no request is open, so that
+	// it must not be restarted for a new handshake. If it is nil, the server never is.
 	Busy func() bool
 
-	// Burst is notified when several messages of a child can be read at once, so that their effects
-	// can be combined. nil: not notified.
+	// Burst is notified when several messages from a child can be read at once, so that their
+	// effects can be combined. It may be nil.
 	Burst Burst
 
-	// Watchdog ends the processes of children if this process cannot. nil: only the means of the
-	// operating system.
+	// Watchdog kills the processes of children if this process cannot. If it is nil, only the
+	// operating system's own means apply.
 	Watchdog *process.Watchdog
 
-	// ConnectTimeout limits one attempt to connect, including the start of the server; 0: 60 s.
+	// ConnectTimeout limits an attempt to connect, which includes starting the server; 0 means 60
+	// s.
 	ConnectTimeout time.Duration
 }
 
-// A Burst is notified about messages that can be read at once.
+// A Burst is notified of messages that can be read at once.
 type Burst interface {
 	Begin()
 	Flush() // called before a message that is not a reply
@@ -91,7 +92,7 @@ type Burst interface {
 }
 
 // A Host holds what all connections of one upstream share. Its fields do not change once the
-// upstream has started.
+// upstream was started.
 type Host struct {
 	Config  Config
 	Options Options
@@ -99,43 +100,43 @@ type Host struct {
 	Grace   Grace
 	Client  *http.Client
 
-	IDs   atomic.Int64 // last id of a request or progress token
-	Words outputLines  // last output lines of its process
-	Work  goroutines   // goroutines that outlive a connection
+	IDs   atomic.Int64 // last ID used for a request or a progress token
+	Words outputLines  // last lines of the process's output
+	Work  goroutines   // goroutines that may outlive a connection
 
-	Acked chan int64 // receives the id of an acknowledged subscription; 0: unknown id
+	Acked chan int64 // receives the IDs of acknowledged subscriptions; 0 means that the ID is unknown
 
-	Rev func() *rev.Rev // returns the family of revisions of the server, as far as known
+	Rev func() *rev.Rev // returns the server's revision family, as far as it is known
 
-	// Renew repeats the handshake on c after the server has forgotten its session.
+	// Renew repeats the handshake on c, because the server no longer knows the session.
 	Renew func(ctx context.Context, c Conn, version string) (*Session, error)
-	// Renewed is called once c uses the new session.
+	// Renewed is called when c has started to use the new session.
 	Renewed func()
 }
 
-// Grace holds the time limits for ending a child, step by step.
+// A Grace contains the time limits for the steps of ending a child.
 type Grace struct {
-	Exit time.Duration // from the end of its input to SIGTERM
-	Term time.Duration // from SIGTERM to SIGKILL
-	Kill time.Duration // from SIGKILL to the report that it cannot be killed
-	Tell time.Duration // from the end of its output to its exit status
+	Exit time.Duration // time between closing its input and SIGTERM
+	Term time.Duration // time between SIGTERM and SIGKILL
+	Kill time.Duration // time after SIGKILL until it is reported that the child cannot be killed
+	Tell time.Duration // time between the end of its output and its exit status
 }
 
-// Heard handles a notification that belongs to no request.
+// Heard handles a notification that does not belong to a request.
 func (h *Host) Heard(method string, params []byte) {
 	switch {
-	case method == "notifications/subscriptions/acknowledged": // later notifications are not missed
+	case method == "notifications/subscriptions/acknowledged": // later notifications cannot be missed
 		select {
 		case h.Acked <- acknowledged(params):
-		default: // no subscription waits
+		default: // no subscription is waiting
 		}
 	case h.Options.OnNotification != nil:
 		h.Options.OnNotification(method, params)
 	}
 }
 
-// acknowledged returns the id of the subscription that the server acknowledges, or 0 if the server
-// does not name it.
+// acknowledged returns the ID of the subscription that the server acknowledges. If the server does
+// not specify it, acknowledged returns 0.
 func acknowledged(params []byte) int64 {
 	meta, _ := rawjson.Member(params, "_meta")
 	id, _ := rawjson.Member(meta, "io.modelcontextprotocol/subscriptionId")
@@ -146,45 +147,45 @@ func acknowledged(params []byte) int64 {
 	return n
 }
 
-// HeardFrom is called when the proxy begins to receive the server's notifications.
+// HeardFrom must be called when the proxy starts to receive the server's notifications.
 func (h *Host) HeardFrom() {
 	if h.Options.OnListen != nil {
 		h.Options.OnListen()
 	}
 }
 
-// Phase is the connection phase of an upstream.
+// A Phase is the connection phase of an upstream.
 type Phase int
 
-// The phases of an upstream.
+// Phases of an upstream.
 const (
-	Starting Phase = iota // never up so far; connecting
+	Starting Phase = iota // connecting, and has never been up
 	Up
-	Down   // was up or could not be reached; reconnecting
-	Failed // given up: it cannot work with this configuration, or it was closed
+	Down   // reconnecting after it was up or could not be reached
+	Failed // given up, because it cannot work with this configuration or was closed
 )
 
 func (p Phase) String() string { return [...]string{"starting", "up", "down", "failed"}[p] }
 
-// State is a snapshot of the state of an upstream.
+// A State is a snapshot of an upstream's state.
 type State struct {
 	Phase Phase
-	Err   error     // why it is not up
-	Since time.Time // start of the phase
+	Err   error     // why the upstream is not up
+	Since time.Time // when the phase began
 
-	Introduction     // from the last connection that was up
-	Pid          int // process id of the child; 0 for HTTP
+	Introduction     // from the most recent connection that was up
+	Pid          int // process ID of the child; 0 for HTTP
 }
 
-// An Introduction is a server's description of itself from the handshake.
+// An Introduction is how a server describes itself in the handshake.
 type Introduction struct {
 	ProtocolVersion string
-	Speaks2025      bool            // a server of [rev.Rev2026] supports older revisions too
-	ServerInfo      json.RawMessage // as sent by the server; nil: not sent
+	Speaks2025      bool            // whether a server of [rev.Rev2026] also supports older revisions
+	ServerInfo      json.RawMessage // as sent by the server; nil if not sent
 	Capabilities    json.RawMessage
 	Instructions    string
-	Around          json.RawMessage // object with the remaining members; nil: too large
+	Around          json.RawMessage // object that contains the remaining members; nil if it would be too large
 }
 
-// Rev returns the family of revisions that the server speaks.
+// Rev returns the revision family that the server uses.
 func (i Introduction) Rev() *rev.Rev { return rev.Of(i.ProtocolVersion) }

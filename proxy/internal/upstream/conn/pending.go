@@ -9,21 +9,21 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxCancelled limits the cancelled exchanges that still wait for an answer, which most servers
-// never send.
+// maxCancelled limits the number of canceled exchanges that still wait for an answer. Most servers
+// never answer canceled requests.
 const maxCancelled = 4096
 
 var ErrForgotten = errors.New("it was cancelled, and too many cancelled requests stay unanswered")
 
-// Pending holds the exchanges that wait for a reply on one connection. It is safe for concurrent
-// use.
+// A Pending contains the exchanges that wait for a reply on one connection. It is safe for
+// concurrent use.
 type Pending struct {
 	mu        sync.Mutex
 	closed    bool
 	byID      map[int64]*Exchange
 	byToken   map[int64]*Exchange
-	cancelled []int64       // ids, oldest first, including some that were answered meanwhile
-	dropped   chan struct{} // closed when an exchange is removed; nil: no caller waits
+	cancelled []int64       // IDs, oldest first; some of them may have been answered since
+	dropped   chan struct{} // closed when an exchange is removed; nil if no one waits for that
 }
 
 func NewPending() *Pending {
@@ -45,7 +45,7 @@ func (p *Pending) Add(x *Exchange) (waiting int) {
 	return len(p.byID)
 }
 
-// Take removes and returns the exchange with that id, or returns nil.
+// Take removes and returns the exchange with the given ID. It returns nil if there is none.
 func (p *Pending) Take(id int64) *Exchange {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,9 +67,9 @@ func (p *Pending) drop(x *Exchange) {
 	}
 }
 
-// Shut refuses further exchanges and calls end as soon as only subscriptions wait for replies. It
-// waits, until ctx ends, for requests that are answered quickly. If other requests wait, which may
-// be doing work, it does nothing and reports false.
+// Shut rejects further exchanges, and calls end as soon as only subscriptions are waiting for
+// replies. Until ctx ends, it waits for requests that are answered quickly. If other requests are
+// waiting, which may be doing work, it does nothing and returns false.
 func (p *Pending) Shut(ctx context.Context, end func()) bool {
 	for {
 		p.mu.Lock()
@@ -94,8 +94,8 @@ func (p *Pending) Shut(ctx context.Context, end func()) bool {
 	}
 }
 
-// waiting reports whether an exchange waits that is answered quickly (soon), and whether another
-// one waits that may be doing work. Subscriptions count as neither.
+// waiting reports whether any waiting exchange will be answered quickly (soon), and whether any
+// other may be doing work. Subscriptions count as neither.
 func (p *Pending) waiting() (soon, work bool) {
 	for _, x := range p.byID {
 		switch x.Req.Method {
@@ -109,7 +109,7 @@ func (p *Pending) waiting() (soon, work bool) {
 	return soon, work
 }
 
-// Progressing returns the exchange that a progress notification refers to, or nil.
+// Progressing returns the exchange that a progress notification belongs to, or nil.
 func (p *Pending) Progressing(params []byte) *Exchange {
 	token, _ := rawjson.Member(params, "progressToken")
 	n, err := strconv.ParseInt(string(token), 10, 64)
@@ -121,8 +121,8 @@ func (p *Pending) Progressing(params []byte) *Exchange {
 	return p.byToken[n]
 }
 
-// Cancel records that x was cancelled. If too many cancelled exchanges wait, it removes the oldest
-// and returns it.
+// Cancel records that x was canceled. If too many canceled exchanges are waiting, it removes the
+// oldest and returns it.
 func (p *Pending) Cancel(x *Exchange) (forgotten *Exchange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +141,7 @@ func (p *Pending) Cancel(x *Exchange) (forgotten *Exchange) {
 	return nil
 }
 
-// Close closes the table and returns the exchanges that were left.
+// Close rejects further exchanges and returns those that were still waiting.
 func (p *Pending) Close() []*Exchange {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,39 +9,39 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxServerRequests limits the unanswered requests of one server.
+// maxServerRequests limits the number of a server's unanswered requests.
 const maxServerRequests = 256
 
-// A ServerRequest is a JSON-RPC request of a server of the 2025 revisions to its client:
+// A ServerRequest is a JSON-RPC request that a server of revision family 2025 sends to its client:
 // elicitation/create, sampling/createMessage or roots/list. The receiver must answer it. Only the
 // first answer is sent.
 type ServerRequest struct {
 	Method string
-	Params []byte // nil: absent
+	Params []byte // nil if absent
 
-	key  string // key of its id
+	key  string // key of its ID
 	id   []byte
 	send func(answer []byte)
 	from *ServerRequests
 
 	ctx    context.Context //nolint:containedctx // ends with the wish for an answer
 	cancel context.CancelCauseFunc
-	over   func() // set by OnOver, guarded by the lock of from; nil: none
+	over   func() // set by OnOver, guarded by the lock of from; nil if not set
 }
 
-// A Withdrawn is the cause of the end of a [ServerRequest] that the server has cancelled: the
-// reason given by the server, possibly empty.
+// A Withdrawn is the cause with which a [ServerRequest] ends if the server cancels it. It contains
+// the server's reason, which may be empty.
 type Withdrawn string
 
 func (w Withdrawn) Error() string { return string(w) }
 
-// Context returns a context that ends when no answer is needed any more: one was given, the server
-// cancelled the request, or the connection ended.
+// Context returns a context that ends when no answer is needed any more, because the request was
+// answered, the server has canceled it, or the connection has ended.
 func (q *ServerRequest) Context() context.Context { return q.ctx }
 
-// OnOver sets the function to call, once, when [ServerRequest.Context] has ended. The call happens
-// before the answer is sent, and before later messages of the server are handled. f must not block.
-// A second call of OnOver replaces f.
+// OnOver sets a function that is called once, when [ServerRequest.Context] has ended. It is called
+// before the answer is sent and before later messages from the server are handled. f must not
+// block. Another call of OnOver replaces f.
 func (q *ServerRequest) OnOver(f func()) {
 	q.from.mu.Lock()
 	waits := q.from.byID[q.key] == q
@@ -54,7 +54,7 @@ func (q *ServerRequest) OnOver(f func()) {
 	}
 }
 
-// ends ends q. The caller has removed q from the open requests.
+// ends ends q. The caller must already have removed q from the open requests.
 func (q *ServerRequest) ends(reason error) {
 	q.cancel(reason)
 	if q.over != nil {
@@ -62,17 +62,17 @@ func (q *ServerRequest) ends(reason error) {
 	}
 }
 
-// Result answers with a result in raw JSON.
+// Result answers the request with a result, given as raw JSON.
 func (q *ServerRequest) Result(result []byte) {
 	q.answer(func() []byte { return wire.AppendResult(nil, q.id, result) })
 }
 
-// Fail answers with an error object in raw JSON.
+// Fail answers the request with an error object, given as raw JSON.
 func (q *ServerRequest) Fail(failure []byte) {
 	q.answer(func() []byte { return append(append(wire.ErrorHead(q.id), failure...), wire.Tail...) })
 }
 
-// Refuse answers with an error of the proxy.
+// Refuse answers the request with an error of the proxy's own.
 func (q *ServerRequest) Refuse(code int, message string) {
 	q.answer(func() []byte { return wire.AppendError(nil, q.id, code, message, nil) })
 }
@@ -83,15 +83,15 @@ func (q *ServerRequest) answer(build func() []byte) {
 	}
 }
 
-// ServerRequests holds the unanswered requests of one server. It is safe for concurrent use.
+// ServerRequests contains a server's unanswered requests. It is safe for concurrent use.
 type ServerRequests struct {
 	mu     sync.Mutex
 	closed bool
 	byID   map[string]*ServerRequest
 }
 
-// take returns the ServerRequest of a message, or nil if too many are open, its id is in use, or
-// the connection has ended.
+// take returns a ServerRequest for the message. It returns nil if too many requests are open, the
+// ID is already in use, or the connection has ended.
 func (t *ServerRequests) take(m wire.Message, send func([]byte)) *ServerRequest {
 	q := &ServerRequest{
 		Method: m.Method, Params: bytes.Clone(m.Params),
@@ -124,7 +124,7 @@ func (t *ServerRequests) end(q *ServerRequest, reason error) bool {
 	return waits
 }
 
-// Cancelled handles a notifications/cancelled from the server.
+// Cancelled handles a notifications/cancelled message from the server.
 func (t *ServerRequests) Cancelled(params []byte) {
 	id, _ := rawjson.Member(params, "requestId")
 	t.mu.Lock()
@@ -137,7 +137,7 @@ func (t *ServerRequests) Cancelled(params []byte) {
 	}
 }
 
-// Close ends all requests, because no answers can be sent any more.
+// Close ends all requests, because answers can no longer be sent.
 func (t *ServerRequests) Close() {
 	t.mu.Lock()
 	t.closed = true

@@ -10,10 +10,10 @@ import (
 const (
 	FirstPause = 250 * time.Millisecond
 	LastPause  = 30 * time.Second
-	StableAge  = 30 * time.Second // a connection that lived this long resets the delay
+	StableAge  = 30 * time.Second // after a connection has lasted this long, the delay starts again from the minimum
 )
 
-// Sleep waits for d. It returns false if ctx ends first.
+// Sleep sleeps for d. It returns false if ctx ends first.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -25,7 +25,8 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Poke sends a value to a channel with a buffer of one, unless the buffer is full.
+// Poke sends a value to c, which must have a buffer of size one. If the buffer is full, it does
+// nothing.
 func Poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -33,14 +34,14 @@ func Poke(c chan struct{}) {
 	}
 }
 
-// goroutines counts the goroutines that outlive a connection, so that Close can wait for them.
+// A goroutines counts goroutines that may outlive a connection, so that Close can wait for them.
 type goroutines struct {
 	mu    sync.Mutex
-	ended bool // no more goroutines can begin
+	ended bool // whether no more goroutines may start
 	group sync.WaitGroup
 }
 
-// Begin counts a goroutine, which must call Done. It reports false after End.
+// Begin counts a goroutine, which must call Done when it ends. After End, Begin returns false.
 func (w *goroutines) Begin() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,7 +53,7 @@ func (w *goroutines) Begin() bool {
 
 func (w *goroutines) Done() { w.group.Done() }
 
-// Go runs f on a new goroutine. It reports false after End.
+// Go runs f in a new goroutine. After End, it returns false instead.
 func (w *goroutines) Go(f func()) bool {
 	if !w.Begin() {
 		return false
@@ -64,7 +65,7 @@ func (w *goroutines) Go(f func()) bool {
 	return true
 }
 
-// End waits for all goroutines. No goroutine can begin after it.
+// End waits for all goroutines. No goroutine can start afterwards.
 func (w *goroutines) End() {
 	w.mu.Lock()
 	w.ended = true

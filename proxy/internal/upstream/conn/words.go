@@ -11,27 +11,27 @@ import (
 )
 
 const (
-	wordsKept = 20  // lines
-	wordsLine = 300 // bytes of one line
+	wordsKept = 20  // number of lines to keep
+	wordsLine = 300 // maximum length of a line in bytes
 )
 
-// outputLines holds the last output lines of a child that are not protocol messages. They usually
-// explain why it cannot be used. The lines of a child that has ended are kept until the next child
-// writes a line.
+// An outputLines holds the last lines of a child's output that are not protocol messages. They
+// usually explain why the child cannot be used. If a child has ended, its lines are kept until the
+// next child writes a line.
 type outputLines struct {
 	mu    sync.Mutex
 	lines []string
-	old   bool // the lines are from a child that has ended
+	old   bool // whether the lines come from a child that has ended
 }
 
-// Begin marks the next line as the first one of a new child.
+// Begin declares that the next line will be the first one of a new child.
 func (w *outputLines) Begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.old = true
 }
 
-// add adds a line with the prefix where.
+// add adds a line, prefixed by where.
 func (w *outputLines) add(where string, line []byte) {
 	text := where + string(line[:min(len(line), wordsLine)])
 	w.mu.Lock()
@@ -56,18 +56,18 @@ func (w *outputLines) Said() []string {
 	return said
 }
 
-// OnStdout is the prefix of lines on standard output that are not messages.
+// OnStdout is the prefix for lines on standard output that are not messages.
 const OnStdout = "not a message, on standard output: "
 
-// Hear stores a line unless it is blank.
+// Hear stores a line, unless it is blank.
 func (u *Host) Hear(where string, line []byte) {
 	if line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0 {
 		u.Words.add(where, line)
 	}
 }
 
-// A Trickle limits the rate of log lines: it lets a burst through, and then some each second. It
-// logs how many lines it dropped.
+// A Trickle limits how many lines are logged. It allows a burst, and then a number of lines per
+// second. It logs how many lines were dropped.
 type Trickle struct {
 	log  *slog.Logger
 	kind string
@@ -80,14 +80,14 @@ type Trickle struct {
 
 const (
 	TrickleBurst = 100
-	trickleRate  = 20 // per second
+	trickleRate  = 20 // lines per second
 )
 
 func NewTrickle(log *slog.Logger, kind string) *Trickle {
 	return &Trickle{log: log, kind: kind, left: TrickleBurst, last: time.Now()}
 }
 
-// Allow reports whether a line can be logged now.
+// Allow reports whether a line may be logged now.
 func (t *Trickle) Allow() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,7 +103,7 @@ func (t *Trickle) Allow() bool {
 	return true
 }
 
-// Flush logs the number of lines dropped so far.
+// Flush logs how many lines have been dropped.
 func (t *Trickle) Flush() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

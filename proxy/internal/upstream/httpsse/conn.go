@@ -27,20 +27,20 @@ var (
 	errSSEEnd        = errors.New("the server ended its stream")
 )
 
-// Conn is an HTTP+SSE connection: one stream carries all messages of the server, and each message
-// to it is a POST to an address that it names first. Requests in flight at the end of the stream
-// are lost; nothing is sent again.
+// A Conn is an HTTP+SSE connection. A stream carries all messages from the server. Messages to the
+// server are posted to an address that the server announces first on the stream. If the stream
+// ends, requests in flight are lost; nothing is sent again.
 type Conn struct {
 	conn.Dispatcher
-	http   *streamable.Conn // makes requests: to the address of the stream first, later to that of messages
-	stream string           // address of the stream
+	http   *streamable.Conn // makes requests, first to the stream's address, later to the address for messages
+	stream string           // the stream's address
 	body   io.ReadCloser
 	ctx    context.Context //nolint:containedctx // ends with the connection
 	stop   context.CancelFunc
 	reader chan struct{} // closed when the reading goroutine has ended
 }
 
-// Dial opens the stream and waits until the server has named the address for messages.
+// Dial opens the stream and waits until the server has announced the address for messages.
 func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 	requests, err := streamable.Dial(ctx, u)
 	if err != nil {
@@ -59,7 +59,7 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 		c.stop()
 		return nil, err
 	}
-	if !late.Stop() { // the timer has fired already
+	if !late.Stop() { // the timer has already fired
 		_ = c.body.Close()
 		return nil, ErrNoEndpoint
 	}
@@ -89,7 +89,7 @@ func (c *Conn) open() (*streamable.EventReader, error) {
 	return events, nil
 }
 
-// findEndpoint reads the first event, which must name the address for messages.
+// findEndpoint reads the first event, which must announce the address for messages.
 func (c *Conn) findEndpoint(events *streamable.EventReader) error {
 	e, err := events.Next()
 	if err != nil || e.Kind != "endpoint" {
@@ -103,7 +103,7 @@ func (c *Conn) findEndpoint(events *streamable.EventReader) error {
 	return err
 }
 
-// endpoint resolves reference against the address of the stream.
+// endpoint resolves reference against the stream's address.
 func (c *Conn) endpoint(reference []byte) (string, error) {
 	address, err := streamable.SameOrigin(c.stream, strings.TrimSpace(string(reference)))
 	switch {
@@ -115,7 +115,7 @@ func (c *Conn) endpoint(reference []byte) (string, error) {
 	return address, nil
 }
 
-// read handles the server's messages until the stream ends.
+// read handles messages from the server until the stream ends.
 func (c *Conn) read(events *streamable.EventReader) {
 	defer close(c.reader)
 	defer c.body.Close()
@@ -158,10 +158,10 @@ func (c *Conn) Send(x *conn.Exchange) {
 	x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
 }
 
-// post sends one message, a second time only if checkResend allows it. An answer comes on the
-// stream.
+// post posts a message. It posts the message a second time only if checkResend allows that. Answers
+// arrive on the stream.
 func (c *Conn) post(ctx context.Context, data []byte, checkResend func() error) error {
-	var sent atomic.Bool // a connection was available to write to
+	var sent atomic.Bool // whether a connection was available for writing
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	request, err := c.http.NewRequest(ctx, http.MethodPost, new(conn.Session), data)
 	if err != nil {
@@ -191,7 +191,7 @@ func (c *Conn) sendInBackground(data []byte) {
 	c.Host.Work.Go(func() { _ = c.push(c.ctx, data) })
 }
 
-// push sends a message that gets no answer.
+// push posts a message to which there is no answer.
 func (c *Conn) push(ctx context.Context, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, streamable.NotifyTimeout)
 	defer cancel()
@@ -211,7 +211,7 @@ func (c *Conn) Notify(ctx context.Context, _ *conn.Session, method string, param
 
 func (c *Conn) Agree(*conn.Session) {}
 
-// Retire ends the stream, which is also the session. Requests in flight may have been executed.
+// Retire ends the stream, and thereby the session. Requests in flight may have been executed.
 func (c *Conn) Retire() {
 	c.Fail(process.ErrClosed)
 	c.stop()

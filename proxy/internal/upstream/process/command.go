@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// inherited reports whether a child inherits this environment variable. Other variables could be
-// secrets of this program or of another server.
+// inherited reports whether children inherit the environment variable with the given name. All
+// others might be secrets of this program or of another server.
 func inherited(name string) bool {
 	if strings.HasPrefix(name, "LC_") {
 		return true
@@ -30,13 +30,13 @@ func inherited(name string) bool {
 	}, name)
 }
 
-// Environment returns the environment of a child: the inherited ones of ours, and its own.
+// Environment returns a child's environment: the inherited variables in ours, and the child's own.
 func Environment(ours []string, own map[string]string) []string {
 	var env []string
 	for _, kv := range ours {
 		name, value, _ := strings.Cut(kv, "=")
 		_, replaced := own[name]
-		if inherited(name) && !replaced && !strings.HasPrefix(value, "()") { // skip exported shell functions
+		if inherited(name) && !replaced && !strings.HasPrefix(value, "()") { // exported shell functions are not inherited
 			env = append(env, kv)
 		}
 	}
@@ -47,8 +47,8 @@ func Environment(ours []string, own map[string]string) []string {
 	return env
 }
 
-// Find resolves a command like the child would: a relative path below dir, and a bare name in the
-// child's own PATH if it has one.
+// Find resolves a command as the child would: a relative path below dir, and a bare name in the
+// PATH, which the child's own variables may set.
 func Find(command, dir string, own map[string]string) (string, error) {
 	path, ok := own["PATH"]
 	bare := filepath.Base(command) == command
@@ -69,7 +69,7 @@ func Find(command, dir string, own map[string]string) (string, error) {
 	return "", &exec.Error{Name: command, Err: exec.ErrNotFound}
 }
 
-// StartError returns an error for a command that cannot be started.
+// StartError returns an error that explains why a command cannot be started.
 func StartError(command string, err error) error {
 	reason := err
 	if lookup, ok := errors.AsType[*exec.Error](err); ok {
@@ -80,7 +80,7 @@ func StartError(command string, err error) error {
 	return fmt.Errorf("starting %q: %w", command, reason)
 }
 
-// Describe returns a description of the end of a process.
+// Describe describes how a process ended.
 func Describe(s *os.ProcessState) string {
 	if s == nil {
 		return "the server's process is gone"

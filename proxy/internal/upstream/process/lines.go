@@ -9,19 +9,19 @@ import (
 	"github.com/petrigate/petrigate/internal/pipe"
 )
 
-// ErrTooLong is returned if a message exceeds Config.MaxMessage.
+// ErrTooLong means that a message exceeds Config.MaxMessage.
 var ErrTooLong = errors.New("a message of the server is too long")
 
 const (
 	lineBuffer = 64 << 10
-	bigLine    = 32 << 10 // minimum length of a line that is handed over instead of copied
-	maxExpect  = 4 << 20  // limit on the expected length of a line
+	bigLine    = 32 << 10 // length from which on a line is handed over instead of being copied
+	maxExpect  = 4 << 20  // maximum length of a line that is expected in advance
 )
 
-// OneLine replaces line breaks by space. In valid JSON, line breaks are only white space between
-// tokens, but they would end a message on a line-based transport. In an unchecked message they can
-// be inside a string, where a tab is equally invalid; a space would silently make the string valid,
-// with another text.
+// OneLine replaces line breaks by the byte space. In valid JSON, line breaks only occur as white
+// space between tokens, but on a line-based transport they would end the message. In a message that
+// has not been checked, they may occur within a string. A tab is invalid there, too, whereas a
+// space would silently make the string valid and change its text.
 func OneLine(b []byte, space byte) {
 	for _, c := range []byte{'\n', '\r'} {
 		for rest := b; ; {
@@ -35,16 +35,16 @@ func OneLine(b []byte, space byte) {
 	}
 }
 
-// LineReader splits a stream into lines of limited length.
+// A LineReader splits a stream into lines of limited length.
 type LineReader struct {
 	r   io.Reader
 	max int
 
 	buf        []byte
-	spare      []byte // buffer of the usual size, while buf is a larger one
-	expect     int    // length of the last line that was handed over
-	start, end int    // bytes read but not yet returned
-	seen       int    // no newline between start and here
+	spare      []byte // buffer of the usual size, kept while buf is a larger one
+	expect     int    // length of the line that was last handed over
+	start, end int    // range of the bytes that were read but not returned yet
+	seen       int    // there is no newline between start and this offset
 	err        error
 }
 
@@ -52,9 +52,9 @@ func NewLineReader(r io.Reader, max int) *LineReader {
 	return &LineReader{r: r, max: max, buf: make([]byte, lineBuffer)}
 }
 
-// Next returns the next line without its line ending. If kept, the line belongs to the caller;
-// otherwise it is valid until the next call. A last line without a line ending is not returned,
-// since it can be incomplete.
+// Next returns the next line without its line ending. If kept is true, the line belongs to the
+// caller; otherwise it is valid until the next call. If the last line has no line ending, it is not
+// returned, because it may be incomplete.
 func (l *LineReader) Next() (line []byte, kept bool, err error) {
 	i := bytes.IndexByte(l.buf[l.seen:l.end], '\n')
 	for ; i < 0; i = bytes.IndexByte(l.buf[l.seen:l.end], '\n') {
@@ -77,14 +77,14 @@ func (l *LineReader) Next() (line []byte, kept bool, err error) {
 		return line, false, nil
 	}
 	l.expect = min(len(line), maxExpect)
-	if len(line) < len(l.buf)/4 { // a call can keep it for a long time
+	if len(line) < len(l.buf)/4 { // a call may keep the line for a long time
 		line = bytes.Clone(line)
 	}
 	l.replace(l.buf[l.start:l.end])
 	return line[:len(line):len(line)], true, nil
 }
 
-// More reports whether another complete line has been read already.
+// More reports whether another complete line has already been read.
 func (l *LineReader) More() bool {
 	i := bytes.IndexByte(l.buf[l.seen:l.end], '\n')
 	if i < 0 {
@@ -93,7 +93,7 @@ func (l *LineReader) More() bool {
 	return i >= 0
 }
 
-// replace starts a new buffer with the rest of the one that was handed over.
+// replace starts a new buffer, which contains the rest of the one that was handed over.
 func (l *LineReader) replace(rest []byte) {
 	if size := max(lineBuffer, 2*len(rest)); len(l.spare) < size {
 		l.spare = make([]byte, size)
@@ -118,8 +118,9 @@ func (l *LineReader) read() {
 	l.end += n
 }
 
-// grow enlarges the buffer to hold a line as long as the last large one: servers repeat themselves,
-// and each doubling would be cleared and copied again.
+// grow enlarges the buffer so that it can hold a line as long as the last large one. Servers tend
+// to send similar lines, and if the buffer were repeatedly doubled, it would be cleared and copied
+// each time.
 func (l *LineReader) grow() {
 	grown := make([]byte, max(2*len(l.buf), l.expect+bigLine))
 	l.end = copy(grown, l.buf[l.start:l.end])
@@ -129,21 +130,22 @@ func (l *LineReader) grow() {
 	l.buf, l.start, l.seen = grown, 0, l.end
 }
 
-// maxTail exceeds the capacity of a pipe.
+// maxTail is more than the capacity of a pipe.
 const maxTail = 1 << 20
 
-// A Tail reads the output of a child to its end. After the child has ended, a process that escaped
-// its tree can keep the pipe open, so reading has a deadline. After the deadline, Tail still
-// returns the bytes left in the pipe: the child's last output is not lost, however late it is read.
+// A Tail reads a child's output to its end. After the child has ended, a process that escaped from
+// its tree may keep the pipe open, so reading has a deadline. Even after the deadline, Tail returns
+// the bytes that remain in the pipe, so that the child's last output is not lost, however late it
+// is read.
 type Tail struct {
 	file *pipe.File
-	late int // bytes read after the deadline
+	late int // number of bytes read after the deadline
 }
 
 // NewTail returns a Tail that reads from f.
 func NewTail(f *os.File) *Tail { return &Tail{file: pipe.New(f)} }
 
-// Read reads available bytes, and waits for more until the deadline.
+// Read reads the available bytes. If there are none, it waits until the deadline.
 func (t *Tail) Read(b []byte) (int, error) {
 	n, err := t.file.Read(b)
 	if !errors.Is(err, os.ErrDeadlineExceeded) || t.late >= maxTail {

@@ -10,37 +10,38 @@ import (
 	"github.com/petrigate/petrigate/internal/pipe"
 )
 
-// ErrClosed is the cause of everything that ends because of Close.
+// ErrClosed is the cause with which everything ends after Close.
 var ErrClosed = errors.New("the connection was closed")
 
-// MaxPending limits the bytes that wait for a child that does not read.
+// MaxPending limits the number of bytes that wait for a child that does not read.
 const MaxPending = 16 << 20
 
 var errNotReading = errors.New("the server is not reading its input")
 
-// maxBurst limits the bytes buffered while more messages are expected.
+// maxBurst limits the number of bytes buffered while more messages are expected.
 const maxBurst = 256 << 10
 
-// keepBuffer is the maximum size of an empty buffer that is kept.
+// keepBuffer is the maximum size of an empty buffer to keep for reuse.
 const keepBuffer = 1 << 20
 
-// Pipe writes messages to a child's standard input. Callers never wait for the child: a caller
-// writes as much as the pipe accepts at once, including the messages of others that came meanwhile,
-// and a goroutine writes the rest. mu guards the fields below it; busy marks the one writer.
+// A Pipe writes messages to a child's standard input. Callers never wait for the child: a caller
+// writes as much as the pipe accepts at once, including messages that other callers have added in
+// the meantime, and a goroutine writes the rest. mu guards the fields below it. busy is true while
+// there is a writer; there is at most one.
 type Pipe struct {
 	file   *pipe.File
-	broken func(error) // called once, when writing has failed
+	broken func(error) // called once, when writing fails
 
 	mu      sync.Mutex
 	pending []byte // bytes that no writer has taken yet
 	spare   []byte // empty buffer; nil while a writer uses it
-	busy    bool   // a caller or the flusher writes
-	corks   int    // number of callers that hold writes back
-	queued  int64  // stream length including all appended bytes
-	written int64  // stream length that the child can have read
+	busy    bool   // whether a caller or the flusher is writing
+	corks   int    // number of callers that currently hold back writes
+	queued  int64  // length of the stream, including all appended bytes
+	written int64  // length of the part of the stream that the child may have read
 	err     error  // why no more messages are accepted
 
-	stuck chan []byte // passes unwritten bytes and the role of the writer to the flusher
+	stuck chan []byte // passes unwritten bytes and the writer's role to the flusher
 	quit  chan struct{}
 	done  chan struct{}
 }
@@ -91,7 +92,7 @@ func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte)
 	return nil
 }
 
-// Cork holds writes back until Uncork, because more messages are about to come.
+// Cork holds back writes until Uncork is called, because more messages are about to follow.
 func (p *Pipe) Cork() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,11 +110,11 @@ func (p *Pipe) Uncork() {
 	p.drain() // unlocks
 }
 
-// rounds limits how often a caller writes for others before the flusher takes over.
+// rounds is how many times a caller writes for others before the flusher takes over.
 const rounds = 4
 
-// drain writes the pending bytes without blocking. The caller must have set busy and hold mu, which
-// drain releases.
+// drain writes pending bytes without blocking. The caller must have set busy and must hold mu,
+// which drain unlocks.
 func (p *Pipe) drain() {
 	for range rounds {
 		out := p.pending
@@ -128,7 +129,7 @@ func (p *Pipe) drain() {
 		}
 		if n < len(out) {
 			p.mu.Unlock()
-			p.stuck <- out[n:] // never blocks: only the busy writer sends
+			p.stuck <- out[n:] // never blocks, because only the one writer sends
 			return
 		}
 		if cap(out) <= keepBuffer {
@@ -144,7 +145,8 @@ func (p *Pipe) drain() {
 	p.stuck <- nil
 }
 
-// flush writes the bytes that callers could not write, and blocks for the child, until Shut.
+// flush writes the bytes that callers could not write. It blocks until the child reads them or Shut
+// is called.
 func (p *Pipe) flush() {
 	defer close(p.done)
 	for {
@@ -168,7 +170,7 @@ func (p *Pipe) flush() {
 	}
 }
 
-// fail makes the pipe unusable. The caller must hold mu, which fail releases.
+// fail makes the pipe unusable. The caller must hold mu, which fail unlocks.
 func (p *Pipe) fail(err error) {
 	if p.err == nil {
 		p.err = err
@@ -177,21 +179,21 @@ func (p *Pipe) fail(err error) {
 	p.broken(err)
 }
 
-// Reached reports whether the child can have read a byte of the message at position.
+// Reached reports whether the child may have read any byte of the message at the given position.
 func (p *Pipe) Reached(position *int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.written > *position
 }
 
-// Shut makes later writes fail and closes the child's input. It must be called only once.
+// Shut makes later writes fail, and closes the child's input. It must be called only once.
 func (p *Pipe) Shut() {
 	p.mu.Lock()
 	if p.err == nil {
 		p.err = ErrClosed
 	}
 	p.mu.Unlock()
-	p.file.Close() // also ends a blocked write
+	p.file.Close() // this also ends a blocked write
 	close(p.quit)
 	<-p.done
 }

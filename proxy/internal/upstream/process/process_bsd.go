@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Isolate runs the child in a new session.
+// Isolate makes the child run in a new session.
 func Isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }
@@ -16,8 +16,8 @@ func Isolate(cmd *exec.Cmd) {
 // AwaitExit waits until the process has ended.
 func AwaitExit(cmd *exec.Cmd) { _, _ = cmd.Process.Wait() }
 
-// Tree returns the process group of the child pid as a negative number, if any process of the group
-// is left.
+// Tree returns the child's process group, as a negative number, if any process in the group is
+// left.
 func Tree(pid int) []int {
 	if syscall.Kill(-pid, 0) == syscall.ESRCH {
 		return nil

@@ -9,14 +9,14 @@ import (
 	"unsafe"
 )
 
-// Isolate runs the child in a new session, so that its processes can be found and it has no
-// terminal. The kernel kills the child when this process ends.
+// Isolate makes the child run in a new session, so that all of its processes can be found and it
+// has no terminal. The kernel kills the child when this process ends.
 func Isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// AwaitExit waits until the process has exited and leaves it unreaped, so that its process id,
-// which is also its group id, cannot be reused.
+// AwaitExit waits until the process has exited. It does not reap the process, so that the process
+// ID, which is also the group ID, cannot be reused.
 func AwaitExit(cmd *exec.Cmd) {
 	const allProcesses, exited, noWait = 1, 4, 0x01000000 // P_PID, WEXITED, WNOWAIT
 	var info [128]byte
@@ -29,11 +29,11 @@ func AwaitExit(cmd *exec.Cmd) {
 	}
 }
 
-// A Process is an entry of the process table.
+// A Process is an entry in the process table.
 type Process struct{ PID, Parent, Group, Session int }
 
-// Tree lists the live processes that belong to the child pid: those of its group and session, and
-// all their descendants.
+// Tree returns the live processes that belong to the child: those in its group and session, and all
+// descendants of these.
 func Tree(pid int) []int {
 	all := processes()
 	member := map[int]bool{pid: true}
@@ -54,7 +54,7 @@ func Tree(pid int) []int {
 	return alive
 }
 
-// processes reads the process table, without zombies.
+// processes reads the process table. It leaves out zombies.
 func processes() []Process {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -73,13 +73,14 @@ func processes() []Process {
 	return all
 }
 
-// Read returns the process pid. It reports false if no such process exists or it is a zombie.
+// Read returns the process with the given ID. It returns false if there is no such process or it is
+// a zombie.
 func Read(pid int) (Process, bool) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return Process{}, false
 	}
-	// The name is in parentheses and can contain any character.
+	// The name is in parentheses and may contain any characters.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 4 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
 		return Process{}, false
@@ -88,7 +89,7 @@ func Read(pid int) (Process, bool) {
 	return Process{PID: pid, Parent: n(1), Group: n(2), Session: n(3)}, true
 }
 
-// Widen enlarges the buffer of a pipe, so that a large message takes fewer system calls.
+// Widen enlarges a pipe's buffer, so that a large message needs fewer system calls.
 func Widen(f *os.File) {
 	const setPipeSize = 1031 // F_SETPIPE_SZ
 	if raw, err := f.SyscallConn(); err == nil {

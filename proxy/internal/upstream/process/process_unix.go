@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// KeepFiles keeps children from inheriting the files that this process was started with, other than
-// the three standard streams. Files that Go opens are not inherited anyway.
+// KeepFiles prevents children from inheriting files that this process was started with, except for
+// the three standard streams. Files that Go opens are never inherited.
 func KeepFiles() {
 	names, _ := os.ReadDir("/dev/fd") // best effort on systems without /dev/fd
 	for _, name := range names {
@@ -21,14 +21,14 @@ func KeepFiles() {
 	}
 }
 
-// Terminate sends SIGTERM to all processes of the child's group.
+// Terminate sends SIGTERM to all processes in the child's group.
 func Terminate(cmd *exec.Cmd) {
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 }
 
-// KillTree kills the child's processes until none is left, and reports whether it succeeded by the
-// deadline. The child itself can remain as a zombie. A process that left the session after its
-// parent died cannot be found and does not count.
+// KillTree kills the child's processes until none is left. It reports whether it has succeeded by
+// the deadline. The child itself may remain as a zombie. Processes that have left the session after
+// their parent died cannot be found and do not count.
 func KillTree(cmd *exec.Cmd, deadline time.Time) bool {
 	pid := cmd.Process.Pid
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {

@@ -18,27 +18,28 @@ import (
 //go:embed watchdog.sh
 var watchdogScript string
 
-// watchdogDelay is the time from the first child to the start of the watchdog, so that it does not
-// slow down the startup.
+// watchdogDelay is the time between the start of the first child and the start of the watchdog,
+// which thus does not slow down startup.
 const watchdogDelay = 100 * time.Millisecond
 
-// A Watchdog is a small process that outlives this one, however this one ends, and then kills the
-// children with their process trees: the kernel kills at best the child itself together with its
-// parent. The watchdog detects the end of this process by the end of a pipe whose other end only
-// this process has. The zero value is ready for use, and a nil Watchdog does nothing. mu guards the
-// fields below it.
+// A Watchdog is a small process that outlives this process, however it ends, and then kills the
+// children with their process trees. The kernel, at best, kills only the child itself together with
+// its parent. The watchdog reads from a pipe whose other end only this process has, so the end of
+// the pipe tells it that this process has ended. The zero value is ready to use, and a nil Watchdog
+// does nothing. mu guards the fields below it.
 type Watchdog struct {
 	Logger *slog.Logger // nil: discard
 
 	mu      sync.Mutex
 	pids    map[int]bool
-	pipe    *os.File    // nil: not running
-	start   *time.Timer // nil: no child was watched yet
+	pipe    *os.File    // nil if it is not running
+	start   *time.Timer // nil if no child has been watched yet
 	closed  bool
-	watcher sync.WaitGroup // goroutine that waits for the process
+	watcher sync.WaitGroup // waits for the goroutine that waits for the process
 }
 
-// Watch makes a child, which leads its group and session, die with this process.
+// Watch makes sure that a child, which must lead its group and session, dies together with this
+// process.
 func (w *Watchdog) Watch(pid int) {
 	if w == nil {
 		return
@@ -55,7 +56,7 @@ func (w *Watchdog) Watch(pid int) {
 	}
 }
 
-// Forget stops watching a child. It must be called before the child's process id can be reused.
+// Forget stops watching a child. It must be called before the child's process ID can be reused.
 func (w *Watchdog) Forget(pid int) {
 	if w == nil {
 		return
@@ -66,15 +67,16 @@ func (w *Watchdog) Forget(pid int) {
 	w.sendCommand('-', pid)
 }
 
-// sendCommand sends a command to the process if it runs. The process always reads; if it has
-// exited, that has been noticed or is about to be.
+// sendCommand sends a command to the watchdog process if it is running. Sending cannot block,
+// because the process always reads. If the process has exited, that has been noticed or is about to
+// be.
 func (w *Watchdog) sendCommand(op byte, pid int) {
 	if w.pipe != nil {
 		_, _ = fmt.Fprintf(w.pipe, "%c %d\n", op, pid)
 	}
 }
 
-// run starts the process.
+// run starts the watchdog process.
 func (w *Watchdog) run() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,9 +96,9 @@ func (w *Watchdog) launch() error {
 	defer r.Close()
 	cmd := exec.Command("/bin/sh", "-c", watchdogScript, "petrigate-watchdog")
 	cmd.Env, cmd.Dir, cmd.Stdin = []string{}, "/", r
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // signals to this process's group must not reach the watchdog
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // the watchdog must not receive signals sent to this process's group
 	w.pipe = pipe
-	for pid := range w.pids { // before the start, so that the watchdog knows them even if this process is killed now
+	for pid := range w.pids { // before the start, so that the watchdog knows the children even if this process is killed now
 		w.sendCommand('+', pid)
 	}
 	if err := cmd.Start(); err != nil {
@@ -108,7 +110,7 @@ func (w *Watchdog) launch() error {
 	return nil
 }
 
-// await records the end of the process. The next child starts another one.
+// await waits for the watchdog process and records its end. The next child starts a new one.
 func (w *Watchdog) await(cmd *exec.Cmd) {
 	err := cmd.Wait()
 	w.mu.Lock()
@@ -128,7 +130,7 @@ func (w *Watchdog) log() *slog.Logger {
 	return w.Logger
 }
 
-// Close ends the watchdog. All children must have ended before.
+// Close stops the watchdog. All children must have ended before.
 func (w *Watchdog) Close() error {
 	if w == nil {
 		return nil

@@ -24,8 +24,8 @@ import (
 
 var errEOF = errors.New("the server closed its output")
 
-// Conn is a child process and the requests in flight to it. Two goroutines read its output, and a
-// third waits for its exit.
+// A Conn is a child process together with the requests in flight to it. Two goroutines read its
+// output, and a third one waits for its exit.
 type Conn struct {
 	conn.Dispatcher
 	cmd       *exec.Cmd
@@ -35,9 +35,9 @@ type Conn struct {
 	stderr    *os.File
 	malformed *conn.Trickle
 
-	readers sync.WaitGroup // readers of stdout and stderr
+	readers sync.WaitGroup // goroutines that read stdout and stderr
 	gone    chan struct{}  // closed when the child was reaped
-	dead    bool           // its process tree is gone; set before gone is closed
+	dead    bool           // whether its process tree is gone; set before gone is closed
 	exit    *os.ProcessState
 }
 
@@ -66,7 +66,7 @@ func Spawn(u *conn.Host) (*Conn, error) {
 	return newConn(u, cmd, ends), nil
 }
 
-// pipes holds both ends of the three standard streams of a child.
+// pipes contains both ends of a child's three standard streams.
 type pipes struct{ ours, child [3]*os.File }
 
 func (p *pipes) open() error {
@@ -85,14 +85,14 @@ func (p *pipes) open() error {
 	return nil
 }
 
-// closeAll closes files; entries can be nil.
+// closeAll closes the files. Entries may be nil.
 func closeAll(files [3]*os.File) {
 	for _, f := range files {
 		f.Close()
 	}
 }
 
-// newConn starts the goroutines for a child that was started.
+// newConn starts the goroutines for a child that has been started.
 func newConn(u *conn.Host, cmd *exec.Cmd, ends pipes) *Conn {
 	c := &Conn{
 		Dispatcher: conn.NewDispatcher(u), cmd: cmd, Pid: cmd.Process.Pid, stdout: ends.ours[1], stderr: ends.ours[2],
@@ -109,21 +109,21 @@ func newConn(u *conn.Host, cmd *exec.Cmd, ends pipes) *Conn {
 	return c
 }
 
-// awaitAndKill waits for the child's exit and kills the rest of its process tree.
+// awaitAndKill waits until the child exits, and then kills the rest of its process tree.
 func (c *Conn) awaitAndKill() {
 	process.AwaitExit(c.cmd)
 	c.dead = process.KillTree(c.cmd, time.Now().Add(c.Host.Grace.Kill))
 	if c.dead {
 		c.Host.Options.Watchdog.Forget(c.Pid)
 	}
-	_ = c.cmd.Wait() // its error is in the process state
+	_ = c.cmd.Wait() // the process state contains its error
 	c.exit = c.cmd.ProcessState
 	close(c.gone)
 	c.readOutBy(time.Now().Add(time.Second))
 }
 
-// readOutBy lets the readers read the remaining output until t. A process that escaped the tree can
-// keep the pipes open.
+// readOutBy lets the readers read the remaining output until time t, because a process that has
+// escaped from the tree may keep the pipes open.
 func (c *Conn) readOutBy(t time.Time) {
 	_ = c.stdout.SetReadDeadline(t)
 	_ = c.stderr.SetReadDeadline(t)
@@ -159,10 +159,11 @@ func (c *Conn) Notify(_ context.Context, _ *conn.Session, method string, params 
 
 func (c *Conn) Agree(*conn.Session) {}
 
-// Retire ends the child: it closes its input, then sends SIGTERM, then kills its process tree.
+// Retire ends the child. It closes the child's input, later sends SIGTERM, and finally kills the
+// process tree.
 func (c *Conn) Retire() {
 	g := c.Host.Grace
-	if c.Cause() != nil { // the connection has failed already; only the process tree is left
+	if c.Cause() != nil { // the connection has already failed, so only the process tree is left
 		g.Exit, g.Term = 0, min(g.Term, 500*time.Millisecond)
 	}
 	c.Fail(process.ErrClosed)
@@ -170,7 +171,7 @@ func (c *Conn) Retire() {
 	if !c.exitedWithin(g.Exit) {
 		process.Terminate(c.cmd)
 		if !c.exitedWithin(g.Term) {
-			process.KillTree(c.cmd, time.Now().Add(g.Kill)) // reap notices, and records the result
+			process.KillTree(c.cmd, time.Now().Add(g.Kill)) // the reaping goroutine notices and records the result
 		}
 	}
 	dead := c.exitedWithin(g.Kill) && c.dead
@@ -193,7 +194,7 @@ func (c *Conn) exitedWithin(d time.Duration) bool {
 	}
 }
 
-// read handles the child's messages until its output ends.
+// read handles messages from the child until its output ends.
 func (c *Conn) read() {
 	defer c.readers.Done()
 	defer c.stdout.Close()
@@ -201,8 +202,8 @@ func (c *Conn) read() {
 	c.Fail(c.readError(each(lines, c.Host.Options.Burst, c.take)))
 }
 
-// each calls take for each non-empty line until an error. It reports bursts of lines that can be
-// read at once, of at most [burst.Most] lines, to together, which can be nil.
+// each calls take for each nonempty line until an error occurs. If several lines can be read at
+// once, it reports bursts of up to [burst.Most] lines to together, which may be nil.
 func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {
@@ -222,8 +223,8 @@ func each(lines *process.LineReader, together conn.Burst, take func(line []byte,
 	}
 }
 
-// readError returns why the output has ended. The usual reason is that the process has exited, so
-// it waits a moment for the exit status.
+// readError returns why the output has ended. Usually the process has exited, so it waits a moment
+// for the exit status.
 func (c *Conn) readError(err error) error {
 	if errors.Is(err, process.ErrTooLong) {
 		return fmt.Errorf("%w: more than %d bytes", err, c.Host.Config.MaxMessage)
@@ -237,8 +238,8 @@ func (c *Conn) readError(err error) error {
 	return fmt.Errorf("reading the server's output: %w", err)
 }
 
-// Reason replaces a write error to a closed pipe by the exit status of the process, if it has
-// exited.
+// Reason replaces an error from writing to a closed pipe by the exit status of the process, if the
+// process has exited.
 func (c *Conn) Reason(err error) error {
 	if errors.Is(err, syscall.EPIPE) && c.exitedWithin(c.Host.Grace.Tell) {
 		return errors.New(process.Describe(c.exit))
@@ -246,7 +247,7 @@ func (c *Conn) Reason(err error) error {
 	return err
 }
 
-// take handles one message. kept reports that line belongs to this function.
+// take handles a message. kept means that line belongs to take.
 func (c *Conn) take(line []byte, kept bool) {
 	err := c.Dispatch(line, kept)
 	if err == nil {
@@ -258,13 +259,13 @@ func (c *Conn) take(line []byte, kept bool) {
 	}
 }
 
-// sendAnswer sends the proxy's answer to a server's request.
+// sendAnswer sends the proxy's answer to a request from the server.
 func (c *Conn) sendAnswer(answer []byte) {
 	var position int64
 	_ = c.Stdin.Write(&position, false, len(answer), func(b []byte) []byte { return append(b, answer...) })
 }
 
-// stderrLine limits the length of a logged line of standard error.
+// stderrLine is the maximum length of a logged line from standard error.
 const stderrLine = 4 << 10
 
 // readErrors logs the child's standard error until it ends.
