@@ -1,5 +1,5 @@
-// Package lsp implements a server for the Language Server Protocol 3.17. It supports petrigate's
-// policies: rules files, net files and configurations.
+// Package lsp implements a Language Server Protocol server (version 3.17) for petrigate's policies:
+// rules files, net files and configurations.
 //
 // [Serve] serves a single editor over two streams. While the user is typing, it publishes the
 // problems that the check command reports. It also explains the statement under the cursor,
