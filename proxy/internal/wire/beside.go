@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// OtherParams returns the parts of the params that reach the upstream besides the named members:
+// OtherParams returns those parts of the params that reach the upstream besides the named members:
 // the other members, and the members of _meta that concern neither the client's hop nor tracing.
-// Each result is an object; nil: empty.
+// Each result is an object, or nil if it would be empty.
 func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {
 		switch f := fieldOf(key); {
-		case slices.Contains(named, string(key)) || f == fieldResponses || f == fieldState: // written anew for the upstream
+		case slices.Contains(named, string(key)) || f == fieldResponses || f == fieldState: // rewritten for the upstream
 		case f == fieldMeta:
 			rawjson.Members(value, func(key, value []byte, _ int) bool {
 				if !ofHop(key) && !ofRequest(key, value) && !ofTrace(key) {
@@ -37,9 +37,10 @@ func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	return members, meta
 }
 
-// WithMetaShown returns c with meta, which [Call.OtherParams] returned for the call that a person
-// was shown, so that no other _meta is forwarded. It keeps those members of c's own _meta that only
-// identify the request; other tracing members, which the person was not shown, are dropped.
+// WithMetaShown returns a copy of c with the given meta, which [Call.OtherParams] returned for the
+// call that a person has seen, so that no other _meta is forwarded. Of the _meta in c itself, it
+// keeps the members that only identify the request. Other tracing members, which the person has not
+// seen, are dropped.
 func (c Call) WithMetaShown(meta []byte) Call {
 	_, own := c.OtherParams()
 	same := bytes.Equal(own, meta)
@@ -61,7 +62,7 @@ func (c Call) WithMetaShown(meta []byte) Call {
 		c, fault = ParseRequest(Message{Params: params, index: x})
 	}
 	if fault != nil {
-		panic(fault.Message) // not reached: its parts were read before
+		panic(fault.Message) // cannot happen: the parts have been parsed before
 	}
 	return c
 }
@@ -77,8 +78,8 @@ func ofRequest(key, value []byte) bool {
 	return false
 }
 
-// traceparent has a fixed length and cannot carry other data. See W3C Trace Context, version 00.
+// traceparent has a fixed length and cannot carry other data; see W3C Trace Context, version 00.
 var traceparent = regexp.MustCompile(`^"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}"$`)
 
-// ofTrace reports whether a member of _meta is for tracing and can carry any data.
+// ofTrace reports whether a member of _meta is for tracing and may carry arbitrary data.
 func ofTrace(key []byte) bool { return string(key) == "tracestate" || string(key) == "baggage" }

@@ -9,26 +9,27 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// The builders append one message, or a part of one, on one line without a trailing line break,
-// provided their arguments contain no line break. Ids are JSON; a nil id is written as null.
+// These functions append a message, or a part of one, as a single line without a trailing line
+// break, provided that their arguments contain no line breaks. IDs are JSON; a nil ID is written as
+// null.
 
-// AppendRequest appends a request. params can be nil.
+// AppendRequest appends a request. params may be nil.
 func AppendRequest(dst, id []byte, method string, params []byte) []byte {
 	return appendMethod(appendID(dst, id), method, params)
 }
 
-// AppendRequestInt is [AppendRequest] for an integer id.
+// AppendRequestInt is like [AppendRequest] with an integer ID.
 func AppendRequestInt(dst []byte, id int64, method string, params []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	return appendMethod(strconv.AppendInt(dst, id, 10), method, params)
 }
 
-// AppendNotification appends a notification. params can be nil.
+// AppendNotification appends a notification. params may be nil.
 func AppendNotification(dst []byte, method string, params []byte) []byte {
 	return appendMethod(append(dst, `{"jsonrpc":"2.0"`...), method, params)
 }
 
-// IsNotification reports whether message was built by [AppendNotification].
+// IsNotification reports whether [AppendNotification] has built the message.
 func IsNotification(message []byte) bool {
 	return bytes.HasPrefix(message, []byte(`{"jsonrpc":"2.0","method":`))
 }
@@ -50,27 +51,28 @@ func appendID(dst, id []byte) []byte {
 	return append(dst, id...)
 }
 
-// ResultHead returns the part of a response before its result. [Tail] is the part after it. This
-// way a large result is written without a copy.
+// ResultHead returns the part of a response that precedes the result. [Tail] is the part that
+// follows it. This makes it possible to write a large result without copying it.
 func ResultHead(id []byte) []byte {
 	return append(appendID(make([]byte, 0, 48+len(id)), id), `,"result":`...)
 }
 
-// ErrorHead returns the part of a response before its error object.
+// ErrorHead returns the part of a response that precedes the error object.
 func ErrorHead(id []byte) []byte {
 	return append(appendID(make([]byte, 0, 48+len(id)), id), `,"error":`...)
 }
 
-// Tail ends a response that [ResultHead] or [ErrorHead] began. It must not be modified.
+// Tail is the end of a response that begins with [ResultHead] or [ErrorHead]. It must not be
+// modified.
 var Tail = []byte("}")
 
-// AppendResult appends a response with a result.
+// AppendResult appends a response that contains a result.
 func AppendResult(dst, id, result []byte) []byte {
 	dst = append(appendID(dst, id), `,"result":`...)
 	return append(append(dst, result...), '}')
 }
 
-// AppendError appends a response with an error. data can be nil.
+// AppendError appends a response that contains an error. data may be nil.
 func AppendError(dst, id []byte, code int, message string, data []byte) []byte {
 	dst = append(appendID(dst, id), `,"error":{"code":`...)
 	dst = strconv.AppendInt(dst, int64(code), 10)
@@ -88,9 +90,9 @@ func AppendText(dst []byte, text string) []byte {
 	return append(rawjson.AppendString(dst, text), '}')
 }
 
-// AppendToolError appends the result of a failed tool call: one text block, which is all that a
-// model sees, and the _meta object meta for machines, which can be nil. typed adds resultType
-// "complete".
+// AppendToolError appends the result of a failed tool call. It consists of one text block, which is
+// all that a model sees, and of the _meta object meta, which is for programs and may be nil. If
+// typed is set, it adds resultType "complete".
 func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	dst = append(dst, `{"content":[`...)
 	dst = append(AppendText(dst, text), `],"isError":true`...)
@@ -103,7 +105,7 @@ func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	return append(dst, '}')
 }
 
-// Digest returns the SHA-256 of b in the hexadecimal form used in names and records.
+// Digest returns the SHA-256 hash of b in hexadecimal, as used in names and records.
 func Digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return string(hex.AppendEncode(make([]byte, 0, 2*len(sum)), sum[:]))

@@ -11,16 +11,16 @@ import (
 // maxName is the maximum length of a tool name in bytes.
 const maxName = 512
 
-// A Call holds the params of one tools/call. Its byte slices refer to the message and must not be
-// changed.
+// A Call contains the params of a tools/call request. Its byte slices refer to the message and must
+// not be modified.
 type Call struct {
 	Name           string
-	Arguments      []byte // object; nil: absent, which means {}
-	Meta           []byte // object; nil: absent
-	Task           []byte // object; nil: absent
-	InputResponses []byte // object; nil: absent
+	Arguments      []byte // object; nil if absent, which means {}
+	Meta           []byte // object; nil if absent
+	Task           []byte // object; nil if absent
+	InputResponses []byte // object; nil if absent
 	RequestState   string
-	HasState       bool // requestState is present, possibly empty
+	HasState       bool // whether requestState is present; it may be empty
 
 	params []byte
 	index  index
@@ -29,8 +29,8 @@ type Call struct {
 // Source returns the params as received.
 func (c Call) Source() []byte { return c.params }
 
-// ParseCall reads the params of a message that [Parse] returned and whose method requires a name,
-// such as tools/call.
+// ParseCall parses the params of a message returned by [Parse] whose method requires a name, such
+// as tools/call.
 func ParseCall(m Message) (Call, *Fault) {
 	c, fault := ParseRequest(m)
 	if fault != nil {
@@ -47,8 +47,8 @@ func ParseCall(m Message) (Call, *Fault) {
 	return c, nil
 }
 
-// ParseRequest reads the params like [ParseCall], for a message of any other method, whose name and
-// params can be absent.
+// ParseRequest is like [ParseCall] for all other methods, whose params may be absent or lack a
+// name.
 func ParseRequest(m Message) (Call, *Fault) {
 	c := Call{params: m.Params, index: m.index}
 	if m.Params == nil {
@@ -79,32 +79,33 @@ func ParseRequest(m Message) (Call, *Fault) {
 	return c, nil
 }
 
-// A Hop describes the changes to the params of a call on the way to an upstream.
+// A Hop describes how the params of a call change on the way to an upstream.
 type Hop struct {
-	Name string // the upstream's own name of the tool
+	Name string // the upstream's own name for the tool
 
-	// Meta holds the members of _meta for an upstream of 2026-07-28 or later, written as
-	// "key":value with commas between them. Their keys must be among the io.modelcontextprotocol/
+	// Meta contains members of _meta for an upstream of revision 2026-07-28 or later, written as
+	// "key":value with commas in between. Their keys must be among the io.modelcontextprotocol/
 	// keys that Call.AppendForward removes or, with Trace, among the keys of the trace context.
 	Meta []byte
 
-	// Trace means that Meta contains a trace context, and that the client's own is dropped.
+	// Trace means that Meta contains a trace context, so that the client's own is dropped.
 	Trace bool
 
-	// ProgressToken replaces the client's token; nil: the token is dropped. Without a token of the
-	// client it is not sent.
+	// ProgressToken replaces the client's token. If it is nil, the token is dropped. If the client
+	// has sent no token, none is added.
 	ProgressToken []byte
 
-	// Replacements for the client's members of the same names. nil: the member is dropped.
+	// Replacements for the client's members of the same names. If one is nil, the member is
+	// dropped.
 	Task           []byte
 	InputResponses []byte
 	RequestState   string
 	HasState       bool
 }
 
-// AppendForward appends the params of c for the upstream of h: the source bytes with the changes of
-// h, and without the members of _meta that describe the client's hop. If nothing changes, it
-// appends the source bytes unchanged.
+// AppendForward appends the params of c for the upstream that h describes: the source bytes with
+// the changes in h, and without the members of _meta that describe the client's hop. If nothing
+// changes, it appends the source bytes unchanged.
 func (c Call) AppendForward(dst []byte, h Hop) []byte {
 	out := splice(dst, c.params)
 	has := [fieldState + 1]bool{}
@@ -155,7 +156,7 @@ func replaceOrDrop(out *splicer, f field, by []byte) {
 	out.replace(f, by)
 }
 
-// forwardMeta rewrites _meta, and drops it if it becomes empty.
+// forwardMeta rewrites _meta. If no members are left, it drops _meta.
 func forwardMeta(out *splicer, f field, h Hop) {
 	before := *out
 	out.copyUpTo(f.at)

@@ -2,31 +2,31 @@ package wire
 
 // JSON-RPC error codes for refused messages.
 const (
-	CodeParse          = -32700 // not strict JSON
-	CodeInvalidRequest = -32600 // not a JSON-RPC message
+	CodeParse          = -32700 // the message is not strict JSON
+	CodeInvalidRequest = -32600 // the message is not a JSON-RPC message
 	CodeMethodNotFound = -32601
 	CodeInvalidParams  = -32602
 	CodeInternal       = -32603
 )
 
-// A Fault is the reason why a client's message is refused. A message that [Parse] refuses must not
-// be executed, not even in part.
+// A Fault explains why a client's message is refused. If [Parse] refuses a message, no part of it
+// may be executed.
 type Fault struct {
 	Code    int
 	Message string
-	Data    []byte // nil: none
-	ID      []byte // request id as written; nil: unreadable
+	Data    []byte // nil if there is none
+	ID      []byte // request ID as written; nil if it cannot be read
 
 	// Silent means that the message was meant as a response, which must not be answered.
 	Silent bool
 }
 
-// NewFault returns a fault without data and without ID; the caller knows the ID.
+// NewFault returns a fault without data or ID, because the caller knows the ID.
 func NewFault(code int, message string) *Fault { return &Fault{Code: code, Message: message} }
 
 func (f *Fault) Error() string { return f.Message }
 
-// Append appends the JSON-RPC error that answers the message.
+// Append appends the JSON-RPC error with which the message must be answered.
 func (f *Fault) Append(dst []byte) []byte {
 	return AppendError(dst, f.ID, f.Code, f.Message, f.Data)
 }

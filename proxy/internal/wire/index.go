@@ -2,16 +2,16 @@ package wire
 
 import "github.com/petrigate/petrigate/internal/rawjson"
 
-// index holds the positions of the members of params that make up a call, so that params are
-// scanned only once.
+// An index contains the positions of those members of params that make up a call, so that params
+// need to be scanned only once.
 type index struct {
 	fields [6]field
 	n      int
-	end    int // end of the last member, or of the opening brace; 0: no index
+	end    int // end of the last member or of the opening brace; 0 if there is no index
 }
 
-// field is one member: its value is at [at:end], and the previous member, or the opening brace,
-// ends at from.
+// A field is the position of one member. The value is at [at:end]. The previous member, or the
+// opening brace, ends at from.
 type field struct {
 	name          fieldName
 	from, at, end int
@@ -28,13 +28,13 @@ const (
 	fieldState
 )
 
-// fieldKeys are the keys of the members.
+// fieldKeys contains the keys of the members.
 var fieldKeys = [...]string{
 	fieldTool: "name", fieldArguments: "arguments", fieldMeta: "_meta", fieldTask: "task",
 	fieldResponses: "inputResponses", fieldState: "requestState",
 }
 
-// fieldOf returns the field with that key, or 0.
+// fieldOf returns the field with the given key, or 0.
 func fieldOf(key []byte) fieldName {
 	for name, k := range fieldKeys {
 		if k == string(key) && name != 0 {
@@ -44,8 +44,8 @@ func fieldOf(key []byte) fieldName {
 	return 0
 }
 
-// indexParams finds the members of params, and checks the rules for all methods: params is an
-// object, so is its _meta, and no key is a variant of a known one.
+// indexParams finds the members of params. It checks the rules that apply to all methods: params
+// and its _meta must be objects, and no key may be a variant of a known key.
 func indexParams(id, params []byte) (index, *Fault) {
 	if params[0] != '{' {
 		return index{}, invalidParams(id, "not an object")
@@ -71,7 +71,7 @@ func indexParams(id, params []byte) (index, *Fault) {
 	return x, nil
 }
 
-// checkMeta returns why meta is not a valid _meta, or an empty string.
+// checkMeta explains why meta is not a valid _meta. It returns "" if meta is valid.
 func checkMeta(meta []byte) (bad string) {
 	if meta[0] != '{' {
 		return `"_meta" must be an object`

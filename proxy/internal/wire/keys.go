@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Keys of _meta that belong to one hop, and the reference to a task.
+// Keys of _meta that belong to one hop, and the key of the reference to a task.
 const (
 	keyProgressToken      = "progressToken"
 	keyProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
@@ -18,11 +18,11 @@ const (
 	keyRelatedTask        = "io.modelcontextprotocol/related-task"
 )
 
-// A parser that matches keys case-insensitively would read a key like "Name" or "argument\u017f" as
-// one of the protocol's. A key that folds to a known key without being equal to it is refused, so
-// that no parser reads a member that this one did not.
+// If a parser ignores case, it takes keys like "Name" or "argument\u017f" for keys of the protocol.
+// Therefore, keys that are equal to a known key only after case folding are refused, so that no
+// parser reads a member that this one has not read.
 
-// A keySet maps the folded form of known keys to the keys. It is never modified.
+// A keySet maps folded keys to the known keys. It is never modified.
 type keySet map[string]string
 
 func keysOf(keys ...string) keySet {
@@ -36,27 +36,29 @@ func keysOf(keys ...string) keySet {
 var (
 	envelopeKeys = keysOf("jsonrpc", "id", "method", "params", "result", "error")
 
-	// paramKeys are the members of params that the proxy, or mcp-go for it, reads in any method.
+	// paramKeys contains the members of params that the proxy reads, or that mcp-go reads for it,
+	// in any method.
 	paramKeys = keysOf(
 		"name", "arguments", "_meta", "task", "inputResponses", "requestState", "cursor", "uri", "level",
 		"ref", "argument", "context", "requestId", "taskId", "reason", "progressToken", "progress", "total",
 		"message", "protocolVersion", "capabilities", "clientInfo", "notifications",
 	)
 
-	// metaKeys are the members of _meta that belong to one hop, and the reference to a task.
+	// metaKeys contains the members of _meta that belong to one hop, and the reference to a task.
 	metaKeys = keysOf(
 		keyProgressToken, keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel,
 		keyServerInfo, keySubscriptionID, keyRelatedTask,
 	)
 
-	// resultKeys are the members of a result that show how a call ended.
+	// resultKeys contains the members of a result that show how a call ended.
 	resultKeys = keysOf("isError", "resultType", "task")
 
-	// taskKeys are the members of a task object that the proxy reads.
+	// taskKeys contains the members of a task object that the proxy reads.
 	taskKeys = keysOf("taskId", "status", "ttl", "ttlMs", "pollInterval", "pollIntervalMs", "result", "error")
 )
 
-// variantOf returns the known key that key differs from only in case, or an empty string.
+// variantOf returns the known key from which key differs only in case. It returns "" if there is
+// none.
 func variantOf(key []byte, known keySet) string {
 	var buf [maxKnown]byte
 	folded, ok := fold(buf[:0], key)
@@ -69,12 +71,12 @@ func variantOf(key []byte, known keySet) string {
 	return ""
 }
 
-// maxKnown exceeds the length of the longest known key.
+// maxKnown is a length that no known key reaches.
 const maxKnown = 64
 
-// fold appends key in lower case, including the two non-ASCII letters that fold to ASCII ones. It
-// reports false if key has other non-ASCII letters or does not fit into dst; then key is not a
-// variant of a known key.
+// fold appends key in lower case, including the two non-ASCII letters that fold to ASCII letters.
+// It returns false if key contains other non-ASCII letters or does not fit into dst; in either
+// case, key is not a variant of a known key.
 func fold(dst, key []byte) ([]byte, bool) {
 	for i := 0; i < len(key); {
 		c, size := key[i], 1
@@ -105,7 +107,7 @@ func quoteVariant(key []byte, known string) string {
 	return strconv.QuoteToASCII(clip(key)) + " differs from " + strconv.Quote(known) + " in case only"
 }
 
-// clip shortens a key that an error text quotes.
+// clip shortens a key for quoting in an error text.
 func clip(key []byte) string {
 	const most = 64
 	if len(key) > most {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Kind is the kind of a JSON-RPC message.
+// A Kind is a kind of JSON-RPC message.
 type Kind uint8
 
 const (
@@ -18,22 +18,23 @@ const (
 	Response
 )
 
-// A Message is the envelope of one JSON-RPC message. Its byte slices refer to the source and must
-// not be changed. The ID of a large message is a copy, because it is kept for as long as the
-// request is in flight.
+// A Message is the envelope of a JSON-RPC message. Its byte slices refer to the source and must not
+// be modified. The ID of a large message is a copy, because it is kept as long as the request is in
+// flight.
 type Message struct {
 	Kind   Kind
-	ID     []byte // string or integer as written; nil: a notification
+	ID     []byte // string or integer as written; nil in a notification
 	Method string
-	Params []byte // nil: absent
-	Result []byte // a response has either Result or Error
+	Params []byte // nil if absent
+	Result []byte // a response contains either Result or Error
 	Error  []byte
-	Raw    []byte // the whole message
+	Raw    []byte // the complete message
 
 	index index // positions in Params
 }
 
-// Parse reads one message of a client, of at most size bytes. The message refers to raw.
+// Parse parses a message from a client. The message must not be longer than size bytes. The result
+// refers to raw.
 func Parse(raw []byte, size int) (Message, *Fault) {
 	if len(raw) > size {
 		return Message{}, NewFault(CodeInvalidRequest, "invalid request: longer than "+strconv.Itoa(size)+" bytes")
@@ -68,13 +69,13 @@ func Parse(raw []byte, size int) (Message, *Fault) {
 	return m, nil
 }
 
-// small is the maximum size of a message that can be kept in memory for the sake of its id.
+// small is the size up to which a whole message may be kept in memory for the sake of its ID.
 const small = 4 << 10
 
-// oneLine returns doc with its line breaks replaced by space. In a checked document, line breaks
-// can only be white space; forwarded unchanged, they would let one message hide another from
-// upstreams that read one message per line. In an unchecked document they can be inside a string,
-// where a tab is equally invalid.
+// oneLine replaces the line breaks in doc by the byte space. In a checked document, line breaks can
+// only be white space; if they were forwarded, one message could hide another from upstreams that
+// read one message per line. In an unchecked document they may occur within a string, where a tab
+// is invalid, too.
 func oneLine(doc []byte, space byte) []byte {
 	if bytes.IndexByte(doc, '\n') < 0 && bytes.IndexByte(doc, '\r') < 0 {
 		return doc
@@ -88,7 +89,7 @@ func oneLine(doc []byte, space byte) []byte {
 	return doc
 }
 
-// envelope collects the members of a message.
+// An envelope collects the members of a message.
 type envelope struct {
 	version, id, method, params, result, err []byte
 
@@ -96,7 +97,7 @@ type envelope struct {
 	twice   []byte // first duplicate key; always nil after Check
 }
 
-// take stores one member.
+// take stores a member.
 func (e *envelope) take(key, value []byte, _ int) bool {
 	var field *[]byte
 	switch string(key) {
@@ -125,8 +126,8 @@ func (e *envelope) take(key, value []byte, _ int) bool {
 	return true
 }
 
-// message returns e as a message, and why it is not a JSON-RPC message, or an empty string. The ID
-// of an invalid message is nil if it is not a valid id.
+// message converts the envelope to a message. If that is not a valid JSON-RPC message, reason
+// explains why. The ID of an invalid message is nil if it is not a valid ID.
 func (e *envelope) message(raw []byte) (m Message, reason string) {
 	m = Message{Kind: Request, Params: e.params, Result: e.result, Error: e.err, Raw: raw}
 	if validID(e.id) {
@@ -169,8 +170,8 @@ func (e *envelope) message(raw []byte) (m Message, reason string) {
 
 const resultNotObject = `"result" must be an object`
 
-// methodName decodes a method name. It returns an empty string if lit is not a string or too long.
-// Common names cost no allocation.
+// methodName decodes a method name. It returns "" if lit is not a string or is too long. It does
+// not allocate memory for common names.
 func methodName(lit []byte) string {
 	switch string(lit) {
 	case `"tools/call"`:
@@ -187,8 +188,7 @@ func methodName(lit []byte) string {
 	return name
 }
 
-// Int returns the id of m as an integer. ok is false if the id cannot be one that the proxy has
-// sent.
+// Int returns the message's ID as an integer. ok is false if the proxy cannot have sent such an ID.
 func (m Message) Int() (int64, bool) {
 	n, err := strconv.ParseInt(string(m.ID), 10, 64)
 	return n, err == nil
@@ -200,14 +200,15 @@ func isString(lit []byte, want string) bool {
 }
 
 const (
-	maxDepth     = 128  // levels of nesting
-	maxIDString  = 1024 // bytes of the literal, without quotes
+	maxDepth     = 128  // nesting levels
+	maxIDString  = 1024 // bytes of the literal, without the quotes
 	maxIDInteger = 20   // digits
 	maxMethod    = 256
 )
 
-// validID reports whether id is a string of acceptable length or an integer, a number without
-// fraction and exponent. Its magnitude does not matter, because the proxy never computes with it.
+// validID reports whether id is either a string of acceptable length or an integer, that is, a
+// number without a fraction and exponent. Its magnitude does not matter, because the proxy never
+// computes with it.
 func validID(id []byte) bool {
 	if rawjson.Kind(id) == '"' {
 		return len(id) <= maxIDString+2
@@ -224,8 +225,8 @@ func validID(id []byte) bool {
 	return true
 }
 
-// IDKey returns a key that is equal for ids that mean the same, however they are written. An
-// integer and a string never have the same key.
+// IDKey returns a key that is the same for all ways to write an ID. The keys of an integer and a
+// string always differ.
 func IDKey(id []byte) string {
 	if s, ok := rawjson.String(id); ok {
 		return `"` + s
@@ -236,11 +237,12 @@ func IDKey(id []byte) string {
 	return string(id)
 }
 
-// ParseUpstream reads the envelope of one message of an upstream. The values of params, result and
-// error are only checked to be balanced, so that they cannot extend beyond their place. Members
-// unknown to JSON-RPC are ignored, and the proxy's own members are removed at any depth. Some
-// upstreams write null for the absent one of result and error. The id of a response must be an
-// integer, since the proxy sends no others; a request can have any valid id.
+// ParseUpstream parses the envelope of a message from an upstream. It only checks that the brackets
+// in params, result and error are balanced, so that these values cannot extend beyond their place.
+// It ignores members that JSON-RPC does not define, and removes the proxy's own members at any
+// depth. If either result or error is null, as some upstreams write, that member counts as absent.
+// The ID of a response must be an integer, because the proxy sends no others. A request may have
+// any valid ID.
 func ParseUpstream(line []byte) (Message, error) {
 	line = oneLine(line, '\t')
 	var e envelope
@@ -268,7 +270,7 @@ func ParseUpstream(line []byte) (Message, error) {
 	}
 	m, reason := e.message(line)
 	if reason == resultNotObject {
-		reason = "" // left to the caller
+		reason = "" // the caller reports it
 	}
 	if _, ours := m.Int(); reason == "" && m.Kind == Response && !ours {
 		reason = "the id is none of ours"
@@ -281,5 +283,5 @@ func ParseUpstream(line []byte) (Message, error) {
 }
 
 // UpstreamError returns an upstream's error object without the proxy's own members, for errors
-// outside a message that [ParseUpstream] can read.
+// outside of a message that [ParseUpstream] can read.
 func UpstreamError(failure []byte) []byte { return withoutOwn(failure) }

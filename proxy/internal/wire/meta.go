@@ -7,15 +7,15 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// perRequest is the first revision whose requests identify the client in _meta.
+// perRequest is the first revision in which each request identifies the client in _meta.
 const perRequest = "2026-07-28"
 
-// Meta holds the members of a request's _meta that concern the hop from the client.
+// Meta contains those members of a request's _meta that concern the hop from the client.
 type Meta struct {
-	ProgressToken      []byte // string or integer; nil: absent
+	ProgressToken      []byte // string or integer; nil if absent
 	ProtocolVersion    string
-	ClientInfo         []byte // object; nil: absent
-	ClientCapabilities []byte // object; nil: absent
+	ClientInfo         []byte // object; nil if absent
+	ClientCapabilities []byte // object; nil if absent
 	LogLevel           string
 }
 
@@ -25,8 +25,8 @@ func (m Meta) Clone() Meta {
 	return m
 }
 
-// ParseMeta reads the _meta of the params of any method. params can be nil. The fault has no ID,
-// since the caller knows it.
+// ParseMeta parses the _meta in the params of any method. params may be nil. The fault has no ID,
+// because the caller knows it.
 func ParseMeta(params []byte) (Meta, *Fault) {
 	var m Meta
 	meta, ok := rawjson.Member(params, "_meta")
@@ -54,14 +54,15 @@ func ParseMeta(params []byte) (Meta, *Fault) {
 	return m, nil
 }
 
-// Limits in bytes on a client's description of itself, which is kept for a session or a call.
+// Maximum sizes, in bytes, of a client's description of itself, which is kept for a session or a
+// call.
 const (
-	maxClientInfo   = 64 << 10 // it can contain icons
+	maxClientInfo   = 64 << 10 // may contain icons
 	maxCapabilities = 16 << 10
 )
 
-// tooLong returns why a member of a client's description of itself is refused, or an empty string.
-// Other members are not limited.
+// tooLong explains why a member of a client's description of itself is refused. It returns "" if
+// the member is acceptable. Other members are not limited.
 func tooLong(key, value []byte) string {
 	most := len(value)
 	switch string(key) {
@@ -76,7 +77,7 @@ func tooLong(key, value []byte) string {
 	return strconv.QuoteToASCII(string(key)) + " is longer than " + strconv.Itoa(most) + " bytes"
 }
 
-// CheckHandshake returns why an initialize request is refused, or nil.
+// CheckHandshake returns why an initialize request is refused, or nil if it is acceptable.
 func CheckHandshake(m Message) *Fault {
 	bad := ""
 	rawjson.Members(m.Params, func(key, value []byte, _ int) bool {
@@ -89,7 +90,7 @@ func CheckHandshake(m Message) *Fault {
 	return nil
 }
 
-// take stores one member and reports whether its type is right.
+// take stores a member. It reports whether the member has the right type.
 func (m *Meta) take(key, value []byte) (ok bool) {
 	switch string(key) {
 	case keyProgressToken:
@@ -111,18 +112,19 @@ func (m *Meta) take(key, value []byte) (ok bool) {
 	return true
 }
 
-// ofHop reports whether a member of _meta concerns only one hop, so that it is not forwarded. This
-// includes the members with the proxy's own prefix.
+// ofHop reports whether a member of _meta concerns only one hop, so that it must not be forwarded.
+// This includes the members with the proxy's own prefix.
 func ofHop(key []byte) bool {
 	switch string(key) {
 	case keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel, keyServerInfo, keySubscriptionID:
 		return true
 	}
-	return isOwn(key) // only the proxy itself writes such members to an upstream
+	return isOwn(key) // only the proxy itself sends such members to an upstream
 }
 
-// WithSubscription returns the params of a notification for the subscription with that id, a JSON
-// value, or for no subscription if id is empty. The upstream's own subscription id is removed.
+// WithSubscription returns the params of a notification for the subscription with the given ID,
+// which is a JSON value. If id is empty, the notification belongs to no subscription. The
+// upstream's own subscription ID is removed.
 func WithSubscription(params []byte, id string) []byte {
 	meta, had := rawjson.Member(params, "_meta")
 	if had {

@@ -10,21 +10,20 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// OwnMeta is the prefix of this proxy's own members, which carry its decision or the name of the
-// asking upstream. Members with this prefix are removed from the messages of upstreams, at any
-// depth.
+// OwnMeta is the prefix of the proxy's own members, which contain its decision or the name of the
+// requesting upstream. Members with this prefix are removed from upstreams' messages, at any depth.
 const OwnMeta = "io.petrigate/"
 
-// isOwn reports whether a name has the proxy's prefix, in any letter case, because some readers
+// isOwn reports whether a name has the proxy's prefix, in upper or lower case, because some readers
 // ignore case.
 func isOwn(name []byte) bool {
 	return len(name) >= len(OwnMeta) && bytes.EqualFold(name[:len(OwnMeta)], []byte(OwnMeta))
 }
 
 // withoutOwn returns a message, or a part of one, without the proxy's own members. Most documents
-// need not be read as JSON for that. In documents with many slashes or escapes, such as a file of
-// many lines, reading only the keys is cheaper. If the document mentions the prefix and cannot be
-// read to its end, withoutOwn returns null, because parsers could disagree about it.
+// need not be parsed as JSON for this. In documents with many slashes or escapes, such as a file
+// with many lines, it is cheaper to read only the keys. If the document mentions the prefix and
+// cannot be read to its end, withoutOwn returns null, because parsers might disagree about it.
 func withoutOwn(doc []byte) []byte {
 	may, done := mayHaveOwnPrefix(doc, fewLooks+len(doc)/bytesPerLook)
 	if !done {
@@ -51,9 +50,9 @@ const (
 	bytesPerLook = 1024
 )
 
-// mayHaveOwnPrefix reports whether doc contains the letters of the prefix, or escapes that could
-// stand for them. done is false if doc has more slashes and backslashes than looks, and the search
-// was stopped.
+// mayHaveOwnPrefix reports whether doc contains the letters of the prefix, or escapes that may
+// represent them. done is false if the search was stopped because doc has more than looks slashes
+// and backslashes.
 func mayHaveOwnPrefix(doc []byte, looks int) (may, done bool) {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(doc[at:], '/')
@@ -84,20 +83,21 @@ func mayHaveOwnPrefix(doc []byte, looks int) (may, done bool) {
 	}
 }
 
-// spellsPrefix reports whether the digits of an escape stand for a letter of the prefix.
+// spellsPrefix reports whether the digits of an escape represent a letter of the prefix.
 func spellsPrefix(digits []byte) bool {
 	n, err := strconv.ParseUint(string(digits), 16, 16)
 	return err == nil && n < utf8.RuneSelf && strings.ContainsRune(OwnMeta, unicode.ToLower(rune(n)))
 }
 
-// A scrubber copies a document without the proxy's own members, in one pass, whatever its depth.
+// A scrubber copies a document in one pass, whatever its depth, and leaves out the proxy's own
+// members.
 type scrubber struct {
 	dst, src []byte
-	at       int // everything before this offset is copied or dropped
+	at       int // offset up to which everything has been copied or dropped
 	dropped  bool
 }
 
-// copy copies the document. It reports false if the document cannot be read.
+// copy copies the document. It returns false if the document cannot be read.
 func (s *scrubber) copy() bool {
 	for i := 0; ; {
 		from, to, found, readable := ownMember(s.src, i)
@@ -115,8 +115,8 @@ func (s *scrubber) copy() bool {
 }
 
 // ownMember finds the first of the proxy's own members at or after i. The member extends from its
-// key to the end of its value. readable reports whether all strings up to there, and the value, are
-// terminated.
+// key to the end of its value. readable reports whether all strings up to the member, and its
+// value, are terminated.
 func ownMember(doc []byte, i int) (from, to int, found, readable bool) {
 	for i < len(doc) {
 		if doc[i] != '"' {
@@ -146,7 +146,8 @@ func ownLiteral(lit []byte) bool {
 	return !ok || isOwn([]byte(name)) // an unreadable name could be any name
 }
 
-// leaveOut drops the member from..to with one adjacent comma. It returns where the copy continues.
+// leaveOut drops the member from..to together with one adjacent comma. It returns the offset at
+// which copying continues.
 func (s *scrubber) leaveOut(from, to int) int {
 	s.dst = append(s.dst, s.src[s.at:from]...)
 	s.dropped = true

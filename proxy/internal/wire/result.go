@@ -6,12 +6,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// MaxValue is the maximum number of bytes of a result that a net reads. A longer value counts as
+// MaxValue is the maximum size, in bytes, of a result that a net reads. A longer value counts as
 // absent.
 const MaxValue = 1 << 20
 
-// ResultValue returns the content of a tool result as one JSON value: its structuredContent, or
-// else its only content block if that is a text block with JSON, or nil.
+// ResultValue returns the content of a tool result as one JSON value. This is structuredContent if
+// present. Otherwise, if the only content block is a text block that contains JSON, it is this
+// JSON. In all other cases, ResultValue returns nil.
 func ResultValue(result []byte) []byte {
 	if value, ok := rawjson.Member(result, "structuredContent"); ok {
 		return shortValue(value)
@@ -34,8 +35,8 @@ func ResultValue(result []byte) []byte {
 	return text
 }
 
-// ResultText returns the texts of a result's content blocks, joined by line breaks, or an empty
-// string if the content is longer than [MaxValue].
+// ResultText returns the texts in a result's content blocks, joined with line breaks. If the
+// content is longer than [MaxValue], it returns "".
 func ResultText(result []byte) string {
 	content, _ := rawjson.Member(result, "content")
 	if len(content) > MaxValue {
@@ -51,7 +52,7 @@ func ResultText(result []byte) string {
 	return strings.Join(texts, "\n")
 }
 
-// shortValue returns value, or nil if it is longer than [MaxValue].
+// shortValue returns value. If value is longer than [MaxValue], it returns nil.
 func shortValue(value []byte) []byte {
 	if len(value) > MaxValue {
 		return nil
@@ -59,39 +60,39 @@ func shortValue(value []byte) []byte {
 	return value
 }
 
-// member returns the string of an object's member, or "".
+// member returns the value of an object's member if it is a string, and "" otherwise.
 func member(object []byte, key string) string {
 	value, _ := rawjson.Member(object, key)
 	s, _ := rawjson.String(value)
 	return s
 }
 
-// Facts are the members of a tool result that show how the call ended.
+// Facts contains the members of a tool result that show how the call ended.
 type Facts struct {
-	Failed bool // isError is present and not false
+	Failed bool // whether isError is present and not false
 	Type   Type // value of resultType
-	Task   bool // a member task is present: the work continues as that task
+	Task   bool // whether there is a member task, so that the work continues as a task
 
-	// Broken means that the result is not an object, has a duplicate member, or has a member that
-	// differs from a known one only in case. Parsers could disagree about it, so it does not count
-	// as a success.
+	// Broken means that the result is not an object, has a duplicate member, or has a member whose
+	// key differs from a known one only in case. Parsers might disagree about such a result, so it
+	// does not count as a success.
 	Broken bool
 }
 
-// Type is the resultType of a result.
+// A Type is the resultType of a result.
 type Type uint8
 
 const (
 	TypeAbsent        Type = iota
 	TypeComplete           // "complete"
 	TypeInputRequired      // "input_required"
-	TypeTask               // "task": like the member task, since 2026-07-28
+	TypeTask               // "task", which since 2026-07-28 means the same as the member task
 	TypeOther
 )
 
-// ResultFacts reads the top level of a result.
+// ResultFacts reads the top-level members of a result.
 func ResultFacts(result []byte) (f Facts) {
-	var isError, meta bool // the member was seen before
+	var isError, meta bool // whether the member was seen before
 	first := func(seen *bool) {
 		f.Broken = f.Broken || *seen
 		*seen = true
@@ -129,15 +130,15 @@ func resultType(value []byte) Type {
 	return TypeOther
 }
 
-// Success reports whether the call succeeded: the result is complete and cannot be read as an
-// error.
+// Success reports whether the call has succeeded: its result is complete, and no parser can read it
+// as an error.
 func (f Facts) Success() bool {
 	return f.Type != TypeInputRequired && f.Type != TypeOther && !f.Handle() && !f.Broken && !f.Failed
 }
 
 // Handle reports whether the result creates a task instead of ending the call, even if the client
-// did not ask for a task.
+// has not asked for a task.
 func (f Facts) Handle() bool { return f.Task || f.Type == TypeTask }
 
-// Success reports whether result is that of a successful call; see [Facts.Success].
+// Success reports whether result belongs to a successful call; see [Facts.Success].
 func Success(result []byte) bool { return ResultFacts(result).Success() }

@@ -6,22 +6,23 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// splicer copies an object and changes some of its members. Unchanged members are copied with the
-// white space around them, so that an object without changes is copied byte for byte. The changed
-// members must be passed in order; close ends the object.
+// A splicer copies an object and changes some of its members. Unchanged members are copied with the
+// white space around them, so an object without changes is copied byte for byte. Changes must be
+// made in the order of the members. close ends the object.
 type splicer struct {
 	dst, src []byte
-	done     int  // offset of the rest of src
-	some     bool // dst has a member
+	done     int  // offset of the part of src that has not been copied yet
+	some     bool // whether dst contains any member
 }
 
-// splice begins a copy of the object src.
+// splice starts a copy of the object src.
 func splice(dst, src []byte) splicer {
 	open := bytes.IndexByte(src, '{') + 1
 	return splicer{dst: append(dst, src[:open]...), src: src, done: open}
 }
 
-// copyUpTo copies src up to end. The first member loses the comma before it.
+// copyUpTo copies src up to end. If a member becomes the first one, it drops the comma that
+// precedes it.
 func (s *splicer) copyUpTo(end int) {
 	if end <= s.done {
 		return
@@ -45,14 +46,14 @@ func (s *splicer) replace(f field, by []byte) {
 	s.done = f.end
 }
 
-// drop omits f.
+// drop leaves out f.
 func (s *splicer) drop(f field) {
 	s.copyUpTo(f.from)
 	s.done = f.end
 }
 
-// add appends members, written as "key":value with commas between them. The source must have been
-// copied up to the end of its last member.
+// add appends members, written as "key":value with commas in between. The source must already have
+// been copied up to the end of its last member.
 func (s *splicer) add(members ...[]byte) {
 	if s.some {
 		s.dst = append(s.dst, ',')
@@ -63,11 +64,11 @@ func (s *splicer) add(members ...[]byte) {
 	}
 }
 
-// close copies the end of the object.
+// close copies the end of the object and returns the result.
 func (s *splicer) close() []byte { return append(s.dst, s.src[s.done:]...) }
 
-// ReplaceMember appends the object obj with the value of its member key replaced. The rest is
-// copied byte for byte. If obj has no such member, it is appended unchanged.
+// ReplaceMember appends the object obj with the value of the given member replaced. It copies the
+// rest byte for byte. If obj does not have the member, it appends obj unchanged.
 func ReplaceMember(dst, obj []byte, key string, value []byte) []byte {
 	found, end := -1, 0
 	rawjson.Members(obj, func(k, v []byte, at int) bool {
@@ -84,8 +85,8 @@ func ReplaceMember(dst, obj []byte, key string, value []byte) []byte {
 	return append(dst, obj[end:]...)
 }
 
-// SetMember returns the object obj with the member key replaced, or added at the end. A nil obj
-// counts as an empty object.
+// SetMember returns the object obj with the given member replaced or, if it is missing, added at
+// the end. A nil obj counts as an empty object.
 func SetMember(obj []byte, key string, value []byte) []byte {
 	if _, has := rawjson.Member(obj, key); has {
 		return ReplaceMember(nil, obj, key, value)
@@ -96,8 +97,8 @@ func SetMember(obj []byte, key string, value []byte) []byte {
 	return AppendStamped(nil, obj, rawjson.Object{}.Raw(key, value).Bytes())
 }
 
-// AppendStamped appends the object result, extended by those members of another object that it
-// lacks. If result is not an object, it is appended unchanged.
+// AppendStamped appends the object result, extended by those of the given members that it lacks. If
+// result is not an object, it appends result unchanged.
 func AppendStamped(dst, result, members []byte) []byte {
 	last := 0 // end of the last member
 	whole := rawjson.Members(result, func(_, value []byte, at int) bool {
@@ -118,7 +119,7 @@ func AppendStamped(dst, result, members []byte) []byte {
 	return s.close()
 }
 
-// AppendWithout appends the object obj without its member key.
+// AppendWithout appends the object obj without the given member.
 func AppendWithout(dst, obj []byte, key string) []byte {
 	s := splice(dst, obj)
 	before := s.done

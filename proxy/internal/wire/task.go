@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Task holds the members of a task object that the proxy reads.
+// A Task contains those members of a task object that the proxy reads.
 type Task struct {
 	ID      string
 	Status  TaskStatus
-	TTL     time.Duration // lifetime since its creation; 0: unlimited
-	Poll    time.Duration // interval between polls; 0: not given
-	Outcome []byte        // result of a completed task of 2026-07-28; nil: none
+	TTL     time.Duration // lifetime from its creation; 0 means unlimited
+	Poll    time.Duration // suggested polling interval; 0 if not specified
+	Outcome []byte        // result of a completed task in revision 2026-07-28; nil if there is none
 }
 
 // TaskStatus is the status of a task.
@@ -36,11 +36,11 @@ func (s TaskStatus) Over() bool { return s == TaskCompleted || s == TaskFailed |
 // maxTaskDepth is the maximum nesting depth of a task object.
 const maxTaskDepth = rawjson.MaxDepth
 
-// maxTaskID is the maximum length of a task id in bytes.
+// maxTaskID is the maximum length of a task ID in bytes.
 const maxTaskID = 1024
 
-// ParseTask reads a task object of either family of revisions. The object must be strict JSON: an
-// ambiguous one is an error.
+// ParseTask parses a task object of either revision family. The object must be strict JSON;
+// ParseTask returns an error if it is ambiguous.
 func ParseTask(object []byte) (t Task, err error) {
 	if err := rawjson.Check(object, maxTaskDepth); err != nil {
 		return Task{}, err
@@ -85,13 +85,14 @@ func (t *Task) take(key string, value []byte) (ok bool) {
 	return ok
 }
 
-// taskStatuses maps names to statuses.
+// taskStatuses maps status names to statuses.
 var taskStatuses = map[string]TaskStatus{
 	"working": TaskWorking, "input_required": TaskInputRequired,
 	"completed": TaskCompleted, "failed": TaskFailed, "cancelled": TaskCancelled,
 }
 
-// milliseconds reads a duration. null and durations that are negative or too long count as 0.
+// milliseconds parses a duration in milliseconds. null, negative durations and durations that are
+// too long count as 0.
 func milliseconds(value []byte) (time.Duration, bool) {
 	if string(value) == "null" {
 		return 0, true
@@ -108,16 +109,16 @@ func milliseconds(value []byte) (time.Duration, bool) {
 
 const maxTaskTime = 10 * 365 * 24 * time.Hour
 
-// RelatedTask returns the id of the task that the _meta of obj (the params or the result of a
-// message) refers to, or an empty string.
+// RelatedTask returns the ID of the task to which the _meta of obj, the params or the result of a
+// message, refers. It returns "" if there is none.
 func RelatedTask(obj []byte) string {
 	lit, _ := rawjson.MemberAt(obj, "_meta", keyRelatedTask, "taskId")
 	id, _ := rawjson.String(lit)
 	return id
 }
 
-// RelateTask returns obj with another id in its reference to a task. An obj without such a
-// reference is returned unchanged.
+// RelateTask returns obj with the ID replaced in its reference to a task. If obj has no such
+// reference, it is returned unchanged.
 func RelateTask(obj []byte, id string) []byte {
 	related, ok := rawjson.MemberAt(obj, "_meta", keyRelatedTask)
 	if !ok {
@@ -128,18 +129,18 @@ func RelateTask(obj []byte, id string) []byte {
 	return ReplaceMember(nil, obj, "_meta", meta)
 }
 
-// RenameTask returns obj with another taskId. An obj without a taskId is returned unchanged.
+// RenameTask returns obj with its taskId replaced. If obj has no taskId, it is returned unchanged.
 func RenameTask(obj []byte, id string) []byte {
 	return ReplaceMember(nil, obj, "taskId", rawjson.AppendString(nil, id))
 }
 
-// ExtensionTask converts a task object of 2025-11-25 to the form of 2026-07-28. members, written as
-// "key":value with commas between them, come first and override the task's own members with the
-// same keys.
+// ExtensionTask converts a task object of revision 2025-11-25 to the form of 2026-07-28. members,
+// written as "key":value with commas in between, come first and take precedence over the task's own
+// members with the same keys.
 func ExtensionTask(object, members []byte) []byte {
 	out := rawjson.Object(append([]byte{'{'}, members...))
 	given := bytes.Clone(out.Bytes())
-	kept := false // a ttl was found
+	kept := false // whether a ttl was found
 	rawjson.Members(object, func(key, value []byte, _ int) bool {
 		name := string(key)
 		switch name {

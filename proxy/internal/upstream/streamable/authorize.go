@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
-// An Unauthorized means that the request was not sent, or was refused, because of missing
-// credentials. It was not executed.
+// An Unauthorized means that a request was not sent, or was refused, because credentials were
+// missing. In either case, it was not executed.
 type Unauthorized struct{ Cause error }
 
 func (e *Unauthorized) Error() string { return e.Cause.Error() }
@@ -16,13 +16,14 @@ func (e *Unauthorized) Unwrap() error { return e.Cause }
 
 const authorizationHeader = "Authorization"
 
-// maxCredentialRetries limits how often one request is sent again with other credentials: once
-// because they were unknown, and once because they were insufficient. A server that refuses a
-// request with 401 or 403 has not executed it.
+// maxCredentialRetries is how many times one request is sent again with other credentials: once
+// because the credentials were unknown, and once because they were insufficient. A server that
+// refuses a request with 401 or 403 has not executed it.
 const maxCredentialRetries = 2
 
-// Do sends a request with the credentials of the server, if any are configured. Before it sends a
-// refused request again, it calls checkResend; nil: always allowed.
+// Do sends a request with the server's credentials, if any are configured. Before it sends a
+// refused request again, it calls checkResend, which may forbid that. A nil checkResend always
+// allows it.
 func (c *Conn) Do(request *http.Request, checkResend func() error) (*http.Response, error) {
 	credentials := c.Host.Config.Credentials
 	if credentials == nil {
@@ -45,7 +46,7 @@ func (c *Conn) Do(request *http.Request, checkResend func() error) (*http.Respon
 		if next == "" && failure == nil {
 			return response, nil
 		}
-		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // Renew has read what matters
+		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // Renew has already read the relevant part
 		_ = response.Body.Close()
 		if value, err = next, failure; err == nil && checkResend != nil {
 			if failure = checkResend(); failure != nil {
@@ -62,7 +63,7 @@ func isUnauthorized(response *http.Response) bool {
 	return response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden
 }
 
-// withBodyAgain returns a copy of request with its body from the start.
+// withBodyAgain returns a copy of request whose body starts from the beginning again.
 func withBodyAgain(request *http.Request) (*http.Request, error) {
 	next := request.Clone(request.Context())
 	if request.GetBody == nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
-// largeBody is the minimum size of a body that is dropped when its request is cancelled.
+// largeBody is the size from which on a body is dropped when its request is canceled.
 const largeBody = 64 << 10
 
-// request returns an HTTP request with the body. The transport knows that it can write a
-// [bytes.Reader] together with the headers, and again if the connection proves to be closed; for a
-// large body that does not matter.
+// request returns an HTTP request with the given body. The HTTP transport can write a
+// [bytes.Reader] together with the headers, and can write it again if the connection turns out to
+// be closed; for a large body this does not matter.
 func (c *Conn) request(ctx context.Context, b *conn.Body, s *conn.Session) (*http.Request, error) {
 	data, err := b.Bytes()
 	if err != nil {
@@ -33,13 +33,13 @@ func (c *Conn) request(ctx context.Context, b *conn.Body, s *conn.Session) (*htt
 	return r, nil
 }
 
-// A bodyReader reads a body that can be dropped meanwhile.
+// A bodyReader reads a body that may be dropped in the meantime.
 type bodyReader struct {
 	body *conn.Body
 	at   int
 }
 
-// Read reads the rest of the body, or returns an error if the body was dropped.
+// Read reads from the rest of the body. If the body was dropped, it returns an error.
 func (r *bodyReader) Read(p []byte) (int, error) {
 	data, err := r.body.Bytes()
 	switch {
@@ -53,5 +53,5 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close does nothing: the body can be read again.
+// Close does nothing, because the body may be read again.
 func (r *bodyReader) Close() error { return nil }

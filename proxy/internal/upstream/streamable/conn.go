@@ -1,17 +1,18 @@
 // Package streamable implements the streamable HTTP transport for connections to MCP servers.
 //
-// A [Conn] speaks to one endpoint. Each request is one POST, made on a goroutine of its own or,
-// with Request.Here, on the caller's; its response is JSON or an event stream. A server of
-// 2025-11-25 can end such a stream early, and the rest is requested with GET and Last-Event-ID. A
-// second long-lived GET stream carries the messages outside of requests ([Conn.Listen]).
+// A [Conn] communicates with one endpoint. Each request is a POST, made in its own goroutine or,
+// with Request.Here, in that of the caller. The response is either JSON or an event stream. A
+// server of revision 2025-11-25 may end such a stream early; the rest is then requested with GET
+// and Last-Event-ID. A second, long-lived GET stream carries messages that do not belong to a
+// request ([Conn.Listen]).
 //
-// If the server has forgotten the session, the request was not executed: the connection performs a
-// new handshake and sends the request again. Redirects are followed only during the handshake,
-// within the same origin. Values of configured headers and of credentials are redacted from error
-// texts.
+// If the server no longer knows the session, the request was not executed: the connection performs
+// a new handshake and sends the request again. Redirects are followed only during the handshake,
+// and only within the same origin. The values of configured headers and of credentials are removed
+// from error texts.
 //
-// Conn.renewing serializes handshakes; it is held while the handshake runs. All other shared state
-// is atomic or in package conn.
+// Conn.renewing serializes handshakes; it is held while a handshake runs. All other shared state is
+// atomic or in package conn.
 package streamable
 
 import (
@@ -37,38 +38,38 @@ const (
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
 
-	NotifyTimeout  = 5 * time.Second // timeout of a message without an answer
-	cancelledGrace = 5 * time.Minute // wait for the answer to a cancelled request
-	drainTime      = time.Second     // wait for the end of a stream after its answer
+	NotifyTimeout  = 5 * time.Second // timeout for a message that has no answer
+	cancelledGrace = 5 * time.Minute // how long to wait for the answer to a canceled request
+	drainTime      = time.Second     // how long to wait for the end of a stream after its answer
 
-	ExcerptLimit = 64 << 10 // bytes of an error body that are read
-	maxAnswers   = 16       // concurrent refusals of the server's requests
+	ExcerptLimit = 64 << 10 // number of bytes to read from the body of an error response
+	maxAnswers   = 16       // maximum number of concurrent refusals of the server's requests
 )
 
-// Conn is a connection to one streamable HTTP endpoint. It is safe for concurrent use.
+// A Conn is a connection to a streamable HTTP endpoint. It is safe for concurrent use.
 type Conn struct {
 	conn.Dispatcher
 	ctx context.Context //nolint:containedctx // ends with the upstream, not with the connection
 
-	address    atomic.Pointer[string]       // URL for requests; a handshake can change it by a redirect
+	address    atomic.Pointer[string]       // URL for requests, which a redirect during the handshake may change
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
-	authorized atomic.Pointer[string]       // Authorization header of the last request with credentials
+	authorized atomic.Pointer[string]       // Authorization header of the last request that had credentials
 
-	otherSessions atomic.Bool // the server's errors about sessions do not concern MCP sessions
+	otherSessions atomic.Bool // whether the server's errors about sessions concern something other than MCP sessions
 
 	renewing sync.Mutex
-	renewed  chan struct{} // receives a value when Current was replaced
-	streamed chan struct{} // receives a value when the request for a session's stream was answered
-	answers  chan struct{} // semaphore for refusals of the server's requests
+	renewed  chan struct{} // receives a value when Current is replaced
+	streamed chan struct{} // receives a value when the request for a session's stream has been answered
+	answers  chan struct{} // semaphore that limits concurrent refusals of the server's requests
 }
 
 func (c *Conn) Lifetime() context.Context { return c.ctx }
 
-// Dial checks the address. The first request opens a connection.
+// Dial checks the address. It does not connect; the first request does.
 func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 	parsed, err := url.Parse(u.Config.URL)
 	if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
-		return nil, conn.Permanently(errors.New("the url is not an http or https address")) // the error must not quote the URL, which can contain a secret
+		return nil, conn.Permanently(errors.New("the url is not an http or https address")) // the error must not quote the URL, because it may contain a secret
 	}
 	for name := range u.Config.Headers {
 		if strings.HasSuffix(http.CanonicalHeaderKey(name), "Idempotency-Key") {
@@ -83,10 +84,10 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 	return c, nil
 }
 
-// Address returns the URL for requests.
+// Address returns the URL to which requests are sent.
 func (c *Conn) Address() string { return *c.address.Load() }
 
-// MoveTo sets the URL for later requests.
+// MoveTo sets the URL to which later requests are sent.
 func (c *Conn) MoveTo(address string) { c.address.Store(&address) }
 
 func NewHTTPClient(secure *tls.Config) *http.Client {
@@ -116,8 +117,8 @@ func NewHTTPClient(secure *tls.Config) *http.Client {
 
 func (c *Conn) Agree(s *conn.Session) { c.Current.Store(s) }
 
-// renew performs a new handshake after the server forgot session old. If several requests find out
-// at once, only one does it.
+// renew performs a new handshake, because the server no longer knows the session old. If several
+// requests discover this at the same time, only one performs the handshake.
 func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	c.renewing.Lock()
 	defer c.renewing.Unlock()
@@ -135,21 +136,21 @@ func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	}
 	c.Current.Store(s)
 	conn.Poke(c.renewed)
-	c.Host.Renewed() // its tools may have changed
+	c.Host.Renewed() // the server's tools may have changed
 	return nil
 }
 
-// Restart ends the connection with err. Requests in flight continue.
+// Restart ends the connection with err. Requests in flight are not affected.
 func (c *Conn) Restart(_ context.Context, err error) bool {
 	c.Fail(err)
 	return true
 }
 
-// NewRequest returns a request with the configured headers and those of the protocol, which take
-// precedence.
+// NewRequest returns a request with the configured headers and the protocol's headers. The latter
+// take precedence.
 func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, data []byte) (*http.Request, error) {
-	// The transport knows that it can write this type of reader together with the headers, and
-	// again if the connection proves to be closed before that.
+	// The HTTP transport can write this type of reader together with the headers, and can write it
+	// again if the connection turns out to be closed before that.
 	request, err := http.NewRequestWithContext(ctx, method, c.Address(), bytes.NewReader(data))
 	if err != nil {
 		return nil, errors.New("making a request to the url")

@@ -11,29 +11,31 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
-// errUnknownSession: the server refused a request because it no longer knows the session.
+// errUnknownSession means that the server has refused a request because it no longer knows the
+// session.
 var errUnknownSession = errors.New("the server does not know the session any more")
 
-// codeUnknownSession is the JSON-RPC error code that MCP SDKs use for an unknown session. They use
-// it for other errors as well.
+// codeUnknownSession is the JSON-RPC error code that MCP SDKs use for an unknown session. They also
+// use it for other errors.
 const codeUnknownSession = "-32001"
 
-// unknownSession matches an error message about an unknown MCP session. The message must begin that
-// way: a tool can have sessions of its own, and say "browser session not found".
+// unknownSession matches an error message about an unknown MCP session. It only matches at the
+// beginning of the message, because a tool may have sessions of its own and report, for example,
+// "browser session not found".
 var unknownSession = regexp.MustCompile(`(?i)^\W*(?:(?:error|bad request|not found|invalid request)[:. ]+)?(?:` +
 	`(?:no|invalid|unknown|expired|stale|missing|invalid or expired)(?: valid| active| such)?(?: mcp)?[ -]session\b` +
 	`|(?:the |your )?(?:mcp[ -])?session(?:[ -]?id)?(?:[ :]+\S+)? (?:is |was |has |has been |does |do )?` +
 	`(?:not (?:found|known|valid|exist|initialized|recognized)|no longer|unknown|invalid|expired|terminated|closed|gone)\b` +
 	`|(?:the )?server (?:is )?not initialized\b)`)
 
-// mayRenew reports whether a forgotten session can be the reason for a refusal of x.
+// mayRenew reports whether x may have been refused because the server no longer knows the session.
 func mayRenew(x *conn.Exchange, s *conn.Session) bool {
 	return x.Req.Session == nil && s.ID != "" && s.Rev() == rev.Rev2025
 }
 
-// droppedByStatus reports whether an HTTP status means that the session is unknown and that x
-// should be sent again: 404 by the specification, 410, or 400 with such a message. A request with
-// such a status was not executed.
+// droppedByStatus reports whether an HTTP status means that the session is unknown, so that x
+// should be sent again: 404 according to the specification, 410, or 400 with a corresponding
+// message. A request that got such a status was not executed.
 func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte) bool {
 	if x.Renewed || !mayRenew(x, s) {
 		return false
@@ -47,9 +49,9 @@ func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte)
 	return false
 }
 
-// dropped reports whether the JSON-RPC error of an answer means that the session is unknown and
-// that x should be sent again. If a new session does not help, the error is about sessions of the
-// server's own, and later ones are not trusted.
+// dropped reports whether the JSON-RPC error in an answer means that the session is unknown, so
+// that x should be sent again. If a new session does not help, the error concerns other sessions of
+// the server, and later errors of this kind are not trusted.
 func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 	if len(refusal) == 0 || !mayRenew(x, s) {
 		return false
@@ -64,8 +66,8 @@ func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 	return !c.otherSessions.Load()
 }
 
-// errorMessage returns the message of a JSON-RPC error, of a response with one, or of an error
-// object of a web framework; otherwise the text itself.
+// errorMessage returns the message of a JSON-RPC error, of a response with such an error, or of a
+// web framework's error object. If body is none of these, errorMessage returns body itself.
 func errorMessage(body []byte) []byte {
 	if inner, ok := rawjson.Member(body, "error"); ok && rawjson.Kind(inner) == '{' {
 		body = inner

@@ -17,7 +17,7 @@ var (
 	ErrCancelled = errors.New("the request was cancelled")
 )
 
-// lost converts an error of the transport to one about the request. If the server cannot be
+// lost converts a transport error to an error that concerns the request. If the server cannot be
 // reached, it also ends the connection.
 func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
 	switch {
@@ -41,7 +41,7 @@ func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
 	return &conn.Lost{Sent: true, Cause: err}
 }
 
-// TransportError returns err without the URL, which can contain a secret.
+// TransportError returns err without the URL, because the URL may contain a secret.
 func (c *Conn) TransportError(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -53,7 +53,7 @@ func (c *Conn) TransportError(err error) error {
 	return err
 }
 
-// interrupted returns the error for a body that ended in the middle.
+// interrupted returns the error for a response body that ended prematurely.
 func (c *Conn) interrupted(x *conn.Exchange, err error) error {
 	switch {
 	case c.ctx.Err() != nil:

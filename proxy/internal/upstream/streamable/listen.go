@@ -10,11 +10,12 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxStreamFailures limits the consecutive failures to open the stream; then the connection counts
-// as lost.
+// maxStreamFailures is the number of consecutive failures to open the stream after which the
+// connection counts as lost.
 const maxStreamFailures = 3
 
-// Listen keeps the GET stream of a server of 2025-11-25 open, if the server offers one.
+// Listen keeps the GET stream of a server of revision 2025-11-25 open, provided that the server
+// offers one.
 func (c *Conn) Listen(ctx context.Context) {
 	lastID, deaf, pause := "", 0, conn.FirstPause
 	for ctx.Err() == nil {
@@ -61,19 +62,19 @@ func (c *Conn) Listen(ctx context.Context) {
 	}
 }
 
-// Redeclare declares further capabilities in a new session, next to the old one.
+// Redeclare declares further capabilities by opening a new session next to the old one.
 func (c *Conn) Redeclare(ctx context.Context) {
 	select {
-	case <-c.streamed: // left over from the old session
+	case <-c.streamed: // discards a value left over from the old session
 	default:
 	}
-	if s := c.Current.Load(); s != nil && c.renew(ctx, s) == nil { // otherwise the old session stays
+	if s := c.Current.Load(); s != nil && c.renew(ctx, s) == nil { // otherwise, the old session remains
 		c.AwaitStream(ctx)
 	}
 }
 
-// streamWait limits the wait for the stream of a new session. Servers send requests outside of
-// calls there, and some servers also those that belong to a call.
+// streamWait limits how long to wait for the stream of a new session. Servers use that stream for
+// requests outside of calls, and some also use it for requests that belong to a call.
 const streamWait = 250 * time.Millisecond
 
 func (c *Conn) AwaitStream(ctx context.Context) {
@@ -84,7 +85,8 @@ func (c *Conn) AwaitStream(ctx context.Context) {
 	}
 }
 
-// awaitSession waits until the current session is not s. It returns false if ctx ends first.
+// awaitSession waits until the current session is a different one than s. It returns false if ctx
+// ends first.
 func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	for c.Current.Load() == s {
 		select {
@@ -96,7 +98,8 @@ func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	return true
 }
 
-// closeWith closes the stream of a session when another session replaces it, until stop is called.
+// closeWith closes the stream of the session s when another session replaces it, until stop is
+// called.
 func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -112,8 +115,8 @@ func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (
 	}
 }
 
-// readGetStream handles the events of the stream until it ends. It returns where the stream can be
-// resumed, and the delay that the server asks for.
+// readGetStream handles the stream's events until the stream ends. It returns the position at which
+// the stream can be resumed, and the delay that the server asks for.
 func (c *Conn) readGetStream(s *conn.Session, response *http.Response) (lastID string, retry time.Duration) {
 	defer response.Body.Close()
 	events := NewEventReader(response.Body, c.Host.Config.MaxMessage)

@@ -30,7 +30,7 @@ func (c *Conn) post(ctx context.Context, s *conn.Session, r *conn.Request, b *co
 	return c.Do(request, r.Again)
 }
 
-// Get requests a stream that starts after the event lastID.
+// Get requests a stream that starts after the event with ID lastID.
 func (c *Conn) Get(ctx context.Context, s *conn.Session, lastID string) (*http.Response, error) {
 	request, err := c.NewRequest(ctx, http.MethodGet, s, nil)
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *Conn) Get(ctx context.Context, s *conn.Session, lastID string) (*http.R
 	return c.Do(request, nil)
 }
 
-// push sends a message that gets no answer.
+// push sends a message to which there is no answer.
 func (c *Conn) push(ctx context.Context, s *conn.Session, method string, data []byte) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -64,7 +64,7 @@ func (c *Conn) push(ctx context.Context, s *conn.Session, method string, data []
 	return nil
 }
 
-// Notify sends a notification in the session s; nil: in the current one.
+// Notify sends a notification in the session s. If s is nil, it uses the current session.
 func (c *Conn) Notify(ctx context.Context, s *conn.Session, method string, params []byte) error {
 	if s == nil {
 		s = c.Current.Load()
@@ -72,7 +72,7 @@ func (c *Conn) Notify(ctx context.Context, s *conn.Session, method string, param
 	return c.push(ctx, s, method, wire.AppendNotification(nil, method, params))
 }
 
-// reply sends the proxy's answer to a server's request.
+// reply sends the proxy's answer to a request from the server.
 func (c *Conn) reply(s *conn.Session, answer []byte) {
 	c.Host.Work.Go(func() {
 		if err := c.push(c.ctx, s, "", answer); err != nil {
@@ -81,7 +81,7 @@ func (c *Conn) reply(s *conn.Session, answer []byte) {
 	})
 }
 
-// refuse answers a server's request that is not forwarded.
+// refuse answers a request from the server that is not forwarded.
 func (c *Conn) refuse(s *conn.Session, m wire.Message) {
 	select {
 	case c.answers <- struct{}{}:
@@ -95,7 +95,7 @@ func (c *Conn) refuse(s *conn.Session, m wire.Message) {
 	})
 }
 
-// FollowGet requests a stream, and follows redirects like a handshake does.
+// FollowGet requests a stream. It follows redirects as a handshake does.
 func (c *Conn) FollowGet(ctx context.Context) (response *http.Response, err error) {
 	for range maxRedirects + 1 {
 		response, err = c.Get(ctx, new(conn.Session), "")

@@ -14,19 +14,20 @@ var (
 	errNoAddress   = errors.New("this is no address")
 )
 
-// maxRedirects limits the redirects that one handshake follows.
+// maxRedirects is the maximum number of redirects that a handshake follows.
 const maxRedirects = 3
 
-// A Moved error is a redirect to another path on the same origin. Only a handshake follows it.
+// A Moved is a redirect to another path on the same origin. Only a handshake follows it.
 type Moved struct {
 	conn.StatusError
 	to string
 }
 
-// Unwrap returns the status without the address.
+// Unwrap returns the status error without the address.
 func (e *Moved) Unwrap() error { return &e.StatusError }
 
-// followRedirect reports whether err is a redirect to follow, and directs later requests there.
+// followRedirect reports whether err is a redirect that must be followed. If so, later requests go
+// to its target.
 func (c *Conn) followRedirect(err error) bool {
 	var moved *Moved
 	if !errors.As(err, &moved) {
@@ -36,8 +37,8 @@ func (c *Conn) followRedirect(err error) bool {
 	return true
 }
 
-// redirected returns the error for a redirect: [Moved] if it stays on the same origin. It returns
-// nil for other responses.
+// redirected returns the error for a redirect, which is a [Moved] if the target is on the same
+// origin. For any other response, it returns nil.
 func (c *Conn) redirected(response *http.Response) error {
 	if response.StatusCode/100 != 3 {
 		return nil
@@ -56,7 +57,7 @@ func (c *Conn) redirected(response *http.Response) error {
 	return &status
 }
 
-// host returns the origin of a redirect's target for an error text, or an empty string.
+// host returns the origin of a redirect's target for use in an error text, or "".
 func (c *Conn) host(response *http.Response) string {
 	to, err := response.Location()
 	if err != nil {
@@ -66,8 +67,8 @@ func (c *Conn) host(response *http.Response) string {
 }
 
 // SameOrigin resolves reference against base. The result has the scheme, host, port and user of
-// base. It returns [ErrOtherOrigin] for another origin, because the proxy's credentials would go
-// where the server wants them.
+// base. For a different origin, it returns [ErrOtherOrigin], because the server could otherwise
+// choose where the proxy's credentials are sent.
 func SameOrigin(base, reference string) (string, error) {
 	b, err := url.Parse(base)
 	if err != nil {
@@ -92,10 +93,10 @@ func hostPort(u *url.URL) string {
 	return u.Hostname() + ":" + port
 }
 
-// redact removes the values of the proxy's headers from a text: a server can echo the headers of a
-// request.
+// redact removes the values of the proxy's headers from a text, because a server may echo the
+// headers of a request.
 func (c *Conn) redact(text string) string {
-	if value := c.authorized.Load(); value != nil { // of the last request
+	if value := c.authorized.Load(); value != nil { // header of the last request
 		_, token, _ := strings.Cut(*value, " ")
 		text = strings.ReplaceAll(text, token, "[redacted]")
 	}

@@ -17,10 +17,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// roundTrip sends the request of x and waits for its reply. If the server no longer knows the
-// session, the request was not executed, and is sent again in a new session.
+// roundTrip sends the request of x and waits for the reply. If the server no longer knows the
+// session, the request was not executed, and roundTrip sends it again in a new session.
 func (c *Conn) roundTrip(x *conn.Exchange) conn.Reply {
-	if x.Req.Session != nil { // belongs to a handshake
+	if x.Req.Session != nil { // the request is part of a handshake
 		return c.handshake(x)
 	}
 	s := c.Current.Load()
@@ -30,8 +30,8 @@ func (c *Conn) roundTrip(x *conn.Exchange) conn.Reply {
 	return c.inNewSession(x, s, c.sendOnce(x, s))
 }
 
-// inNewSession returns the reply to x. If the server no longer knew session s, it first sends x
-// again in a new session.
+// inNewSession returns the reply to x. If the reply shows that the server no longer knows the
+// session s, it first sends x again in a new session.
 func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply) conn.Reply {
 	if rest := reply.Rest; rest != nil {
 		return conn.Reply{Rest: func() conn.Reply { return c.inNewSession(x, s, rest()) }}
@@ -51,10 +51,10 @@ func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply)
 	return c.sendOnce(x, c.Current.Load())
 }
 
-// sendOnce sends x in session s. It returns errUnknownSession if the server refused the request
-// because of the session, and so did not execute it.
+// sendOnce sends x in the session s. It returns errUnknownSession if the server refused the request
+// because of the session, and therefore did not execute it.
 func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
-	var sent atomic.Bool // a connection was available to write to
+	var sent atomic.Bool // whether a connection was available for writing
 	ctx := httptrace.WithClientTrace(x.Ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	response, err := c.post(ctx, s, &x.Req, &x.Body)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
 	return c.readJSON(x, s, response)
 }
 
-// readJSON reads a response that is a single message.
+// readJSON reads a response that consists of a single message.
 func (c *Conn) readJSON(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
 	data, err := c.readAll(response)
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *Conn) readJSON(x *conn.Exchange, s *conn.Session, response *http.Respon
 	return conn.ReplyOf(m, true)
 }
 
-// maxTrusted limits the memory allocated on the strength of a Content-Length header.
+// maxTrusted limits how much memory is allocated because of a Content-Length header.
 const maxTrusted = 4 << 20
 
 func (c *Conn) readAll(response *http.Response) ([]byte, error) {
@@ -113,10 +113,11 @@ func (c *Conn) readAll(response *http.Response) ([]byte, error) {
 	return data, err
 }
 
-// refused reads a response with an unsuccessful status: a JSON-RPC error if the server sent one.
+// refused reads a response with an error status. If the server has sent a JSON-RPC error, refused
+// returns that.
 func (c *Conn) refused(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
 	limit := ExcerptLimit
-	if MediaType(response.Header) == "application/json" { // the client gets the error, whatever its length
+	if MediaType(response.Header) == "application/json" { // the client receives this error, whatever its length
 		limit = c.Host.Config.MaxMessage
 	}
 	data, _ := io.ReadAll(io.LimitReader(response.Body, int64(limit)))
@@ -130,8 +131,8 @@ func (c *Conn) refused(x *conn.Exchange, s *conn.Session, response *http.Respons
 	return conn.Reply{Error: refusal}
 }
 
-// refusalIn returns the JSON-RPC error in the body of a refusal. Its id must be that of the
-// request, or null or missing if the server did not read that far.
+// refusalIn returns the JSON-RPC error in the body of a refusal. The ID must be that of the
+// request; if the server has not read that far, it may be null or missing.
 func refusalIn(data []byte, id int64) ([]byte, bool) {
 	process.OneLine(data, '\t')
 	if !utf8.Valid(data) || !json.Valid(data) {
@@ -146,9 +147,9 @@ func refusalIn(data []byte, id int64) ([]byte, bool) {
 	return refusal, ok && rawjson.Kind(refusal) == '{'
 }
 
-// handshake sends a request of the handshake. If the server redirects to another path on the same
-// origin, as many do from /mcp to /mcp/, this request and all later ones on the connection go
-// there. A call is never sent to the target of a redirect of its own.
+// handshake sends a request that is part of the handshake. If the server redirects it to another
+// path on the same origin, as many servers redirect /mcp to /mcp/, this request and all later ones
+// on the connection go to the new path. A call is never redirected individually.
 func (c *Conn) handshake(x *conn.Exchange) conn.Reply {
 	for range maxRedirects {
 		reply := c.sendOnce(x, x.Req.Session)

@@ -32,7 +32,7 @@ func (c *Conn) Send(x *conn.Exchange) {
 	}
 }
 
-// perform makes the HTTP request of x and delivers its reply.
+// perform makes the HTTP request for x and delivers the reply.
 func (c *Conn) perform(x *conn.Exchange) {
 	reply := c.roundTrip(x)
 	if reply.Rest != nil {
@@ -49,16 +49,16 @@ func (c *Conn) conclude(x *conn.Exchange, reply conn.Reply) {
 	x.Deliver(reply)
 }
 
-// Cancel cancels x at the server: by notifications/cancelled or, in 2026-07-28, by closing the
-// stream.
+// Cancel cancels x at the server by sending notifications/cancelled or, in revision 2026-07-28, by
+// closing the stream.
 func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 	if s := c.Current.Load(); s == nil || s.Rev() == rev.Rev2026 {
 		x.Abort()
 		return
 	}
 	if !c.Host.Work.Go(func() {
-		// Not with the context of x: the server's requests during x are withdrawn too, and an
-		// answer to one of them must not prevent the cancellation.
+		// The context of x is not used: the server's requests during x are withdrawn as well, and
+		// an answer to one of them must not prevent the cancellation.
 		_ = c.Notify(c.ctx, nil, conn.MethodCancelled, conn.AppendCancelled(nil, x.ID, reason))
 	}) {
 		return
@@ -68,8 +68,8 @@ func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 	context.AfterFunc(x.Ctx, func() { stop.Stop() })
 }
 
-// Retire ends the session, if there is one. Requests in flight continue unless the upstream itself
-// ends.
+// Retire ends the session, if there is one. Requests in flight are not affected unless the upstream
+// itself ends.
 func (c *Conn) Retire() {
 	lost := c.Cause() != nil
 	c.Fail(process.ErrClosed)
@@ -79,7 +79,7 @@ func (c *Conn) Retire() {
 	}
 }
 
-// endSession tells the server that its session is over. The server can ignore that.
+// endSession tells the server that its session is over. The server may ignore that.
 func (c *Conn) endSession(s *conn.Session) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), time.Second)
 	defer cancel()

@@ -9,33 +9,33 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
-// Event is one server-sent event.
+// An Event is a server-sent event.
 type Event struct {
 	id   string
-	Kind string // type given by the server; empty: message
+	Kind string // type specified by the server; empty means message
 	Data []byte
 }
 
-// EventReader reads server-sent events as they arrive.
+// An EventReader reads server-sent events as they arrive.
 type EventReader struct {
 	lines *process.LineReader
 	max   int
 	begun bool
 
-	lastID string        // id of the last event with one
-	retry  time.Duration // delay requested by the server; 0: none
+	lastID string        // ID of the last event that has one
+	retry  time.Duration // delay requested by the server; 0 if none
 }
 
 func NewEventReader(r io.Reader, max int) *EventReader {
 	return &EventReader{lines: process.NewLineReader(r, max), max: max}
 }
 
-// restart continues with another stream that resumes the last one.
+// restart continues with another stream, which resumes the previous one.
 func (r *EventReader) restart(s io.Reader) {
 	r.lines, r.begun = process.NewLineReader(s, r.max), false
 }
 
-// Next returns the next event with data or an id. Its data belongs to the caller.
+// Next returns the next event that has data or an ID. The data belongs to the caller.
 func (r *EventReader) Next() (Event, error) {
 	var e Event
 	for {
@@ -78,7 +78,7 @@ func (r *EventReader) field(e *Event, line []byte, kept bool) {
 	}
 }
 
-// add appends a line of data. A single line that is kept needs no copy.
+// add appends a line of data. If there is only one line, and the caller keeps it, it is not copied.
 func (e *Event) add(value []byte, kept bool) {
 	switch {
 	case e.Data == nil && kept:

@@ -12,34 +12,34 @@ import (
 )
 
 const (
-	maxResumes  = 100 // resumptions of one request's stream without an event between them
+	maxResumes  = 100 // number of times that the stream of one request may be resumed without receiving an event
 	usualResume = time.Second
 	longResume  = time.Minute
 )
 
-// A responseStream is the event stream that answers one exchange, or belongs to none.
+// A responseStream is an event stream. It either answers an exchange or does not belong to one.
 type responseStream struct {
 	*Conn
-	x      *conn.Exchange // nil: the stream answers no request
+	x      *conn.Exchange // nil if the stream does not answer a request
 	s      *conn.Session
 	events *EventReader
 }
 
-// read reads the stream that answers x: notifications and requests that belong to it, then
-// its reply. A server of 2025-11-25 can end the stream early, any number of times; the rest is then
-// requested with GET, which executes nothing. If an inline caller of Send has to return, the Reply
-// contains the remaining work.
+// read reads the stream that answers x: first notifications and requests that belong to x, and then
+// the reply. A server of revision 2025-11-25 may end the stream early, any number of times. The
+// rest is then requested with GET, which does not execute anything. If an inline caller of Send
+// must return, the Reply contains the remaining work.
 func (r responseStream) read(body io.ReadCloser) conn.Reply {
 	for resumes, seen := 0, ""; ; resumes++ {
 		err := r.follow()
 		switch err {
 		case errContinuesElsewhere:
-			rest := body // body itself must not escape to the heap for this
+			rest := body // keeps body itself from escaping to the heap
 			return conn.Reply{Rest: func() conn.Reply { return r.read(rest) }}
 		case nil:
 			r.drain(body)
 			body.Close()
-			return conn.Reply{} // already delivered
+			return conn.Reply{} // the reply has already been delivered
 		case errUnknownSession:
 			body.Close()
 			return conn.Reply{Err: err}
@@ -79,10 +79,10 @@ func (r responseStream) broken(err error) conn.Reply {
 	return conn.Reply{Err: r.interrupted(r.x, err)}
 }
 
-// errContinuesElsewhere means that an inline caller has to return before the stream ends.
+// errContinuesElsewhere means that an inline caller of Send must return before the stream ends.
 var errContinuesElsewhere = errors.New("left to another goroutine")
 
-// mustReturn reports, once, that an inline caller of Send has to return.
+// mustReturn reports, but only once, that an inline caller of Send must return.
 func mustReturn(x *conn.Exchange) bool {
 	if !x.Req.Here || !x.InlineStopped.Load() {
 		return false
@@ -91,8 +91,8 @@ func mustReturn(x *conn.Exchange) bool {
 	return true
 }
 
-// follow handles events until the reply to x, and delivers the reply before the end of the stream,
-// which can be late.
+// follow handles events until it has the reply to x. It delivers the reply before the end of the
+// stream, which may come late.
 func (r responseStream) follow() error {
 	for {
 		if mustReturn(r.x) {
@@ -121,8 +121,8 @@ func (r responseStream) follow() error {
 	}
 }
 
-// owner returns the request that a notification on the stream of x belongs to. Some servers mix up
-// the streams of one session, so a progress token takes precedence.
+// owner returns the request that a notification on the stream of x belongs to. Some servers confuse
+// the streams of a session, so a progress token takes precedence over the stream.
 func (r responseStream) owner(m wire.Message) *conn.Exchange {
 	if m.Method == "notifications/progress" {
 		if named := r.Pending.Progressing(m.Params); named != nil {
@@ -132,7 +132,8 @@ func (r responseStream) owner(m wire.Message) *conn.Exchange {
 	return r.x
 }
 
-// take handles a message that is not an answer. x is the request of its stream; nil: no request.
+// take handles a message that is not an answer. x is the request that the stream belongs to, or
+// nil.
 func (r responseStream) take(m wire.Message, err error) {
 	switch {
 	case err != nil:
@@ -148,7 +149,7 @@ func (r responseStream) take(m wire.Message, err error) {
 	}
 }
 
-// resume requests the rest of a stream that the server ended.
+// resume requests the rest of a stream that the server has ended.
 func (r responseStream) resume() (body io.ReadCloser, err error) {
 	pause := usualResume
 	if r.events.retry > 0 {
@@ -169,7 +170,7 @@ func (r responseStream) resume() (body io.ReadCloser, err error) {
 	return response.Body, nil
 }
 
-// drain reads the rest of a body for a moment, so that its connection can be reused.
+// drain reads the rest of a body for a short time, so that the connection can be reused.
 func (r responseStream) drain(body io.Reader) {
 	stop := time.AfterFunc(drainTime, r.x.Abort)
 	defer stop.Stop()

@@ -4,7 +4,7 @@ package transport
 
 import "net"
 
-// canPeek reports that the state of a connection can be checked without blocking.
+// canPeek is false, because this system cannot check the state of a connection without blocking.
 const canPeek = false
 
 func silent(net.Conn) bool { return false }

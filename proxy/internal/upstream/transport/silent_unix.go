@@ -8,10 +8,11 @@ import (
 	"syscall"
 )
 
-// canPeek reports that the state of a connection can be checked without blocking.
+// canPeek is true, because the state of a connection can be checked without blocking.
 const canPeek = true
 
-// isIdleOpen reports whether the peer has neither closed an idle connection nor sent data on it.
+// isIdleOpen reports whether the peer of an idle connection has neither closed it nor sent data on
+// it.
 func isIdleOpen(conn net.Conn) bool {
 	s, ok := conn.(syscall.Conn)
 	if !ok {

@@ -22,27 +22,27 @@ import (
 )
 
 const (
-	MaxIdle        = 256              // idle connections kept for later requests
-	KeepAlive      = 90 * time.Second // how long an idle connection is kept
-	MaxHeaderBytes = 1 << 20          // maximum size of a response header
+	MaxIdle        = 256              // number of idle connections to keep
+	KeepAlive      = 90 * time.Second // how long to keep an idle connection
+	MaxHeaderBytes = 1 << 20          // maximum size of a response header in bytes
 )
 
 var errHeaderTooLong = errors.New("the header of the response is too long")
 
-// A DirectTransport speaks HTTP/1.1 without TLS on the goroutine of the caller. net/http's
-// transport passes each request to two goroutines of its connection, which costs more than a call
-// of a local server. TLS and proxies cost more anyway, and are left to net/http. It is safe for
-// concurrent use.
+// A DirectTransport makes HTTP/1.1 requests without TLS on the caller's goroutine. The transport of
+// net/http passes each request to two goroutines of the connection, which takes longer than a call
+// of a local server. TLS and proxies take longer anyway, so they are left to net/http. A
+// DirectTransport is safe for concurrent use.
 type DirectTransport struct {
 	Other  *http.Transport
 	Dialer net.Dialer
 
 	mu   sync.Mutex
-	idle []*directConn // last used connection at the end
+	idle []*directConn // most recently used last
 }
 
-// RoundTrip sends request once. A connection that the server has closed is detected before the
-// request is written; after that the request is never sent again.
+// RoundTrip sends the request once. If the server has closed a connection, this is detected before
+// the request is written. After that, the request is never sent again.
 func (t *DirectTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !t.canServe(request) {
 		return t.Other.RoundTrip(request)
@@ -65,7 +65,7 @@ func (t *DirectTransport) canServe(request *http.Request) bool {
 	return proxy == nil && err == nil
 }
 
-// CloseIdleConnections closes the connections that no request uses.
+// CloseIdleConnections closes all connections that are not in use.
 func (t *DirectTransport) CloseIdleConnections() {
 	t.mu.Lock()
 	idle := t.idle
@@ -77,7 +77,7 @@ func (t *DirectTransport) CloseIdleConnections() {
 	t.Other.CloseIdleConnections()
 }
 
-// conn returns an idle connection, or a new one.
+// conn returns an idle connection or, if there is none, a new one.
 func (t *DirectTransport) conn(request *http.Request) (*directConn, error) {
 	addr := request.URL.Host
 	if request.URL.Port() == "" {
@@ -115,7 +115,7 @@ func (t *DirectTransport) pop() *directConn {
 	return c
 }
 
-// put keeps c for the next request.
+// put keeps c for later requests.
 func (t *DirectTransport) put(c *directConn) {
 	c.since = time.Now()
 	t.mu.Lock()
@@ -127,18 +127,18 @@ func (t *DirectTransport) put(c *directConn) {
 	t.idle = append(t.idle, c)
 }
 
-// directConn is one connection. At most one request uses it at a time.
+// A directConn is a connection that at most one request uses at a time.
 type directConn struct {
 	transport *DirectTransport
 	addr      string
 	net       net.Conn
 	in        *bufio.Reader
 	out       *bufio.Writer
-	left      int64 // bytes that a header can still have
+	left      int64 // number of bytes that the header may still have
 	since     time.Time
 }
 
-// Read reads from the connection, within the size limit of a header.
+// Read reads from the connection, within the size limit of the header.
 func (c *directConn) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, errHeaderTooLong
@@ -168,7 +168,7 @@ func (c *directConn) roundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// exchange writes the request and reads the header of its response.
+// exchange writes the request and reads the response header.
 func (c *directConn) exchange(request *http.Request) (*http.Response, error) {
 	if err := request.Write(c.out); err != nil {
 		return nil, err
@@ -189,8 +189,8 @@ func (c *directConn) exchange(request *http.Request) (*http.Response, error) {
 	}
 }
 
-// directBody is the body of a response. At its end the connection is kept for the next request; if
-// it is closed earlier, the connection is closed too.
+// A directBody is a response body. When it has been read to its end, the connection is kept for the
+// next request. If it is closed before that, the connection is closed, too.
 type directBody struct {
 	conn *directConn
 	stop func() bool
@@ -201,7 +201,7 @@ type directBody struct {
 	done atomic.Bool
 }
 
-// Read reads the body. At its end the connection is kept for the next request.
+// Read reads from the body. At the end, it keeps the connection for the next request.
 func (b *directBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	switch {
@@ -213,13 +213,13 @@ func (b *directBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the use of the connection.
+// Close releases the connection.
 func (b *directBody) Close() error {
 	b.finish(false)
 	return nil
 }
 
-// finish releases the connection. read reports that the body was read to its end.
+// finish releases the connection. read tells whether the body was read to its end.
 func (b *directBody) finish(read bool) {
 	if b.done.Swap(true) {
 		return
@@ -231,20 +231,20 @@ func (b *directBody) finish(read bool) {
 	_ = b.conn.net.Close()
 }
 
-// NewDialer returns a dialer that refuses the addresses of clouds' metadata services, which hand
-// out a machine's credentials.
+// NewDialer returns a dialer that refuses to connect to the metadata services of clouds, because
+// these hand out a machine's credentials.
 func NewDialer() net.Dialer {
 	return net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: permitted}
 }
 
-// permitted checks the address of a new connection after its name was resolved: since the
-// configuration was checked, the name can have come to stand for another address.
+// permitted checks the address of a new connection after the name was resolved, because the name
+// may resolve to a different address than when the configuration was checked.
 func permitted(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("the address %q is none", address)
 	}
-	// Most servers have local or private addresses.
+	// Other local and private addresses must be allowed, because most servers have one.
 	if inet.IsMetadata(a.Addr()) {
 		return fmt.Errorf("%s is a link-local address or one of a cloud's metadata service, where no server is looked for", a.Addr())
 	}
