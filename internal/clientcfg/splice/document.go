@@ -11,22 +11,23 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A Document is a parsed file.
+// A Document is a parsed configuration file.
 type Document struct {
 	name string
 	src  []byte
-	tree any // decoded
+	tree any // decoded values
 	body body
 }
 
 // Bytes returns the text of the file.
 func (d *Document) Bytes() []byte { return d.src }
 
-// Tree returns the decoded values of the file, or nil if it is empty. The caller must not modify
-// them.
+// Tree returns the decoded values in the file, or nil if the file is empty. The caller must not
+// modify them.
 func (d *Document) Tree() any { return d.tree }
 
-// Keys returns the sorted keys of the mapping at a path, or none if the value is not a mapping.
+// Keys returns the sorted keys of the mapping at the given path. If the value there is not a
+// mapping, it returns no keys.
 func (d *Document) Keys(path ...string) []string {
 	fields, _ := value(d.tree, path).(map[string]any)
 	keys := make([]string, 0, len(fields))
@@ -37,14 +38,15 @@ func (d *Document) Keys(path ...string) []string {
 	return keys
 }
 
-// At returns the value at a path, or nil.
+// At returns the value at the given path, or nil if there is none.
 func (d *Document) At(path ...string) any { return value(d.tree, path) }
 
-// Entries lists the entries at a place. A missing place has no entries.
+// Entries returns the entries at a place. If the place does not exist, there are none.
 func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at) }
 
-// Replace returns the file without the entries named by remove, and with new entries at the
-// position of the first removed entry, or at the end. A missing place is created.
+// Replace returns the text of the file without the entries named by remove, and with the new
+// entries in add. These are inserted where the first removed entry was or, if none was removed, at
+// the end. If the place does not exist, Replace creates it.
 func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error) {
 	text, err := d.body.replace(at, remove, add)
 	if err != nil {
@@ -65,8 +67,8 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 	})
 }
 
-// Restore returns the file without the entry named ours, and with the named entries of old at the
-// same place, exactly as written there.
+// Restore returns the text of the file without the entry named ours, and with the named entries of
+// old, exactly as old contains them, at the same place.
 func (d *Document) Restore(at Place, old *Document, names []string, ours string) ([]byte, error) {
 	text, err := d.body.restore(at, old.body, names, ours)
 	if err != nil {
@@ -86,7 +88,8 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 	})
 }
 
-// verified parses an edited text, and checks that nothing outside the touched entries has changed.
+// verified parses an edited text. It returns an error if anything other than the touched entries
+// has changed.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)
@@ -104,8 +107,8 @@ func (d *Document) verified(text []byte, at Place, touched []string, more func(*
 	return text, nil
 }
 
-// without copies a tree without the named entries at a place, and without mappings that become
-// empty.
+// without returns a copy of tree without the named entries at a place, and without mappings that
+// thereby become empty.
 func without(tree any, at Place, names []string) any {
 	if len(at.Path) == 0 {
 		return remaining(tree, at.Named, names)
@@ -129,7 +132,8 @@ func without(tree any, at Place, names []string) any {
 	return rest
 }
 
-// remaining copies a mapping or list without the named entries. It returns nil if nothing is left.
+// remaining returns a copy of a mapping or list without the named entries. If nothing is left, it
+// returns nil.
 func remaining(tree any, named string, names []string) any {
 	switch t := tree.(type) {
 	case map[string]any:
@@ -158,7 +162,7 @@ func remaining(tree any, named string, names []string) any {
 	return tree
 }
 
-// values returns the entries at a place by name.
+// values returns the values of the entries at a place, keyed by name.
 func (d *Document) values(at Place) map[string]any {
 	all := map[string]any{}
 	entries, _ := d.body.entries(at) // an invalid place has no entries
@@ -168,12 +172,12 @@ func (d *Document) values(at Place) map[string]any {
 	return all
 }
 
-// Has reports whether the file contains the entry with exactly this value.
+// Has reports whether the file contains the entry with exactly the same value.
 func (d *Document) Has(at Place, n New) bool {
 	return n.presentIn(d.values(at), at)
 }
 
-// checkRemoved returns an error if a removed entry is still present.
+// checkRemoved returns an error if a removed entry still exists.
 func (d *Document) checkRemoved(at Place, remove []string, add []New) error {
 	now := d.values(at)
 	for _, name := range remove {
@@ -185,7 +189,7 @@ func (d *Document) checkRemoved(at Place, remove []string, add []New) error {
 	return nil
 }
 
-// Parse parses a file. Its errors are a [diag.List] with the given file name.
+// Parse parses a file. Its error is a [diag.List] whose problems have the given file name.
 func Parse(name string, src []byte, f Format) (*Document, error) {
 	d := &Document{name: name, src: src}
 	if len(src) > maxSize {
@@ -210,7 +214,7 @@ func Parse(name string, src []byte, f Format) (*Document, error) {
 	return d, nil
 }
 
-// invalid returns the offset of the first byte that is not UTF-8, or -1.
+// invalid returns the offset of the first byte that is not valid UTF-8, or -1 if there is none.
 func invalid(text []byte) int {
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRune(text[i:])

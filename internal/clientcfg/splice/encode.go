@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// named adds the name to an entry of a list.
+// named returns the object with the entry's name added, if entries at the place are elements of a
+// list.
 func (o Object) named(at Place, name string) Object {
 	if at.Named == "" {
 		return o
@@ -17,10 +18,10 @@ func (o Object) named(at Place, name string) Object {
 	return append(Object{{at.Named, name}}, o...)
 }
 
-// YAML writes each member of an object on lines of its own.
+// YAML encodes the object as YAML with each member on its own lines.
 func (o Object) YAML(newline string) string { return o.asYAML(newline, "") }
 
-// Plain converts an object to the form of a decoded value.
+// Plain converts an object to the same form as decoded values.
 func Plain(v any) any {
 	switch v := v.(type) {
 	case Object:
@@ -47,7 +48,7 @@ func Plain(v any) any {
 	return v
 }
 
-// quote writes a string in the double-quoted form shared by JSON, TOML and YAML.
+// quote encodes a string in the double-quoted form that JSON, TOML and YAML have in common.
 func quote(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -65,14 +66,14 @@ func quoteAll(list []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// A style is the formatting of a file.
+// A style describes how a file is formatted.
 type style struct {
 	newline string
 	unit    string // one level of indentation
-	compact bool   // everything on one line
+	compact bool   // whether everything is on one line
 }
 
-// asJSON writes an object at an indentation.
+// asJSON encodes an object with the given style and indentation.
 func (o Object) asJSON(s style, indent string) string {
 	if len(o) == 0 {
 		return "{}"
@@ -108,7 +109,7 @@ func jsonValue(v any, s style, indent string) string {
 
 var (
 	bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-	// plainKey matches a key that YAML reads as a string.
+	// plainKey matches keys that YAML reads as strings.
 	plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 )
 
@@ -119,7 +120,7 @@ func tomlKey(key string) string {
 	return quote(key)
 }
 
-// asTOML writes an object as a table with a header.
+// asTOML encodes an object as a table with a header.
 func (o Object) asTOML(path []string, newline string) string {
 	keys := make([]string, len(path))
 	for i, key := range path {
@@ -156,7 +157,7 @@ func yamlKey(key string) string {
 	return quote(key)
 }
 
-// asYAML writes each member of an object on indented lines of its own.
+// asYAML encodes each member of an object on its own indented lines.
 func (o Object) asYAML(newline, indent string) string {
 	var b strings.Builder
 	for _, m := range o {
@@ -179,11 +180,11 @@ func (o Object) asYAML(newline, indent string) string {
 	return b.String()
 }
 
-// An Object is an ordered mapping. Its values are strings, numbers, booleans, lists of strings, and
+// An Object is an ordered mapping. Its values are strings, numbers, booleans, lists of strings, or
 // Objects.
 type Object []Member
 
-// A Member is a key of an Object with its value.
+// A Member is a key of an [Object] with its value.
 type Member struct {
 	Key   string
 	Value any

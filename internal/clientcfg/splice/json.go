@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A jsonBody is JSON with all comments and white space. The root of an empty file is nil.
+// A jsonBody is JSON with all comments and white space. The root is nil if the file is empty.
 type jsonBody struct {
 	name string
 	text []byte
@@ -23,7 +23,7 @@ type jsonBody struct {
 
 func (*jsonBody) format() Format { return JSON }
 
-// errorPosition matches the line and column in an error of the library.
+// errorPosition matches an error of the hujson library that contains a line and a column.
 var errorPosition = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
 
 func parseJSON(name string, text []byte) (body, any, error) {
@@ -58,7 +58,8 @@ func parseJSON(name string, text []byte) (body, any, error) {
 	return b, tree, nil
 }
 
-// tooDeep returns the offset of the bracket that exceeds the depth limit, or -1.
+// tooDeep returns the offset of the first bracket that exceeds the depth limit, or -1 if there is
+// none.
 func tooDeep(text []byte) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -83,7 +84,8 @@ func tooDeep(text []byte) int {
 	return -1
 }
 
-// comment returns the length of a comment minus one, or 0 if text does not begin with a comment.
+// comment returns the length of the comment at the start of text, minus one. If text does not start
+// with a comment, it returns 0.
 func comment(text []byte) int {
 	end, skip := "", 0
 	switch {
@@ -100,7 +102,7 @@ func comment(text []byte) int {
 	return len(text) - 1
 }
 
-// decode decodes a value, ignoring comments.
+// decode decodes a value. It ignores comments.
 func decode(v hujson.Value) (any, error) {
 	v = v.Clone()
 	v.Standardize()
@@ -111,7 +113,7 @@ func decode(v hujson.Value) (any, error) {
 	return tree, err
 }
 
-// noDuplicates returns an error if an object has the same key twice.
+// noDuplicates returns an error if any object contains a key twice.
 func (b *jsonBody) noDuplicates(root *hujson.Value) error {
 	for v := range root.All() {
 		object, ok := v.Value.(*hujson.Object)
@@ -139,8 +141,8 @@ func keyOf(v hujson.Value) string {
 	return name
 }
 
-// find returns the object at a path. If the path does not exist, find returns the deepest existing
-// object and the missing rest of the path.
+// find returns the object at the given path. If it does not exist, find returns the deepest
+// existing object on the path and the missing part of the path.
 func (b *jsonBody) find(root *hujson.Value, path []string) (object *hujson.Object, missing []string, err error) {
 	value := root
 	for i, key := range path {
@@ -195,8 +197,8 @@ func (b *jsonBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-// A jsonMember is a member of an object with the white space and comments before it, and the
-// comment after it on the same line.
+// A jsonMember is a member of an object, including the white space and comments before it, and the
+// comment that follows it on the same line.
 type jsonMember struct {
 	hujson.ObjectMember
 	behind hujson.Extra
@@ -204,8 +206,8 @@ type jsonMember struct {
 
 type jsonSegment = segment[jsonMember]
 
-// segments cuts an object into its members. The comment after the opening brace, on the same line,
-// does not belong to a member.
+// segments cuts an object into its members. A comment that follows the opening brace on the same
+// line is returned separately, because it does not belong to a member.
 func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	all = make([]jsonSegment, len(object.Members))
 	behind := &head
@@ -231,8 +233,8 @@ func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	return comment, extra[len(comment):]
 }
 
-// setMembers replaces the members of an object, and keeps the presence or absence of a trailing
-// comma.
+// setMembers replaces the members of an object. If the object had a trailing comma, it has one
+// afterwards; otherwise, it has none.
 func (b *jsonBody) setMembers(object *hujson.Object, head hujson.Extra, members []jsonSegment) {
 	trailing := false
 	if n := len(object.Members); n > 0 {
@@ -257,7 +259,7 @@ func (b *jsonBody) setMembers(object *hujson.Object, head hujson.Extra, members 
 	object.AfterExtra = b.joinExtra(behind, object.AfterExtra)
 }
 
-// joinExtra appends white space and comments to a comment, with a line end between them if
+// joinExtra appends white space and comments to a comment, with a line break in between if
 // necessary.
 func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	if bytes.Contains(comment, []byte("//")) && !bytes.HasPrefix(bytes.TrimLeft(extra, " \t\r"), []byte("\n")) {
@@ -266,7 +268,7 @@ func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	return slices.Concat(comment, extra)
 }
 
-// change replaces the members of an object with the result of to.
+// change replaces the members of an object by the result of to.
 func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
 	head, all := segments(object)
 	b.setMembers(object, head, to(all))
@@ -277,11 +279,11 @@ func (b *jsonBody) drop(object *hujson.Object, name string) {
 	b.change(object, func(all []jsonSegment) []jsonSegment { return replaced(all, []string{name}, nil, 0) })
 }
 
-// clone returns a copy of the tree that can be modified.
+// clone returns a modifiable copy of the tree.
 func (b *jsonBody) clone() hujson.Value {
 	root, err := hujson.Parse(bytes.Clone(b.text))
 	if err != nil {
-		panic(err) // cannot happen: parsed before
+		panic(err) // cannot happen: the text has been parsed before
 	}
 	return root
 }
@@ -314,7 +316,7 @@ func (b *jsonBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return root.Pack(), nil
 }
 
-// nested returns an object with the new entries at a path.
+// nested returns an object that contains the new entries at the given path.
 func nested(path []string, add []New) Object {
 	if len(path) > 0 {
 		return Object{{path[0], nested(path[1:], add)}}
@@ -326,7 +328,7 @@ func nested(path []string, add []New) Object {
 	return inner
 }
 
-// newMember formats a member like its neighbors.
+// newMember formats a new member like its neighbors.
 func newMember(object *hujson.Object, key string, v any, s style, depth int) jsonSegment {
 	front := s.newline + strings.Repeat(s.unit, depth)
 	if len(object.Members) > 0 {
@@ -341,7 +343,7 @@ func newMember(object *hujson.Object, key string, v any, s style, depth int) jso
 	return jsonSegment{key, true, jsonMember{ObjectMember: hujson.ObjectMember{Name: name, Value: value}}}
 }
 
-// spaces returns the last line end before a value and the indentation after it. For a value that
+// spaces returns the last line break before a value and the indentation that follows. If the value
 // does not start a line, it returns the white space before the value.
 func spaces(extra hujson.Extra) string {
 	text := string(extra)
@@ -357,7 +359,7 @@ func spaces(extra hujson.Extra) string {
 	return "\n" + indent
 }
 
-// style detects the formatting of the file.
+// style determines how the file is formatted.
 func (b *jsonBody) style() style {
 	s := style{newline: newlineOf(b.text), unit: "  "}
 	if b.root == nil {
@@ -390,7 +392,7 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 	if err != nil {
 		return nil, err
 	}
-	if len(gone) > 0 { // connect created the place
+	if len(gone) > 0 { // petrigate connect has created the place
 		b.drop(object, ours)
 		depth := len(at.Path) - len(gone)
 		b.prune(&root, at.Path, depth)
@@ -399,7 +401,7 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 		}
 		return root.Pack(), nil
 	}
-	if len(missing) > 0 { // the place was removed since: restore it from the old file
+	if len(missing) > 0 { // the place has been removed since, so restore it from the old file
 		return b.restorePlace(&root, was, at, missing, names)
 	}
 	_, theirs := segments(source)
@@ -414,8 +416,8 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 	return root.Pack(), nil
 }
 
-// restorePlace copies the part of an old file that leads to the named entries into a file without
-// the place.
+// restorePlace restores a missing place: it copies the part of the old file that leads to the named
+// entries.
 func (b *jsonBody) restorePlace(root *hujson.Value, was *jsonBody, at Place, missing, names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return root.Pack(), nil
@@ -442,7 +444,7 @@ func (b *jsonBody) restorePlace(root *hujson.Value, was *jsonBody, at Place, mis
 	return root.Pack(), nil
 }
 
-// prune removes empty objects on a path, from its end up to a depth.
+// prune removes empty objects along a path, starting at its end, up to the given depth.
 func (b *jsonBody) prune(root *hujson.Value, path []string, depth int) {
 	for i := len(path) - 1; i >= depth; i-- {
 		parent, value := root, (*hujson.Value)(nil)

@@ -9,14 +9,15 @@ import (
 // A lineSegment is a sequence of whole lines.
 type lineSegment = segment[[]byte]
 
-// A run is a range of lines that belong together: from inclusive, to exclusive, counted from 0.
+// A run is a range of lines that belong together. Lines are counted from 0; from is inclusive, and
+// to is exclusive.
 type run struct {
 	name     string
 	entry    bool
 	from, to int
 }
 
-// lineStarts returns the offsets of the starts of lines, and of the end of the text.
+// lineStarts returns the offset of the start of each line, and that of the end of the text.
 func lineStarts(text []byte) []int {
 	starts := []int{0}
 	for i, c := range text {
@@ -30,8 +31,8 @@ func lineStarts(text []byte) []int {
 	return starts
 }
 
-// cut cuts a text into segments: the runs, which must be in order, and the text between them. An
-// entry includes the comment directly above it, and the empty lines above that comment.
+// cut cuts a text into segments: the given runs, which must be in order, and the text between them.
+// An entry includes the comment directly above it and the empty lines above that comment.
 func cut(text []byte, runs []run) []lineSegment {
 	starts := lineStarts(text)
 	piece := func(from, to int) []byte { return text[starts[from]:starts[to]] }
@@ -54,8 +55,8 @@ func cut(text []byte, runs []run) []lineSegment {
 	return all
 }
 
-// withComment moves a line number up over the comment directly above it, and over empty lines. A
-// comment at the start of the file describes the file and is not included.
+// withComment moves a line number up past the comment directly above the line, and past empty
+// lines. It excludes a comment at the start of the file, because that describes the file.
 func withComment(text []byte, starts []int, least, from int) int {
 	line := func(i int) string { return strings.TrimSpace(string(text[starts[i]:starts[i+1]])) }
 	at := from
@@ -71,7 +72,8 @@ func withComment(text []byte, starts []int, least, from int) int {
 	return at
 }
 
-// trimmed moves the end of a run up over empty lines, and over comments that satisfy other.
+// trimmed moves the end of a run up past empty lines, and past comments for which other returns
+// true.
 func trimmed(text []byte, starts []int, from, to int, other func(line string) bool) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])
@@ -83,7 +85,7 @@ func trimmed(text []byte, starts []int, from, to int, other func(line string) bo
 	return to
 }
 
-// join concatenates segments, and adds missing line ends between them.
+// join concatenates segments. It adds missing line breaks between them.
 func join(all []lineSegment, newline string) []byte {
 	var b bytes.Buffer
 	for _, s := range all {
@@ -95,7 +97,7 @@ func join(all []lineSegment, newline string) []byte {
 	return b.Bytes()
 }
 
-// emptyAbove returns the empty lines before the first of the named entries.
+// emptyAbove returns the empty lines above the first of the named entries.
 func emptyAbove(all []lineSegment, names []string) string {
 	for _, s := range all {
 		if s.entry && slices.Contains(names, s.name) {
@@ -107,7 +109,7 @@ func emptyAbove(all []lineSegment, names []string) string {
 	return ""
 }
 
-// lastWithoutEnd removes the final line end of a text if the original had none.
+// lastWithoutEnd removes the final line break from text if before does not end with one.
 func lastWithoutEnd(text, before []byte, newline string) []byte {
 	if len(before) > 0 && before[len(before)-1] != '\n' {
 		return bytes.TrimSuffix(text, []byte(newline))

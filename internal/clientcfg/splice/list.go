@@ -10,20 +10,21 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// An Item is a new item for the end of a list.
+// An Item is a new element to append to a list.
 type Item struct {
 	List  string // key of the list
 	Value Object
 }
 
-// List returns the items of the list at a path, or none if the value is not a list.
+// List returns the elements of the list at the given path. If the value there is not a list, it
+// returns none.
 func (d *Document) List(path ...string) []any {
 	all, _ := value(d.tree, path).([]any)
 	return all
 }
 
-// Append returns the file, which must be JSON, with items appended to lists in the mapping at a
-// path. Missing mappings and lists are created.
+// Append returns the text of the file, which must be JSON, with items appended to lists in the
+// mapping at the given path. It creates missing mappings and lists.
 func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	now := d
 	for _, it := range items {
@@ -43,9 +44,10 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	return now.src, nil
 }
 
-// Drop returns the file without the items that satisfy ours, in all lists of the mapping at a path.
-// In an item with a list under the key inner, the items of that list are removed instead. A list
-// that becomes empty is removed, unless old has it.
+// Drop returns the text of the file without those items for which ours returns true, in all lists
+// in the mapping at the given path. If an item contains a list under the key inner, Drop removes
+// elements from that list instead. It also removes lists that become empty, unless they exist in
+// old.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -73,7 +75,7 @@ func (d *Document) Drop(path []string, inner string, old *Document, ours func(an
 	return next.src, nil
 }
 
-// withoutOurs returns the items of a list that do not satisfy ours.
+// withoutOurs returns the items of a list for which ours returns false.
 func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	var left []any
 	for _, v := range list {
@@ -99,8 +101,8 @@ func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	return left
 }
 
-// edited parses an edited text, and checks that the lists equal want and that nothing else has
-// changed.
+// edited parses an edited text. It returns an error unless the lists equal want and nothing else
+// has changed.
 func (d *Document) edited(text []byte, path []string, want map[string][]any) (*Document, error) {
 	var touched []string
 	for key := range want {
@@ -150,7 +152,7 @@ func (b *jsonBody) appendTo(path []string, it Item) ([]byte, error) {
 	return root.Pack(), nil
 }
 
-// wrapped returns an object with a value at a path.
+// wrapped returns an object that contains a value at the given path.
 func wrapped(path []string, v any) any {
 	for _, key := range slices.Backward(path) {
 		v = Object{{key, v}}
@@ -158,7 +160,7 @@ func wrapped(path []string, v any) any {
 	return v
 }
 
-// appendItem appends an item to a list, formatted like the existing items.
+// appendItem appends an element to a list, formatted like the existing elements.
 func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) error {
 	array, ok := list.Value.(*hujson.Array)
 	if !ok {
@@ -189,7 +191,7 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 	return nil
 }
 
-// dropFrom removes the items that satisfy ours from the lists named by want.
+// dropFrom removes the items for which ours returns true from the lists that want contains.
 func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map[string][]any, ours func(any) bool) ([]byte, error) {
 	root := b.clone()
 	object, _, err := b.find(&root, path)
@@ -221,8 +223,8 @@ func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map
 	return root.Pack(), nil
 }
 
-// filter removes the items that satisfy ours from a list, and keeps the presence or absence of a
-// trailing comma.
+// filter removes the items for which ours returns true. If the list had a trailing comma, it has
+// one afterwards; otherwise, it has none.
 func (b *jsonBody) filter(array *hujson.Array, inner string, ours func(any) bool) {
 	n := len(array.Elements)
 	trailing := n > 0 && array.Elements[n-1].AfterExtra != nil

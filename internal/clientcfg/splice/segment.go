@@ -2,16 +2,16 @@ package splice
 
 import "slices"
 
-// A segment is a piece of a file that is kept unchanged. A named segment is an entry or a known
-// part of the file; all others have no name.
+// A segment is a piece of a file that edits preserve. If it has a name, it is an entry or some
+// other known part of the file.
 type segment[T any] struct {
 	name  string
 	entry bool
 	text  T
 }
 
-// replaced removes entries, and inserts more at the position of the first removed entry, or at end
-// if none is removed.
+// replaced removes the segments named by remove. It inserts more where the first removed one was
+// or, if none was removed, at the index end.
 func replaced[T any](all []segment[T], remove []string, more []segment[T], end int) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && slices.Contains(remove, s.name) })
 	if at < 0 {
@@ -32,8 +32,9 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 	return rest
 }
 
-// restored removes the entry named ours, and inserts the named entries of old: the first at the
-// position of ours if it fits there, each other after its former predecessor.
+// restored removes the segment named ours and inserts the named segments of old. The first is
+// inserted in place of ours, provided that it fits there; each of the others follows its former
+// predecessor.
 func restored[T any](all, old []segment[T], names []string, ours string, fits func(T) bool) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && s.name == ours })
 	all = slices.DeleteFunc(slices.Clone(all), func(s segment[T]) bool { return s.entry && s.name == ours })
@@ -43,7 +44,7 @@ func restored[T any](all, old []segment[T], names []string, ours string, fits fu
 		}
 		to := indexAfter(all, old[:i])
 		switch {
-		case at >= 0 && at >= to && fits(s.text): // otherwise the user has moved our entry
+		case at >= 0 && at >= to && fits(s.text): // otherwise, the user has moved our entry
 			to = at
 		case to < 0:
 			to = indexBefore(all, old[i+1:])
@@ -54,7 +55,8 @@ func restored[T any](all, old []segment[T], names []string, ours string, fits fu
 	return all
 }
 
-// indexAfter returns the index after the last of the earlier segments that still exists, or -1.
+// indexAfter returns the index after the last of the earlier segments that still exists, or -1 if
+// none exists.
 func indexAfter[T any](all, earlier []segment[T]) int {
 	for i := len(earlier) - 1; i >= 0; i-- {
 		if at := last(all, earlier[i]); at >= 0 {
@@ -64,7 +66,8 @@ func indexAfter[T any](all, earlier []segment[T]) int {
 	return -1
 }
 
-// indexBefore returns the index of the first of the later segments that still exists, or len(all).
+// indexBefore returns the index of the first of the later segments that still exists, or len(all)
+// if none exists.
 func indexBefore[T any](all, later []segment[T]) int {
 	for _, s := range later {
 		if at := slices.IndexFunc(all, func(o segment[T]) bool { return same(o, s) }); at >= 0 {

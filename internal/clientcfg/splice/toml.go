@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A tomlBody is TOML with the lines of each table and key.
+// A tomlBody is TOML together with the line numbers of each table and key.
 type tomlBody struct {
 	name  string
 	text  []byte
@@ -24,17 +24,17 @@ type tomlBody struct {
 
 func (*tomlBody) format() Format { return TOML }
 
-// A tomlPart is a table header, or a key with its value.
+// A tomlPart is either a table header or a key with its value.
 type tomlPart struct {
 	table    bool
-	path     []string // from the root
-	from, to int      // lines
+	path     []string // path from the root
+	from, to int      // line numbers
 	column   int
 }
 
 func parseTOML(name string, text []byte) (body, any, error) {
 	b := &tomlBody{name: name, text: text, tree: map[string]any{}}
-	if at := tooDeep(text); at >= 0 { // TOML has slightly different strings and comments: in the worst case the count is too high
+	if at := tooDeep(text); at >= 0 { // strings and comments are slightly different in TOML, so at worst the depth is overestimated
 		return nil, nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
 	}
 	if err := toml.Unmarshal(text, &b.tree); err != nil {
@@ -51,13 +51,13 @@ func parseTOML(name string, text []byte) (body, any, error) {
 	return b, b.tree, nil
 }
 
-// read finds the lines of all headers and keys.
+// read finds the lines of all table headers and keys.
 func (b *tomlBody) read() error {
 	starts := lineStarts(b.text)
 	p := &unstable.Parser{KeepComments: true}
 	p.Reset(b.text)
 	var table []string
-	var ends []int // lines that start with an expression or a comment
+	var ends []int // lines that begin with an expression or a comment
 	for p.NextExpression() {
 		e := p.Expression()
 		offset, path := begin(p, e)
@@ -87,7 +87,7 @@ func (b *tomlBody) read() error {
 	return nil
 }
 
-// begin returns the offset of an expression, and its key.
+// begin returns the offset and the key of an expression.
 func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	if e.Kind == unstable.Comment {
 		return int(p.Range(e.Data).Offset), nil
@@ -103,7 +103,8 @@ func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	return max(offset, 0), path
 }
 
-// below returns the part of path after the prefix of. ok is false if path is not below it.
+// below returns the part of path that follows the prefix of. ok is false if path does not have that
+// prefix.
 func below(path, of []string) (rest []string, ok bool) {
 	if len(path) <= len(of) || !slices.Equal(path[:len(of)], of) {
 		return nil, false
@@ -111,8 +112,8 @@ func below(path, of []string) (rest []string, ok bool) {
 	return path[len(of):], true
 }
 
-// runs groups the parts into runs: adjacent parts of the same entry, every other table with its
-// keys, and each key of the place's own table.
+// runs groups the parts into runs: adjacent parts of the same entry, each other table together with
+// its keys, and each key in the table of the place itself.
 func (b *tomlBody) runs(at Place) (all []run) {
 	for _, part := range b.parts {
 		next := run{name: "[" + strings.Join(part.path, "\x00"), from: part.from, to: part.to}
@@ -182,7 +183,7 @@ func lookup(tree map[string]any, path []string) (any, bool) {
 	return value, true
 }
 
-// inline returns the key whose inline value contains the place, or nil.
+// inline returns the key whose inline value contains the place, or nil if there is none.
 func (b *tomlBody) inline(at Place) *tomlPart {
 	for i, part := range b.parts {
 		if !part.table && len(part.path) <= len(at.Path) && slices.Equal(part.path, at.Path[:len(part.path)]) {
@@ -228,8 +229,8 @@ func (b *tomlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return lastWithoutEnd(join(next, newline), b.text, newline), nil
 }
 
-// captures reports whether keys of another table would follow the new table, and so become part of
-// it.
+// captures reports whether keys of another table would follow the new table and thereby become part
+// of it.
 func (b *tomlBody) captures(all, more []lineSegment) bool {
 	if len(more) == 0 {
 		return false
@@ -243,7 +244,7 @@ func (b *tomlBody) captures(all, more []lineSegment) bool {
 	return false
 }
 
-// isTable reports whether a text begins with a table header. Keys belong to the header above them.
+// isTable reports whether a text begins with a table header. Keys belong to the preceding header.
 func isTable(text []byte) bool {
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// value returns the value at a path of tree, or nil.
+// value returns the value at the given path of tree, or nil if there is none.
 func value(tree any, path []string) any {
 	for _, key := range path {
 		fields, _ := tree.(map[string]any)
@@ -14,14 +14,14 @@ func value(tree any, path []string) any {
 	return tree
 }
 
-// nameIn returns the name of a list entry, or "".
+// nameIn returns the name of a list element, or "" if it has none.
 func nameIn(v any, named string) string {
 	fields, _ := v.(map[string]any)
 	name, _ := fields[named].(string)
 	return name
 }
 
-// onlyComments reports whether a text contains nothing but comments and empty lines.
+// onlyComments reports whether a text consists of nothing but comments and empty lines.
 func onlyComments(text []byte) bool {
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {

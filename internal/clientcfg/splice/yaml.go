@@ -15,7 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A yamlBody is YAML whose mappings have one line per key. The root of an empty file is nil.
+// A yamlBody is YAML in which each mapping has one line per key. The root is nil if the file is
+// empty.
 type yamlBody struct {
 	name string
 	text []byte
@@ -27,7 +28,7 @@ func (*yamlBody) format() Format { return YAML }
 
 func parseYAML(name string, text []byte) (b body, tree any, err error) {
 	defer func() {
-		if recover() != nil { // panic in the library
+		if recover() != nil { // the library may panic
 			b, tree, err = nil, nil, diag.List{{File: name, Line: 1, Column: 1, Msg: "this is not YAML", Hint: "correct the file"}}
 		}
 	}()
@@ -35,7 +36,7 @@ func parseYAML(name string, text []byte) (b body, tree any, err error) {
 	if onlyComments(text) {
 		return y, nil, nil
 	}
-	// The configuration reader enforces the limits that the library lacks.
+	// The configuration reader enforces limits that the library does not have.
 	if err := config.ReadDocument(name, text, "the file").Err(); err != nil {
 		return nil, nil, err
 	}
@@ -75,7 +76,7 @@ func tokenPlace(tk *token.Token) (line, column int) {
 	return tk.Position.Line, tk.Position.Column
 }
 
-// mapping returns n as a mapping, or nil if it is another kind of node.
+// mapping returns n as a mapping. If n is a different kind of node, it returns nil.
 func mapping(n ast.Node) *ast.MappingNode {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -86,21 +87,21 @@ func mapping(n ast.Node) *ast.MappingNode {
 	return nil
 }
 
-// A yamlPlace is the location of the entries in a YAML file.
+// A yamlPlace describes where a YAML file contains the entries of a place.
 type yamlPlace struct {
-	key      *ast.MappingValueNode // nil: missing
-	empty    bool                  // null, {} or []
-	from, to int                   // lines of the key and its value
+	key      *ast.MappingValueNode // nil if it is missing
+	empty    bool                  // whether the value is null, {} or []
+	from, to int                   // line numbers of the key and its value
 	starts   []yamlStart
 }
 
-// A yamlStart is the start of an entry.
+// A yamlStart describes where an entry starts.
 type yamlStart struct {
 	name         string
-	line, column int // line counted from 0, column from 1
+	line, column int // line counted from 0, column counted from 1
 }
 
-// find locates the entries at a place, which is a top-level key.
+// find finds the place, which must be a top-level key.
 func (b *yamlBody) find(at Place) (p yamlPlace, err error) {
 	if b.root == nil {
 		return p, nil
@@ -127,7 +128,7 @@ func (b *yamlBody) find(at Place) (p yamlPlace, err error) {
 	return p, b.starts(at, &p)
 }
 
-// starts finds the starts of the entries.
+// starts finds where the entries start.
 func (b *yamlBody) starts(at Place, p *yamlPlace) error {
 	line, column := tokenPlace(p.key.Key.GetToken())
 	switch v := p.key.Value.(type) {
@@ -196,7 +197,7 @@ func (b *yamlBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-// runs returns the lines of the place's key, and of each entry.
+// runs returns the lines of the place's key and those of each entry.
 func (b *yamlBody) runs(p yamlPlace) []run {
 	if p.key == nil {
 		return nil
@@ -241,7 +242,7 @@ func (b *yamlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return lastWithoutEnd(join(next, newline), b.text, newline), nil
 }
 
-// emptyValue returns the text of an empty place.
+// emptyValue returns the text of a place without entries.
 func emptyValue(at Place) string {
 	if at.Named != "" {
 		return "[]"
@@ -249,8 +250,8 @@ func emptyValue(at Place) string {
 	return "{}"
 }
 
-// withNewKey writes the place's key with the new entries, in place of an empty key or at the end of
-// the file.
+// withNewKey writes the place's key with the new entries, either instead of an existing empty key
+// or at the end of the file.
 func (b *yamlBody) withNewKey(at Place, add []New, all []lineSegment, key int, newline string) []byte {
 	if len(add) == 0 {
 		return b.text
@@ -267,7 +268,7 @@ func (b *yamlBody) withNewKey(at Place, add []New, all []lineSegment, key int, n
 	return lastWithoutEnd(join(all, newline), b.text, newline)
 }
 
-// newLines writes an entry at an indentation.
+// newLines returns the lines of a new entry with the given indentation.
 func newLines(at Place, n New, newline, indent string) lineSegment {
 	if at.Named == "" {
 		return lineSegment{n.Name, true, []byte(Object{{n.Name, n.Value}}.asYAML(newline, indent))}
@@ -293,11 +294,11 @@ func (b *yamlBody) restore(at Place, old body, names []string, ours string) ([]b
 	key := slices.IndexFunc(next, func(s lineSegment) bool { return s.name == "key" && !s.entry })
 	from := slices.IndexFunc(source, func(s lineSegment) bool { return s.name == "key" && !s.entry })
 	switch {
-	case key >= 0 && !left && from < 0: // connect created the key
+	case key >= 0 && !left && from < 0: // petrigate connect has created the key
 		next = slices.Delete(next, key, key+1)
 	case key >= 0 && !left, key >= 0 && now.empty:
 		next[key].text = source[max(from, 0)].text
-	case key < 0 && left: // the key was removed since
+	case key < 0 && left: // the key has been removed since
 		at := slices.IndexFunc(next, func(s lineSegment) bool { return s.entry })
 		next = slices.Insert(next, at, lineSegment{text: source[max(from, 0)].text})
 	}
