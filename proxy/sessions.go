@@ -152,7 +152,7 @@ func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*sessio
 	}
 	ctx, cancel := context.WithTimeout(p.life.Ctx, lookupTimeout)
 	defer cancel()
-	for s, err := range p.admission.Sessions(ctx) {
+	for s, err := range p.admission.Sessions.List(ctx) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -336,7 +336,7 @@ func (p *sessionView) find(id string) (*session.Session, *admission.SessionInfo,
 	}
 	ctx, cancel := context.WithTimeout(p.life.Ctx, lookupTimeout)
 	defer cancel()
-	info, err := p.admission.Find(ctx, id)
+	info, err := p.admission.Sessions.Find(ctx, id)
 	switch {
 	case errors.Is(err, admission.ErrNoSession):
 		return nil, nil, unknown

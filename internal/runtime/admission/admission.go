@@ -29,7 +29,6 @@ type Admission struct {
 	ledger Ledger
 	log    *slog.Logger
 	now    func() time.Time
-	watch  Watch
 	kill   Switch // nil: none
 	onEnd  func(session string)
 
@@ -37,9 +36,10 @@ type Admission struct {
 	generation inForce
 	counts     counts
 
-	Unwritten Unwritten // outcomes that the ledger has not stored yet
-
-	Recent RecentArguments // arguments of recently admitted calls
+	Watch     Watch           // observer and meter
+	Sessions  Sessions        // sessions of the ledger
+	Unwritten Unwritten       // outcomes that the ledger has not stored yet
+	Recent    RecentArguments // arguments of recently admitted calls
 
 	// For reuse by other calls.
 	pendings, settlings sync.Pool
@@ -48,7 +48,7 @@ type Admission struct {
 // New returns an Admission under o.Generation.
 func New(o Options) *Admission {
 	a := &Admission{
-		ledger: o.Ledger, log: o.Logger, now: o.Now, watch: Watch{o.Observer, o.Meter}, kill: o.Switch, onEnd: o.Ended,
+		ledger: o.Ledger, log: o.Logger, now: o.Now, Watch: Watch{o.Observer, o.Meter}, kill: o.Switch, onEnd: o.Ended,
 		records: recordBuilder{where: o.Where, redactor: o.Redactor, process: o.Process},
 	}
 	if a.records.where == nil {
@@ -65,10 +65,8 @@ func New(o Options) *Admission {
 	if a.records.redactor == nil {
 		a.records.redactor = &audit.Redactor{}
 	}
+	a.Sessions.admission = a
 	a.Unwritten.admission, a.Unwritten.wake = a, make(chan struct{}, 1)
 	a.generation.Store(o.Generation)
 	return a
 }
-
-// Watch returns the observer and the meter of the admission.
-func (a *Admission) Watch() *Watch { return &a.watch }

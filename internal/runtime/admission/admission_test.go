@@ -153,7 +153,7 @@ func newFixture(t *testing.T, change func(*admission.Options)) *fixture {
 		change(&o)
 	}
 	d.Admission = admission.New(o)
-	if err := d.Open(t.Context(), admission.SessionInfo{Key: d.key, Since: now}); err != nil {
+	if err := d.Sessions.Open(t.Context(), admission.SessionInfo{Key: d.key, Since: now}); err != nil {
 		t.Fatal(err)
 	}
 	d.disk.lines = nil // the record of the opened session
@@ -470,7 +470,7 @@ func TestSharedNetsOutliveSession(t *testing.T) {
 	d := newFixture(t, nil)
 	ctx := t.Context()
 	push, backup := d.admit("push"), d.admit("backup")
-	if err := d.End(ctx, d.key); err != nil {
+	if err := d.Sessions.End(ctx, d.key); err != nil {
 		t.Fatal(err)
 	}
 	d.Settle(ctx, backup, gate.End{Outcome: gate.Success}, "")
@@ -514,13 +514,13 @@ func TestObserverSeesPhases(t *testing.T) {
 	seen := &phases{}
 	d := newFixture(t, func(o *admission.Options) { o.Observer = seen })
 	push := d.admit("push")
-	trace, forwarded := d.Watch().Forwarding(push)
+	trace, forwarded := d.Watch.Forwarding(push)
 	if parent, _ := trace(); parent != "push" {
 		t.Errorf("the upstream is told of %q", parent)
 	}
 	forwarded(admission.Result{})
 	d.Settle(t.Context(), push, gate.End{Outcome: gate.Success}, "")
-	_, answered := d.Watch().Approving(t.Context(), d.call("deploy"))
+	answered := d.Watch.Approving(t.Context(), d.call("deploy"))
 	q, consent := d.approved()
 	answered(admission.Result{})
 	if _, err := d.Redeem(t.Context(), d.call("deploy"), q, consent); err != nil {

@@ -16,7 +16,7 @@ func BenchmarkAdmission(b *testing.B) {
 	p := policyOf(b, nets()...)
 	a := admission.New(admission.Options{Ledger: store.NewMemory(p, nil, nil, audit.NewRecorder(nil, nil)), Generation: admission.NewGeneration(p, nil)})
 	key := admission.Key{Session: "s", Principal: "ann"}
-	if err := a.Open(b.Context(), admission.SessionInfo{Key: key, Since: now}); err != nil {
+	if err := a.Sessions.Open(b.Context(), admission.SessionInfo{Key: key, Since: now}); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
@@ -41,7 +41,7 @@ func BenchmarkRecorded(b *testing.B) {
 			defer log.Close()
 			a := admission.New(admission.Options{Ledger: store.NewMemory(p, nil, nil, audit.NewRecorder(log, time.Now)), Generation: admission.NewGeneration(p, nil)})
 			key := admission.Key{Session: "s", Principal: "ann"}
-			if err := a.Open(b.Context(), admission.SessionInfo{Key: key, Since: now}); err != nil {
+			if err := a.Sessions.Open(b.Context(), admission.SessionInfo{Key: key, Since: now}); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()

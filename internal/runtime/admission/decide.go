@@ -6,12 +6,51 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
-	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
 // Decide decides c on the newest state of its session. It waits only for the ledger.
 func (a *Admission) Decide(ctx context.Context, c *Call) Decision {
 	return a.Stage(ctx, c).Wait()
+}
+
+// Pending is a staged decision that is not known to be durable yet.
+type Pending struct {
+	admission *Admission
+	phase     deciding
+	verdict   verdict
+	commit    Commit
+	err       error
+}
+
+// Stage decides c like Decide, but does not wait until the decision is durable, so that a caller
+// with several calls can wait for them together. The caller must call [Pending.Wait] exactly once,
+// and must not act on the decision before.
+func (a *Admission) Stage(ctx context.Context, c *Call) *Pending {
+	p, ok := a.pendings.Get().(*Pending)
+	if !ok {
+		p = &Pending{}
+	}
+	p.admission, p.phase, p.verdict.call = a, a.Watch.deciding(ctx, c), c
+	p.commit, p.err = a.stage(p.phase.ctx, &p.verdict)
+	return p
+}
+
+// Wait returns the decision when it is durable, or a refusal if it cannot be made durable.
+func (p *Pending) Wait() Decision {
+	a, ctx, err := p.admission, p.phase.ctx, p.err
+	if err == nil {
+		err = wait(ctx, p.commit)
+	}
+	if errors.Is(err, ErrStale) && ctx.Err() == nil {
+		err = a.decide(ctx, &p.verdict)
+	}
+	d := a.answer(ctx, &p.verdict, err)
+	a.Watch.decided(p.verdict.call, d, &p.phase)
+	if _, ok := d.(*Admitted); ok { // other decisions share memory with p
+		*p = Pending{}
+		a.pendings.Put(p)
+	}
+	return d
 }
 
 // Redeem decides c again with a person's consent to q, and uses up the consent if the call is
@@ -21,18 +60,17 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 	if now := a.Generation(); now.Fingerprint != q.Generation.Fingerprint {
 		return a.Deny(ctx, c, q.Ask, "The policy changed while a person was being asked. Call the tool again to ask again.", nil), nil
 	}
-	trace := ctx
-	begun := a.watch.begun()
-	ctx, end := a.watch.deciding(ctx, c)
+	phase := a.Watch.deciding(ctx, c)
 	v := &verdict{call: c, grant: q.Grant(), consent: &consent}
-	err := a.decide(ctx, v)
+	err := a.decide(phase.ctx, v)
 	if errors.Is(err, approval.ErrUsed) {
-		end(Result{Err: err})
+		if phase.end != nil {
+			phase.end(Result{Err: err})
+		}
 		return nil, err
 	}
-	d := a.answer(ctx, v, err)
-	a.watch.decided(c, d, begun)
-	a.watch.observe(trace, c, d, end)
+	d := a.answer(phase.ctx, v, err)
+	a.Watch.decided(c, d, &phase)
 	return d, nil
 }
 
@@ -131,45 +169,17 @@ func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision 
 		}
 	case *gate.Allow:
 		if err == nil {
-			a.countShadow(c, d.Ticket.Number, d.Would)
-			return a.admitted(v, d.Ticket)
+			if d.Would != nil {
+				a.countShadow(c, d.Ticket.Number, d.Would)
+			}
+			return &Admitted{Ticket{
+				Number: d.Ticket.Number, Awaited: d.Ticket.Awaited,
+				key: c.Key, tool: c.Canonical, names: gate.Call{Tool: c.Gate.Tool, Also: c.Gate.Also}, upstream: c.Upstream, since: c.Gate.Time, policy: v.generation.identity(),
+			}}
 		}
 		if c.Invalid != nil && errors.Is(err, c.Invalid) {
 			return &Refused{Text: err.Error(), Facts: Facts{Decision: "refuse", Kind: "invalid"}, Err: err}
 		}
 	}
 	return a.refuseUnrecorded(c.Canonical, err)
-}
-
-// admitted returns the decision that admits the call.
-func (a *Admission) admitted(v *verdict, t *gate.Ticket) *Admitted {
-	c := v.call
-	return &Admitted{Ticket{
-		Number: t.Number, Awaited: t.Awaited,
-		key: c.Key, tool: c.Canonical, names: gate.Call{Tool: c.Gate.Tool, Also: c.Gate.Also}, upstream: c.Upstream, since: c.Gate.Time, policy: v.generation.identity(),
-	}}
-}
-
-// RefuseError refuses a call because of a ledger error that occurred before the call was decided or
-// after it was admitted.
-func (a *Admission) RefuseError(ctx context.Context, c *Call, err error) *Refused {
-	if errors.Is(err, ErrStopped) {
-		return a.refuseStopped(ctx, c)
-	}
-	return a.refuseUnrecorded(c.Canonical, err)
-}
-
-// refuseUnrecorded refuses a call whose decision could not be committed.
-func (a *Admission) refuseUnrecorded(tool string, err error) *Refused {
-	a.log.Error("call refused", "tool", tool, "error", err)
-	why := audit.ErrUnrecorded
-	if errors.Is(err, ErrNoSession) {
-		why = ErrNoSession
-	}
-	r := Refuse("internal", "The call was not made: "+why.Error()+".")
-	r.Over = why == ErrNoSession
-	if a.watch.meter != nil {
-		a.watch.meter.Refused(r)
-	}
-	return r
 }

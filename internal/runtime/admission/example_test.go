@@ -24,7 +24,7 @@ func Example() {
 		Ledger:     store.NewMemory(policy, nil, nil, audit.NewRecorder(nil, time.Now)),
 		Generation: admission.NewGeneration(policy, nil),
 	})
-	if err := a.Open(ctx, admission.SessionInfo{Key: key, Since: time.Now()}); err != nil {
+	if err := a.Sessions.Open(ctx, admission.SessionInfo{Key: key, Since: time.Now()}); err != nil {
 		panic(err)
 	}
 	for range 2 {

@@ -74,23 +74,21 @@ func (w *Watch) Receiving(ctx context.Context, i Info) (context.Context, func(Re
 }
 
 // Approving starts the phase of an approval of c. The caller must call the returned function when
-// the person has answered or will not answer.
-func (w *Watch) Approving(ctx context.Context, c *Call) (context.Context, func(Result)) {
-	if w.observer == nil {
-		return ctx, unobserved
-	}
-	return w.observer.Start(ctx, PhaseApprove, c.info())
+// the person has answered or will not answer. There must be an observer.
+func (w *Watch) Approving(ctx context.Context, c *Call) func(Result) {
+	_, end := w.observer.Start(ctx, PhaseApprove, c.info())
+	return end
 }
 
 // Forwarding starts the phase of an admitted call at its upstream, and counts the call. The caller
 // must call end when the upstream has answered or will not answer. The function trace returns the
-// trace for the upstream; nil: no trace.
+// trace for the upstream. Both are nil without an observer.
 func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end func(Result)) {
 	if w.meter != nil {
 		w.meter.Forwarding(t.upstream)
 	}
 	if w.observer == nil || t.observed == nil {
-		return nil, unobserved
+		return nil, nil
 	}
 	ctx, end := w.observer.Start(t.observed.ctx, PhaseForward, t.observed.info)
 	return func() (string, string) { return w.observer.Trace(ctx) }, end
@@ -103,49 +101,39 @@ func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err
 	}
 }
 
-// deciding starts the phase of a decision.
-func (w *Watch) deciding(ctx context.Context, c *Call) (context.Context, func(Result)) {
-	if w.observer == nil {
-		return ctx, unobserved
-	}
-	return w.observer.Start(ctx, PhaseDecide, c.info())
+// A deciding is the phase of a decision for the observer and the meter.
+type deciding struct {
+	trace context.Context //nolint:containedctx // of the call
+	ctx   context.Context //nolint:containedctx // of the phase
+	begun time.Time       // zero without a meter
+	end   func(Result)    // nil: no observer
 }
 
-// observe ends the phase of a decision, and stores the trace in the ticket for the later phases.
-func (w *Watch) observe(trace context.Context, c *Call, d Decision, end func(Result)) {
-	if w.observer == nil {
+// deciding starts the phase of a decision on c.
+func (w *Watch) deciding(ctx context.Context, c *Call) deciding {
+	d := deciding{trace: ctx, ctx: ctx}
+	if w.meter != nil {
+		d.begun = time.Now()
+	}
+	if w.observer != nil {
+		d.ctx, d.end = w.observer.Start(ctx, PhaseDecide, c.info())
+	}
+	return d
+}
+
+// decided ends the phase of a decision, and stores the trace in the ticket for the later phases.
+func (w *Watch) decided(c *Call, d Decision, p *deciding) {
+	if w.meter != nil {
+		w.meter.Decided(c, d, time.Since(p.begun))
+	}
+	if p.end == nil {
 		return
 	}
 	if d, ok := d.(*Admitted); ok {
-		d.Ticket.observed = &observed{context.WithoutCancel(trace), c.info()}
+		d.Ticket.observed = &observed{context.WithoutCancel(p.trace), c.info()}
 	}
-	end(result(d))
+	p.end(result(d))
 }
-
-// settling starts the phase of recording the outcome of t.
-func (w *Watch) settling(ctx context.Context, t *Ticket) (context.Context, func(Result)) {
-	if w.observer == nil || t.observed == nil {
-		return ctx, unobserved
-	}
-	return w.observer.Start(t.observed.ctx, PhaseSettle, t.observed.info)
-}
-
-// begun returns the start time of a decision; zero without a meter.
-func (w *Watch) begun() (t time.Time) {
-	if w.meter != nil {
-		t = time.Now()
-	}
-	return t
-}
-
-// decided counts a decision with the given start time.
-func (w *Watch) decided(c *Call, d Decision, begun time.Time) {
-	if w.meter != nil {
-		w.meter.Decided(c, d, time.Since(begun))
-	}
-}
-
-func unobserved(Result) {}
 
 // result returns the result of the phase of a decision.
 func result(d Decision) Result {

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/petrigate/petrigate/gate"
@@ -77,4 +78,33 @@ func (a *Admission) Note(ctx context.Context, event, session, actor, reason stri
 func (a *Admission) operatorEvent(event string, k Key, call uint64, actor string) []audit.Event {
 	a.log.Warn("operator", logkind.Operator, "event", event, "session", k.Session, "call", call, "actor", actor)
 	return []audit.Event{audit.Operator{Time: a.now(), Event: event, Session: k.Session, Call: call, Actor: actor}}
+}
+
+// Stops returns the stops, the oldest first. With an error it returns those that this process
+// knows.
+func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
+	if a.kill == nil {
+		return nil, nil
+	}
+	return a.kill.Stops(ctx)
+}
+
+// SetStopped stops all calls that are not admitted yet, or those of a session, or ends such a stop.
+func (a *Admission) SetStopped(ctx context.Context, on bool, s Stop) (Switched, error) {
+	if a.kill == nil {
+		return Switched{}, errors.New("this proxy has no kill switch")
+	}
+	name := "start"
+	if on {
+		name = "stop"
+	}
+	s.Time = a.now()
+	done, err := a.kill.Set(ctx, s, on, audit.Operator{Time: s.Time, Event: name, Session: s.Session, Actor: s.Actor, Reason: audit.Bounded(s.Reason)})
+	if err == nil && !done.Already {
+		a.log.Warn("operator", logkind.Operator, "event", name, "session", s.Session, "actor", s.Actor, "reason", s.Reason)
+	}
+	if done.Alone != nil {
+		a.log.Error("could not store the stop: only this process knows of it", "event", name, "session", s.Session, "error", done.Alone)
+	}
+	return done, err
 }

@@ -197,10 +197,10 @@ func TestAskedOnRecord(t *testing.T) {
 func TestSessionOnRecord(t *testing.T) {
 	d := keyedDesk(t, nil)
 	k := admission.Key{Session: "t", Principal: "bob"}
-	if err := d.Open(t.Context(), admission.SessionInfo{Key: k, Since: now}); err != nil {
+	if err := d.Sessions.Open(t.Context(), admission.SessionInfo{Key: k, Since: now}); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.End(t.Context(), k); err != nil {
+	if err := d.Sessions.End(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
@@ -211,7 +211,7 @@ func TestSessionOnRecord(t *testing.T) {
 		t.Errorf("%q", d.disk.lines)
 	}
 	d.disk.full = true
-	if err := d.Open(t.Context(), admission.SessionInfo{Key: k, Since: now}); err != nil {
+	if err := d.Sessions.Open(t.Context(), admission.SessionInfo{Key: k, Since: now}); err != nil {
 		t.Fatal(err)
 	}
 	c := d.call("edit")

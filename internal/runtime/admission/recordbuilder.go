@@ -15,6 +15,40 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
+// setNames sets the names of the call in the record.
+func (r *decisionEntry) setNames(c *Call, names []gate.Name) {
+	if len(names) > maxNames {
+		names, r.Omitted = names[:maxNames], len(names)-maxNames
+	}
+	r.Names = slices.Grow(r.names[:0], len(names))
+	for i, n := range names {
+		name := audit.Bounded(n.Text)
+		r.Names = append(r.Names, name)
+		if !n.Certain {
+			r.Uncertain = append(r.Uncertain, name)
+		}
+		if n.Weak {
+			r.Weak = append(r.Weak, name)
+		}
+		own := n.Text == c.Gate.Tool || slices.ContainsFunc(c.Gate.Also, func(also gate.Name) bool { return also.Text == n.Text })
+		if own && i > 0 {
+			r.Own = i + 1
+		}
+	}
+}
+
+// Limits of what callers can write into one record.
+const (
+	maxNames  = 64
+	maxReason = 4 << 10
+)
+
+// outcomeEntry is a record with space for the events of its step.
+type outcomeEntry struct {
+	audit.Outcome
+	events [1]audit.Event
+}
+
 // A recordBuilder builds the events of decisions and outcomes for the record.
 type recordBuilder struct {
 	where    func(gate.Position) string // a position as people read it
@@ -29,8 +63,11 @@ func (rb *recordBuilder) allowed(v *verdict, d *gate.Allow) []audit.Event {
 	rb.fillDecision(entry, v.call, v.generation, "allow", d.Names, v.consent)
 	entry.Call = d.Ticket.Number
 	rb.fillVerdicts(entry, v.generation, d.Nets)
-	entry.Would = rb.would(d.Would)
-	return entry.asEvents()
+	if d.Would != nil {
+		entry.Would = rb.would(d.Would)
+	}
+	entry.events[0] = &entry.Decision
+	return entry.events[:]
 }
 
 // refused returns the events of a refusal by the nets.
@@ -47,7 +84,8 @@ func (rb *recordBuilder) refused(v *verdict, d *gate.Refusal) []audit.Event {
 		}
 		entry.Nets[i].Verdict = audit.VerdictName(gate.Blocked)
 	}
-	return entry.asEvents()
+	entry.events[0] = &entry.Decision
+	return entry.events[:]
 }
 
 // fillVerdicts records the verdicts of the nets, and the nets that read more of the call than the
@@ -113,12 +151,8 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	}
 }
 
-// would returns the verdict of the nets in shadow against the call, for the record; nil:
-// none.
+// would returns the verdict of the nets in shadow against the call, for the record.
 func (rb *recordBuilder) would(r *gate.Refusal) *audit.Would {
-	if r == nil {
-		return nil
-	}
 	w := &audit.Would{Decision: shadowDecision(r), Kind: string(r.Kind), Reason: bounded(rb.reason(r.Text, r.Kind, r.Blocks))}
 	verdict := audit.VerdictName(gate.Blocked)
 	if r.Kind == gate.KindApproval {
@@ -228,12 +262,6 @@ func shadowDecision(r *gate.Refusal) string {
 		return "ask"
 	}
 	return "refuse"
-}
-
-// outcomeEntry is a record with space for the events of its step.
-type outcomeEntry struct {
-	audit.Outcome
-	events [1]audit.Event
 }
 
 // MapID returns a short identifier of a map for records.

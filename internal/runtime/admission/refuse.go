@@ -2,11 +2,14 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/logkind"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -120,4 +123,82 @@ func unknownHolderSentence(h gate.Holder, now time.Time, what string) string {
 		what = "."
 	}
 	return fmt.Sprintf(" The outcome of %s, made %s ago, is unknown%s An operator can settle it (petrigate sessions settle).", call, text.Duration(now.Sub(h.Since)), what)
+}
+
+// logRefusal logs and counts a refusal.
+func (a *Admission) logRefusal(c *Call, r *Refused) {
+	a.log.Info("call refused", logkind.Refused, "tool", c.Canonical, "session", c.Session, "kind", r.Facts.Kind, "reason", withoutQuotes(r.Text, r.blocks))
+	if a.Watch.meter != nil {
+		a.Watch.meter.Refused(r)
+	}
+}
+
+// recordRefusal records a refusal that moves no net.
+func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, names []gate.Name, consent *Consent) {
+	if r.Facts.Decision != "ask" { // a question is logged once, not in each round
+		a.logRefusal(c, r)
+	}
+	if !a.ledger.Records() {
+		return
+	}
+	g := a.Generation()
+	if names == nil && r.Facts.Decision == "ask" && c.Gate.Tool != "" {
+		names = g.Policy.Names(c.Gate)
+	}
+	entry := &decisionEntry{}
+	a.records.fillDecision(entry, c, g, r.Facts.Decision, names, consent)
+	entry.Kind, entry.Reason = r.Facts.Kind, bounded(r.Text)
+	if entry.Approval == "" {
+		entry.Approval = r.Facts.Approval
+	}
+	for _, b := range r.Facts.Nets {
+		entry.Nets = append(entry.Nets, audit.NetSays{Net: b.Net, Verdict: audit.VerdictName(gate.Blocked), Rule: b.Rule})
+	}
+	if err := a.append(ctx, &entry.Decision); err != nil {
+		a.log.Error("recording a refusal", "error", err)
+	}
+}
+
+// Stopped returns the stop that covers the calls of a session, as far as this process knows; nil:
+// none.
+func (a *Admission) Stopped(session string) *Stop {
+	if a.kill == nil {
+		return nil
+	}
+	return a.kill.Stopped(session)
+}
+
+// refuseStopped refuses a call that is stopped.
+func (a *Admission) refuseStopped(ctx context.Context, c *Call) *Refused {
+	s := a.Stopped(c.Session)
+	if s == nil { // another process has just stopped the session
+		s = &Stop{}
+	}
+	r := Refuse("stopped", s.sentence())
+	a.Refused(ctx, c, r)
+	return r
+}
+
+// RefuseError refuses a call because of a ledger error that occurred before the call was decided or
+// after it was admitted.
+func (a *Admission) RefuseError(ctx context.Context, c *Call, err error) *Refused {
+	if errors.Is(err, ErrStopped) {
+		return a.refuseStopped(ctx, c)
+	}
+	return a.refuseUnrecorded(c.Canonical, err)
+}
+
+// refuseUnrecorded refuses a call whose decision could not be committed.
+func (a *Admission) refuseUnrecorded(tool string, err error) *Refused {
+	a.log.Error("call refused", "tool", tool, "error", err)
+	why := audit.ErrUnrecorded
+	if errors.Is(err, ErrNoSession) {
+		why = ErrNoSession
+	}
+	r := Refuse("internal", "The call was not made: "+why.Error()+".")
+	r.Over = why == ErrNoSession
+	if a.Watch.meter != nil {
+		a.Watch.meter.Refused(r)
+	}
+	return r
 }

@@ -4,38 +4,50 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
+// Sessions opens, finds and ends the sessions of an [Admission].
+type Sessions struct{ admission *Admission }
+
 // Open begins a session, or continues an existing one.
-func (a *Admission) Open(ctx context.Context, s SessionInfo) error {
-	if err := a.ledger.Open(ctx, s); err != nil {
+func (s *Sessions) Open(ctx context.Context, i SessionInfo) error {
+	if err := s.admission.ledger.Open(ctx, i); err != nil {
 		return err
 	}
-	a.recordSession(ctx, "session opened", s.Key, s.Since)
+	s.record(ctx, "session opened", i.Key, i.Since)
 	return nil
 }
 
 // Find returns the description of a session of any process, or [ErrNoSession].
-func (a *Admission) Find(ctx context.Context, session string) (SessionInfo, error) {
-	return a.ledger.Find(ctx, session)
+func (s *Sessions) Find(ctx context.Context, session string) (SessionInfo, error) {
+	return s.admission.ledger.Find(ctx, session)
 }
 
-// Sessions lists the open sessions of all processes, and the ended sessions with open calls.
-func (a *Admission) Sessions(ctx context.Context) iter.Seq2[SessionInfo, error] {
-	return a.ledger.Sessions(ctx)
+// List lists the open sessions of all processes, and the ended sessions with open calls.
+func (s *Sessions) List(ctx context.Context) iter.Seq2[SessionInfo, error] {
+	return s.admission.ledger.Sessions(ctx)
 }
 
 // Touch marks a session as in use for other processes.
-func (a *Admission) Touch(ctx context.Context, k Key, now time.Time) error {
-	return a.ledger.Touch(ctx, k, now)
+func (s *Sessions) Touch(ctx context.Context, k Key, now time.Time) error {
+	return s.admission.ledger.Touch(ctx, k, now)
 }
 
 // End ends a session and drops its counts. Its open calls can still be settled.
-func (a *Admission) End(ctx context.Context, k Key) error {
+func (s *Sessions) End(ctx context.Context, k Key) error {
+	a := s.admission
 	a.counts.forget(k.Session)
-	a.recordSession(ctx, "session closed", k, a.now())
+	s.record(ctx, "session closed", k, a.now())
 	if a.onEnd != nil {
 		a.onEnd(k.Session)
 	}
 	return a.ledger.End(ctx, k)
+}
+
+// record records the begin or the end of a session.
+func (s *Sessions) record(ctx context.Context, event string, k Key, at time.Time) {
+	a := s.admission
+	a.note(ctx, audit.Session{Time: at, Event: event, Session: k.Session, Principal: k.Principal, Process: a.records.process})
 }

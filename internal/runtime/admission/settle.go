@@ -59,20 +59,6 @@ func (s *settlement) step(state *gate.State) (Change, error) {
 	return Change{Delta: s.ended.Settle(state, s.number), Events: s.events}, nil
 }
 
-// ReadsResults reports whether the nets of the policy read results of calls.
-func (a *Admission) ReadsResults() bool { return a.Generation().Policy.ReadsResults() }
-
-// applyConditions applies the conditions of the policy to the end of a call. It returns the
-// resulting end and who determined it.
-func (t *Ticket) applyConditions(a *Admission, e gate.End, by string) (gate.End, string) {
-	judged, broken := a.Generation().Policy.Judged(&t.names, e)
-	if broken != nil {
-		by = cmp.Or(by, fmt.Sprintf("success at %s", broken.Rule))
-		a.log.Info("the result is no success", "tool", t.tool, "call", t.Number, "rule", broken.Rule.String(), "condition", broken.Source)
-	}
-	return judged, by
-}
-
 // Settling is a staged settlement of a call that is not known to be durable yet. If the ledger
 // cannot store it, [Unwritten] keeps it.
 type Settling struct {
@@ -81,7 +67,7 @@ type Settling struct {
 	ticket    *Ticket
 	commit    Commit
 	err       error
-	left      func(Result)
+	left      func(Result) // nil: no observer
 
 	settle settlement
 	entry  outcomeEntry
@@ -99,13 +85,20 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	}
 	s.admission, s.ticket, s.settle.number = a, t, t.Number
 	a.Unwritten.catchUp(ctx) // an earlier settlement of the same call comes first
-	s.ctx, s.left = a.watch.settling(ctx, t)
-	e.Time = a.now()
-	e, by = t.applyConditions(a, e, by)
-	if s.settle.events = nil; a.ledger.Records() {
-		s.settle.events = a.records.outcome(&s.entry, a.Generation(), t, &e, by)
+	if s.ctx = ctx; t.observed != nil {
+		s.ctx, s.left = a.Watch.observer.Start(t.observed.ctx, PhaseSettle, t.observed.info)
 	}
-	s.settle.prepare(a.Generation().Policy, e)
+	g := a.Generation()
+	e.Time = a.now()
+	e, broken := g.Policy.Judged(&t.names, e)
+	if broken != nil {
+		by = cmp.Or(by, fmt.Sprintf("success at %s", broken.Rule))
+		a.log.Info("the result is no success", "tool", t.tool, "call", t.Number, "rule", broken.Rule.String(), "condition", broken.Source)
+	}
+	if s.settle.events = nil; a.ledger.Records() {
+		s.settle.events = a.records.outcome(&s.entry, g, t, &e, by)
+	}
+	s.settle.prepare(g.Policy, e)
 	s.commit, s.err = a.ledger.Stage(s.ctx, t.key, s.run)
 	return s
 }
@@ -126,10 +119,12 @@ func (s *Settling) Wait() {
 	case err != nil:
 		a.Unwritten.keep(s.ctx, s, err)
 	}
-	if a.watch.meter != nil {
-		a.watch.meter.Settled(t.upstream, s.settle.end.Outcome, s.settle.end.Time.Sub(t.since))
+	if a.Watch.meter != nil {
+		a.Watch.meter.Settled(t.upstream, s.settle.end.Outcome, s.settle.end.Time.Sub(t.since))
 	}
-	s.left(Result{Outcome: s.settle.end.Outcome, Err: err})
+	if s.left != nil {
+		s.left(Result{Outcome: s.settle.end.Outcome, Err: err})
+	}
 	if err == nil {
 		*s = Settling{run: s.run}
 		a.settlings.Put(s)

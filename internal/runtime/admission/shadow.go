@@ -7,6 +7,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/logkind"
 )
 
 // maxWould bounds the distinct answers of nets in shadow that are counted separately. Further
@@ -107,4 +110,21 @@ func (a *Admission) Counts(session string) Counts {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Tool, b.Tool), strings.Compare(a.Kind, b.Kind), slices.Compare(a.Nets, b.Nets))
 	})
 	return r
+}
+
+// countShadow logs and counts the objection of nets in shadow to a call that passes. The client
+// does not see it.
+func (a *Admission) countShadow(c *Call, number uint64, r *gate.Refusal) {
+	w := Would{
+		Tool: c.Canonical, Decision: shadowDecision(r), Kind: string(r.Kind), Nets: []string{}, Rules: []string{},
+		Reason: withoutQuotes(r.Text, r.Blocks), Last: c.Gate.Time, Arguments: a.Recent.Arguments(c.Key, number),
+	}
+	for _, b := range r.Blocks {
+		w.Nets = append(w.Nets, b.Net)
+		if rule := a.records.where(b.Rule); rule != "" {
+			w.Rules = append(w.Rules, rule)
+		}
+	}
+	a.log.Info("the call passes in shadow mode", logkind.Shadowed, "would", w.Decision, "tool", w.Tool, "session", c.Session, "kind", w.Kind, "nets", w.Nets, "reason", w.Reason)
+	a.counts.add(c.Session, w)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
 // verdict is a decision on a call in progress, under one generation.
@@ -20,9 +21,6 @@ type verdict struct {
 	state      *gate.State // state of the refusal if a remedy is wanted
 }
 
-// errSwapped: the policy was replaced meanwhile; retry.
-var errSwapped = errors.New("the policy was replaced")
-
 // addRemedy adds the remedy to the answer.
 func (v *verdict) addRemedy(r *gate.Refusal) {
 	if v.state == nil {
@@ -33,4 +31,15 @@ func (v *verdict) addRemedy(r *gate.Refusal) {
 	if remedy.Text != "" {
 		v.refused.Text += " " + remedy.Text
 	}
+}
+
+// errSwapped: the policy was replaced meanwhile; retry.
+var errSwapped = errors.New("the policy was replaced")
+
+// decisionEntry is a record with preallocated space for most decisions.
+type decisionEntry struct {
+	audit.Decision
+	events [1]audit.Event
+	names  [4]string
+	nets   [4]audit.NetSays
 }

@@ -185,7 +185,7 @@ func (g *Gate) after(s *calls, e *Event) {
 		g.Log.Warn(mismatchWarning(c, e), "agent", e.agent.Name, "call", c.ticket.Number)
 		end.Outcome = gate.Unknown
 	}
-	if end.Outcome == gate.Success && g.Admission.ReadsResults() && rawjson.Kind(e.result) == '{' {
+	if end.Outcome == gate.Success && g.Admission.Generation().Policy.ReadsResults() && rawjson.Kind(e.result) == '{' {
 		end.Result = e.result
 	}
 	if end.Outcome == gate.Success && g.Admission.Generation().Policy.JudgesResults() {

@@ -179,7 +179,7 @@ func TestUncertainOutcomeIsRecordedOnce(t *testing.T) {
 	l.Transitions[0].Deferred = true
 	p, k := policyOf(t, l), admission.Key{Session: "s"}
 	a := admission.New(admission.Options{Ledger: durable(t, f, p, nil), Generation: admission.NewGeneration(p, nil)})
-	if err := a.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now()}); err != nil {
+	if err := a.Sessions.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	call := func() admission.Decision {

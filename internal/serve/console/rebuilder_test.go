@@ -37,7 +37,7 @@ func putOnRecord(t *testing.T, p *gate.Policy) *recorded {
 		Ledger: store.NewMemory(p, nil, nil, audit.NewRecorder(r.log, time.Now)), Generation: admission.NewGeneration(p, nil), Process: "p",
 	})
 	r.Begin(t.Context(), audit.Process{Driver: "memory"})
-	if err := r.Open(t.Context(), admission.SessionInfo{Key: r.key, Since: time.Now()}); err != nil {
+	if err := r.Sessions.Open(t.Context(), admission.SessionInfo{Key: r.key, Since: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -195,7 +195,7 @@ func BenchmarkPast(b *testing.B) {
 	for n := range pastRecords / 2 {
 		k := admission.Key{Session: fmt.Sprint("s", n/500), Principal: "ann"}
 		if n%500 == 0 {
-			if err := a.Open(b.Context(), admission.SessionInfo{Key: k, Since: time.Now()}); err != nil {
+			if err := a.Sessions.Open(b.Context(), admission.SessionInfo{Key: k, Since: time.Now()}); err != nil {
 				b.Fatal(err)
 			}
 		}

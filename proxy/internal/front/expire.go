@@ -56,7 +56,7 @@ func (f *Front) idle(c *session.Client, ttl time.Duration, asked map[string]bool
 // which sessions are in use here, and drops the clients of sessions that another replica has ended.
 func (f *Front) expireShared(ttl time.Duration) {
 	open := map[string]admission.SessionInfo{}
-	for s, err := range f.Router.Admission.Sessions(f.Life.Ctx) {
+	for s, err := range f.Router.Admission.Sessions.List(f.Life.Ctx) {
 		if err != nil {
 			f.Life.Log.Warn("idle sessions cannot be looked for", "error", err)
 			return
@@ -76,7 +76,7 @@ func (f *Front) expireShared(ttl time.Duration) {
 		}
 		delete(open, c.Session.ID)
 		if f.Sessions.Seen(c, now.Add(-ttl/4)) {
-			if err := f.Router.Admission.Touch(f.Life.Ctx, c.Session.Key(), now); err != nil {
+			if err := f.Router.Admission.Sessions.Touch(f.Life.Ctx, c.Session.Key(), now); err != nil {
 				f.Life.Log.Warn("other processes were not told that a session is in use", "session", c.Session.ID, "error", err)
 			}
 		}
@@ -84,7 +84,7 @@ func (f *Front) expireShared(ttl time.Duration) {
 	for id, s := range open {
 		if session.ReadAbout(s.About).Client != "" && !asked[id] && now.Sub(s.Used) > ttl+ttl/2 {
 			f.Life.Log.Info("session expired", "session", id)
-			if err := f.Router.Admission.End(f.Life.Ctx, s.Key); err != nil {
+			if err := f.Router.Admission.Sessions.End(f.Life.Ctx, s.Key); err != nil {
 				f.Life.Log.Warn("ending an idle session", "session", id, "error", err)
 			}
 		}

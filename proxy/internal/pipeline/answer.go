@@ -39,7 +39,7 @@ func (c *Call) isOver(stateGone bool) bool {
 	}
 	ctx, cancel := context.WithTimeout(c.pipeline.Life.Ctx, time.Second)
 	defer cancel()
-	info, err := c.pipeline.Admission.Find(ctx, own.ID)
+	info, err := c.pipeline.Admission.Sessions.Find(ctx, own.ID)
 	return errors.Is(err, admission.ErrNoSession) || err == nil && info.Ended
 }
 

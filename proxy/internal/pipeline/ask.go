@@ -140,6 +140,6 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 // beginApproval tells the observer that a person is asked about c.
 func (t *callTrace) beginApproval(c *Call) {
 	if t != nil {
-		_, t.approvalEnd = c.pipeline.Admission.Watch().Approving(t.ctx, c.admission())
+		t.approvalEnd = c.pipeline.Admission.Watch.Approving(t.ctx, c.admission())
 	}
 }

@@ -29,7 +29,7 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	if inline && c.outbox != nil { // its tool was unknown when the call began
 		c.outbox = nil // the goroutine that waits for the call reads the notifications itself and blocks no other call
 	}
-	trace, answered := p.Admission.Watch().Forwarding(ticket)
+	trace, answered := p.Admission.Watch.Forwarding(ticket)
 	f.answered = answered
 	request := f.request(trace)
 	request.Again = f.checkResend

@@ -26,7 +26,7 @@ type inflightCall struct {
 	taskable bool              // the server was told that the client accepts a task (2026-07-28)
 	handle   *tasks.TaskHandle // task that the call became; nil: none
 
-	answered   func(admission.Result) // tells observers that the reply has arrived
+	answered   func(admission.Result) // tells the observer that the reply has arrived; nil: no observer
 	delaysExit atomic.Bool            // the proxy does not exit before the outcome is on record
 
 	pool.QueuePlace // position in the queue of calls in flight to the server

@@ -56,8 +56,8 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	}
 	u.InFlight.Remove(f)
 	c := f.Call
-	c.pipeline.Admission.Watch().Forwarded(u.Config.Name, c.recorded, c.Method, time.Since(f.SentAt), r.Err)
-	if c.trace != nil {
+	c.pipeline.Admission.Watch.Forwarded(u.Config.Name, c.recorded, c.Method, time.Since(f.SentAt), r.Err)
+	if f.answered != nil {
 		f.answered(resultOf(r))
 	}
 	for _, q := range e.requests {
@@ -159,10 +159,14 @@ func neverRan(err error) bool {
 // endOf returns the end of a call with the parts of a successful result that the policy reads.
 func (p *Pipeline) endOf(o gate.Outcome, result []byte) gate.End {
 	e := gate.End{Outcome: o}
-	if o == gate.Success && p.Admission.ReadsResults() {
+	if o != gate.Success {
+		return e
+	}
+	policy := p.Admission.Generation().Policy
+	if policy.ReadsResults() {
 		e.Result = wire.ResultValue(result)
 	}
-	if o == gate.Success && p.Admission.Generation().Policy.JudgesResults() {
+	if policy.JudgesResults() {
 		e.Text = wire.ResultText(result)
 	}
 	return e

@@ -42,7 +42,7 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
 	c.Meta.ClientInfo = nil // Peer contains the needed parts
 	c.setTool(c.target())
-	if p.Admission.Watch().Observed() {
+	if p.Admission.Watch.Observed() {
 		p.observe(c, params.Meta)
 	}
 	return c, true

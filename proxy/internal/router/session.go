@@ -13,7 +13,7 @@ import (
 
 // BeginSession opens the session's state. If that fails, the session's calls are refused.
 func (r *Router) BeginSession(s *session.Session) error {
-	err := r.Admission.Open(r.Life.Ctx, admission.SessionInfo{Key: s.Key(), Since: s.Since, Lasting: s.Lasting, About: s.About})
+	err := r.Admission.Sessions.Open(r.Life.Ctx, admission.SessionInfo{Key: s.Key(), Since: s.Since, Lasting: s.Lasting, About: s.About})
 	if err != nil {
 		r.Life.Log.Error("beginning a session", "session", s.ID, "error", err)
 	}
@@ -57,7 +57,7 @@ func (r *Router) endSession(s *session.Session) { r.EndState(s.Key()) }
 
 // EndState ends a session's state as soon as none of its calls is open.
 func (r *Router) EndState(k admission.Key) {
-	if err := r.Admission.End(context.Background(), k); err != nil {
+	if err := r.Admission.Sessions.End(context.Background(), k); err != nil {
 		r.Life.Log.Error("ending a session", "session", k.Session, "error", err)
 	}
 }
@@ -80,7 +80,7 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 	if kept == "" {
 		return nil, nil
 	}
-	info, err := r.Admission.Find(ctx, kept)
+	info, err := r.Admission.Sessions.Find(ctx, kept)
 	switch {
 	case errors.Is(err, admission.ErrNoSession), err == nil && info.Ended:
 		return nil, nil
@@ -108,7 +108,7 @@ func (r *Router) IsOver(ctx context.Context, c *session.Client) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, overLimit)
 	defer cancel()
-	info, err := r.Admission.Find(ctx, c.Session.ID)
+	info, err := r.Admission.Sessions.Find(ctx, c.Session.ID)
 	if over := errors.Is(err, admission.ErrNoSession) || err == nil && info.Ended; !over {
 		return false
 	}

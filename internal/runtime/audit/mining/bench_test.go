@@ -18,7 +18,7 @@ func many(t testing.TB, tools, calls int) Log {
 			w.call(key, fmt.Sprint("tool_", random.IntN(tools)), fmt.Sprintf(`{"path":"%d"}`, random.IntN(3)), gate.Success)
 			calls--
 		}
-		if err := w.a.End(t.Context(), key); err != nil {
+		if err := w.a.Sessions.End(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 	}

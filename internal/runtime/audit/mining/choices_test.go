@@ -114,7 +114,7 @@ func chosen(t testing.TB, seed uint64, calls int) Log {
 			}
 		}
 		w.now = w.now.Add(time.Duration(random.IntN(240)) * time.Minute)
-		if err := w.a.End(t.Context(), key); err != nil {
+		if err := w.a.Sessions.End(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -179,7 +179,7 @@ func TestSince(t *testing.T) {
 				call("push", gate.Success)
 			}
 			call("edit", gate.Success)
-			if err := w.a.End(t.Context(), key); err != nil {
+			if err := w.a.Sessions.End(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -43,7 +43,7 @@ func TestRandomLogs(t *testing.T) {
 			}
 			w.now = w.now.Add(time.Duration(random.IntN(20)) * time.Hour)
 			if random.IntN(3) > 0 {
-				if err := w.a.End(t.Context(), key); err != nil {
+				if err := w.a.Sessions.End(t.Context(), key); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -157,7 +157,7 @@ func always(t *testing.T, rules string, sessions int, order ...string) Log {
 		for _, tool := range order {
 			w.call(key, tool, fmt.Sprintf(`{"path":"%d"}`, n), gate.Success)
 		}
-		if err := w.a.End(t.Context(), key); err != nil {
+		if err := w.a.Sessions.End(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 	}

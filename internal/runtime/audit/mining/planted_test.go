@@ -70,7 +70,7 @@ func newWorldOf(t testing.TB, rules, arguments string) *world {
 func (w *world) open(n int, principal string) admission.Key {
 	w.t.Helper()
 	key := admission.Key{Session: fmt.Sprint("s", n), Principal: principal}
-	if err := w.a.Open(w.t.Context(), admission.SessionInfo{Key: key, Since: w.now}); err != nil {
+	if err := w.a.Sessions.Open(w.t.Context(), admission.SessionInfo{Key: key, Since: w.now}); err != nil {
 		w.t.Fatal(err)
 	}
 	return key
@@ -225,7 +225,7 @@ func planted(t testing.TB, seed uint64, calls int) Log {
 			w.now = w.now.Add(time.Duration(random.IntN(300)) * time.Second)
 		}
 		w.now = w.now.Add(time.Duration(random.IntN(240)) * time.Minute)
-		if err := w.a.End(t.Context(), key); err != nil {
+		if err := w.a.Sessions.End(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 	}

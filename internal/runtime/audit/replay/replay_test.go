@@ -129,7 +129,7 @@ func newWorld(t testing.TB, seed uint64, p *policy.Result, arguments string) *wo
 	w.Begin(t.Context(), audit.Process{Driver: "memory"})
 	for i := range 3 {
 		w.keys = append(w.keys, admission.Key{Session: "s" + strconv.Itoa(i), Principal: []string{"ann", "bob"}[i%2]})
-		if err := w.Open(t.Context(), admission.SessionInfo{Key: w.keys[i], Since: w.now}); err != nil {
+		if err := w.Sessions.Open(t.Context(), admission.SessionInfo{Key: w.keys[i], Since: w.now}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -50,7 +50,7 @@ func (w *world) note(of truth) {
 	for _, k := range w.keys {
 		s, err := w.Snapshot(w.Context(), k)
 		if err != nil { // it was over with its last call, and begins again
-			if err := w.Open(w.Context(), admission.SessionInfo{Key: k, Since: w.now}); err != nil {
+			if err := w.Sessions.Open(w.Context(), admission.SessionInfo{Key: k, Since: w.now}); err != nil {
 				w.Fatal(err)
 			}
 			continue
@@ -81,8 +81,8 @@ func (w *world) mend(p *gate.Policy) {
 		if w.random.IntN(4) > 0 {
 			return
 		}
-		if w.End(w.Context(), k) == nil {
-			_ = w.Open(w.Context(), admission.SessionInfo{Key: k, Since: w.now})
+		if w.Sessions.End(w.Context(), k) == nil {
+			_ = w.Sessions.Open(w.Context(), admission.SessionInfo{Key: k, Since: w.now})
 		}
 	}
 }

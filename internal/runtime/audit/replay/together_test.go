@@ -125,7 +125,7 @@ func TestTogether(t *testing.T) {
 	a.Begin(t.Context(), audit.Process{Driver: "memory"})
 	keys := keysOf(3)
 	for _, k := range keys {
-		if err := a.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now()}); err != nil {
+		if err := a.Sessions.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -178,7 +178,7 @@ func shared(t *testing.T, driver string, open func() (backend.Backend, error)) (
 		a.Begin(t.Context(), audit.Process{Driver: driver})
 		for n, k := range keys {
 			if n%2 == i {
-				if err := a.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now()}); err != nil {
+				if err := a.Sessions.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now()}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -230,7 +230,7 @@ func shortened(t *testing.T, p *policy.Result) {
 		a := admission.New(admission.Options{Ledger: d, Generation: admission.NewGeneration(p.Policy, p.Active), Process: b.Writer()})
 		a.Begin(t.Context(), audit.Process{Driver: "sqlite"})
 		for _, k := range keys {
-			if err := a.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now(), Lasting: true}); err != nil {
+			if err := a.Sessions.Open(t.Context(), admission.SessionInfo{Key: k, Since: time.Now(), Lasting: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
