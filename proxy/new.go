@@ -96,10 +96,11 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 		Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse,
 	}
 	ask := o.Approval.ask(p.approvalInfo)
+	p.Hooks = hookGate(p, ask)
 	p.pipeline = pipeline.New(pipeline.Options{
 		Life: p.life, Sessions: p.sessions, Admission: p.admission, Approval: ask, Approvals: p.approvals, Sealer: p.sealer(), Rounds: p.rounds,
 		Pool: p.pool, Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse, Relay: p.relay,
-		MaxRequest: o.MaxRequest, StartupLimit: o.Startup, Where: p.where, Came: func(tool string) { p.Hooks.Arrived(tool) },
+		MaxRequest: o.MaxRequest, StartupLimit: o.Startup, Where: p.where, Came: p.Hooks.Arrived,
 	})
 	p.router = &router.Router{
 		Life: p.life, Sessions: p.sessions, Admission: p.admission, Pool: p.pool, Advertiser: p.advertiser,
@@ -112,7 +113,6 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 			return serveHook(ctx, p, principal, agent, r, event)
 		},
 	}
-	p.Hooks = hookGate(p, ask)
 	return nil
 }
 

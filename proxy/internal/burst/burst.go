@@ -32,9 +32,11 @@ func (r *Reading) Before(more bool) {
 
 // After must be called after each message has been handled. more is as for Before.
 func (r *Reading) After(more bool) {
-	if r.left > 1 && more {
+	switch {
+	case r.left == 0: // no burst
+	case r.left > 1 && more:
 		r.left--
-	} else {
+	default:
 		r.Stop()
 	}
 }

@@ -204,10 +204,17 @@ func (r *reader) request(ctx context.Context, m wire.Message) {
 		return
 	}
 	if spec.IsCall(m.Method) {
-		if t, ok := r.Pipeline.Prepare(r.client, m, meta, r.out); ok {
-			t.Spawn, t.Burst = r.spawner(ctx, t), &r.burst
-			r.call(t)
+		t, ok := r.Pipeline.Prepare(r.client, m, meta, r.out)
+		if !ok {
+			return
 		}
+		t.Spawn, t.Burst = r.spawner(ctx, t), &r.burst
+		if !r.client.Requests.Begin(wire.IDKey(t.ID), t) {
+			r.duplicateCall(t)
+			return
+		}
+		defer r.Life.Recovered(t.Method, t.ID, t.Stream)
+		r.Pipeline.Serve(t)
 		return
 	}
 	serve := r.begin(ctx, q)
@@ -219,16 +226,6 @@ func (r *reader) request(ctx context.Context, m wire.Message) {
 	default:
 		r.calls.Go(serve)
 	}
-}
-
-// call serves a call on the reader's goroutine.
-func (f *Front) call(t *pipeline.Call) {
-	if !t.Client.Requests.Begin(wire.IDKey(t.ID), t) {
-		f.duplicateCall(t)
-		return
-	}
-	defer f.Life.Recovered(t.Method, t.ID, t.Stream)
-	f.Pipeline.Serve(t)
 }
 
 // spawner returns the [pipeline.Call.Spawn] of a call: it runs work that can block on a new

@@ -42,16 +42,11 @@ func (r *Reader) Next() ([]byte, error) {
 		case tooLong:
 			return nil, ErrTooLong
 		}
-		return bytes.TrimRight(trimmed(line), "\r\n"), nil
+		if len(line) > 64<<10 && cap(line)-len(line) > len(line)/8 {
+			line = bytes.Clone(line) // a call may keep it for a long time, so it must not have much spare capacity
+		}
+		return bytes.TrimRight(line, "\r\n"), nil
 	}
-}
-
-// trimmed returns a line without much spare capacity, because a call may keep it for a long time.
-func trimmed(line []byte) []byte {
-	if len(line) > 64<<10 && cap(line)-len(line) > len(line)/8 {
-		return bytes.Clone(line)
-	}
-	return line
 }
 
 // More reports whether a complete line can be read without blocking.

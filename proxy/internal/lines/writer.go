@@ -57,12 +57,23 @@ func (w *Writer) Send(parts ...[]byte) {
 	defer w.mu.Unlock()
 	switch {
 	case w.err != nil:
+		return
 	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // drop it, because no peer waits for a notification
+		return
 	case !w.writing && !w.Aside && slices.ContainsFunc(parts, isBig):
 		w.writeBig(parts)
-		w.drain()
+		return
+	}
+	for _, part := range parts {
+		w.queue = append(w.queue, part...)
+	}
+	w.queue = append(w.queue, '\n')
+	switch {
+	case w.writing && len(w.queue) > maxQueued:
+		w.fail(errSlowClient)
+	case w.writing || w.corks > 0 && len(w.queue) < maxBurst:
 	default:
-		w.enqueue(parts)
+		w.begin()
 	}
 }
 
@@ -81,22 +92,8 @@ func (w *Writer) Reply(parts ...[]byte) { w.Send(parts...) }
 
 func isBig(part []byte) bool { return len(part) >= bigPart }
 
-func (w *Writer) enqueue(parts [][]byte) {
-	for _, part := range parts {
-		w.queue = append(w.queue, part...)
-	}
-	w.queue = append(w.queue, '\n')
-	switch {
-	case w.writing && len(w.queue) > maxQueued:
-		w.fail(errSlowClient)
-	case w.writing || w.corks > 0 && len(w.queue) < maxBurst:
-	default:
-		w.begin()
-	}
-}
-
-// writeBig writes the queue and then one line, without copying its big parts. Messages sent in the
-// meantime are queued.
+// writeBig writes the queue and then one line, without copying its big parts. It then writes the
+// messages sent in the meantime.
 func (w *Writer) writeBig(parts [][]byte) {
 	w.writing = true
 	out := w.take()
@@ -109,7 +106,7 @@ func (w *Writer) writeBig(parts [][]byte) {
 		w.write(part)
 		out = out[:0]
 	}
-	w.writeOwn(append(out, '\n'))
+	w.drain(append(out, '\n'))
 }
 
 // Cork holds back messages until Uncork is called, because more are about to follow.
@@ -131,22 +128,30 @@ func (w *Writer) Uncork() {
 // begin writes the queue or, if Aside is set, starts a goroutine that does.
 func (w *Writer) begin() {
 	if !w.Aside {
-		w.drain()
+		w.drain(w.take())
 		return
 	}
 	w.writing = true
 	go func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.drain()
+		w.drain(w.take())
 	}()
 }
 
-// drain writes until the queue is empty. The caller must hold mu.
-func (w *Writer) drain() {
+// drain writes out, one of the Writer's buffers, and then the queue until it is empty. The caller must
+// hold mu.
+func (w *Writer) drain(out []byte) {
 	w.writing = true
-	for len(w.queue) > 0 && w.err == nil {
-		w.writeOwn(w.take())
+	for {
+		w.write(out)
+		if cap(out) <= maxSpare {
+			w.spare = out[:0]
+		}
+		if len(w.queue) == 0 || w.err != nil {
+			break
+		}
+		out = w.take()
 	}
 	w.writing = false
 	w.idle.Broadcast()
@@ -157,14 +162,6 @@ func (w *Writer) take() []byte {
 	queue := w.queue
 	w.queue, w.spare = w.spare[:0], nil
 	return queue
-}
-
-// writeOwn writes one of the Writer's buffers and then keeps the buffer for reuse.
-func (w *Writer) writeOwn(out []byte) {
-	w.write(out)
-	if cap(out) <= maxSpare {
-		w.spare = out[:0]
-	}
 }
 
 // write writes out while mu is released. writing must be true.
@@ -194,7 +191,7 @@ func (w *Writer) Close() {
 	for w.writing && w.err == nil {
 		w.idle.Wait()
 	}
-	w.drain()
+	w.drain(w.take())
 	w.fail(io.ErrClosedPipe)
 }
 

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"errors"
 	"strconv"
-	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
@@ -36,8 +35,7 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	if c.plain || !f.mayNeedResend() {
 		c.dropMessage()
 	}
-	f.SentAt = time.Now()
-	u.InFlight.Push(f)
+	u.InFlight.Push(&f.QueuePlace, f)
 	if inline {
 		request.Here, request.Begin = true, f.begin
 		u.Send(request)

@@ -36,7 +36,7 @@ type inflightCall struct {
 // InFlight returns the calls in flight to u.
 func InFlight(u *pool.Server) (list []*inflightCall) {
 	for _, one := range u.InFlight.All() {
-		if f, ok := one.(*inflightCall); ok {
+		if f, ok := one.Request.(*inflightCall); ok {
 			list = append(list, f)
 		}
 	}

@@ -54,7 +54,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	case e.before != pending:
 		return
 	}
-	u.InFlight.Remove(f)
+	u.InFlight.Remove(&f.QueuePlace)
 	c := f.Call
 	c.pipeline.Admission.Watch.Forwarded(u.Config.Name, c.recorded, c.Method, time.Since(f.SentAt), r.Err)
 	if f.answered != nil {

@@ -277,12 +277,12 @@ func (p *Pool) Sweep(u *Server) {
 			}
 			for _, f := range u.InFlight.All() {
 				switch {
-				case !f.Queued().SentAt.Before(now.Add(-timeout)):
-				case f.Holding():
+				case !f.SentAt.Before(now.Add(-timeout)):
+				case f.Request.Holding():
 					u.InFlight.restartTimeout(f)
 				default:
 					u.InFlight.Remove(f)
-					f.Abandon(fmt.Errorf("no answer within %s", timeout))
+					f.Request.Abandon(fmt.Errorf("no answer within %s", timeout))
 				}
 			}
 		}

@@ -2,8 +2,10 @@ package pool
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -126,6 +128,103 @@ func (u *Server) unavailableName() string {
 		return u.Config.Name + " (" + text.Escape(why.Error()) + ")"
 	}
 	return u.Config.Name
+}
+
+// An inflight is a request that was sent to a server but has not been answered.
+type inflight interface {
+	Holding() bool        // reports whether the request waits for its client, which stops the timeout
+	Abandon(reason error) // stops waiting for the answer
+}
+
+// A QueuePlace is a request's position in the queue of requests in flight to a server.
+type QueuePlace struct {
+	Request inflight
+	SentAt  time.Time
+	number  int // position, starting at 1, or 0 if not queued; guarded by the queue's lock
+}
+
+// A queue contains the requests in flight to one server. A single goroutine checks all of them for
+// timeouts, because a timer for each call would cost more than the call itself. mu guards all and
+// the positions of the requests.
+type queue struct {
+	mu  sync.Mutex
+	all []*QueuePlace // in no particular order; the request at index i has position i+1
+}
+
+// Push adds the request f, which is sent now, to the queue and stores its position in p.
+func (q *queue) Push(p *QueuePlace, f inflight) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.all = append(q.all, p)
+	p.Request, p.SentAt, p.number = f, time.Now(), len(q.all)
+}
+
+// Len returns the number of requests in the queue.
+func (q *queue) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.all)
+}
+
+// Remove removes the request at position p from the queue. If p is not in the queue, it does nothing.
+func (q *queue) Remove(p *QueuePlace) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if p.number == 0 {
+		return
+	}
+	last := len(q.all) - 1
+	q.all[p.number-1] = q.all[last]
+	q.all[p.number-1].number = p.number
+	q.all[last] = nil
+	q.all = q.all[:last]
+	p.number = 0
+}
+
+// All returns the positions of the requests in the queue, in the order in which the requests were
+// sent.
+func (q *queue) All() []*QueuePlace {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.SortedFunc(slices.Values(q.all), func(a, b *QueuePlace) int { return a.SentAt.Compare(b.SentAt) })
+}
+
+// restartTimeout restarts the timeout of the request at position p.
+func (q *queue) restartTimeout(p *QueuePlace) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	p.SentAt = time.Now()
+}
+
+// An abandonedCalls counts, for each session, the calls that the proxy no longer waits for although
+// the server has not answered them. A request from the server may belong to one of them.
+type abandonedCalls struct {
+	mu sync.Mutex
+	of map[*session.Session]int // contains no zeros
+}
+
+// Add adds n to the session's count.
+func (a *abandonedCalls) Add(s *session.Session, n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.of == nil {
+		a.of = map[*session.Session]int{}
+	}
+	if a.of[s] += n; a.of[s] == 0 {
+		delete(a.of, s)
+	}
+}
+
+// ByOthers reports whether the server may still be busy with a call from a session other than s.
+func (a *abandonedCalls) ByOthers(s *session.Session) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for other := range a.of {
+		if other != s {
+			return true
+		}
+	}
+	return false
 }
 
 // A ByServer holds a value for each connection to a server, from the first use of the connection
