@@ -155,3 +155,13 @@ func startsWith(args []arg, words []string) bool {
 		return a.kind == literal && (a.text == w || matchStar(w, a.text))
 	})
 }
+
+// contain reports whether one of the arguments matches one of the words, see [arg.matchWord].
+func contain(args []arg, words string) bool {
+	return words != "" && slices.ContainsFunc(args, func(a arg) bool { return a.matchWord(words) != "" })
+}
+
+// allLiteral reports whether all arguments are fully known.
+func allLiteral(args []arg) bool {
+	return !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal })
+}

@@ -17,7 +17,7 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 		if len(args) > 0 && args[0].matchWord("=--") != "" {
 			args = args[1:]
 		}
-		r.readJoined(args)
+		r.readJoined(args...)
 	case "trap":
 		r.readTrap(args)
 	case "source", ".":
@@ -113,6 +113,6 @@ func (r *reader) readTrap(args []arg) {
 		r.vars.unbound = true
 		defer func(before masking, b *body) { r.flow.masking, r.body = before, b }(r.flow.mask(conditional), r.body)
 		r.body = &body{trap: true, texts: -1}
-		r.readText(args[0])
+		r.readJoined(args[0])
 	}
 }

@@ -46,7 +46,7 @@ func (c *command) changesNothing() bool {
 		return true
 	}
 	d, ok := dryRuns[c.name+" "+sub.text]
-	if !ok || slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal }) {
+	if !ok || !allLiteral(args) {
 		return false
 	}
 	dry, ended := false, false

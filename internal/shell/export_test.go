@@ -77,7 +77,7 @@ func Learn() (forget func()) {
 		all["frob check"] = parseOptions(programs["frob check"].options)
 		return all
 	})
-	subcommands["frob"] = newLeadTable("C|directory=")
+	subcommands["frob"] = leading("C|directory=")
 	wrappers["frobwrap"] = wrapper{options: leading("t="), transparent: true}
 	launches["frobx"] = launch{options: leading("y")}
 	fileTable["frob"] = fileRule{writes: true}

@@ -48,9 +48,7 @@ func (f *fileRule) read(r *findings, args []arg) {
 			r.touch(Reads, a)
 		}
 	}
-	if f.script != "" && slices.ContainsFunc(options, func(a arg) bool { return a.matchWord(f.script) != "" }) {
-		// an option has the pattern or script, so no operand is skipped
-	} else {
+	if !contain(options, f.script) { // otherwise an option has the pattern or script
 		operands = operands[min(f.skip, len(operands)):]
 	}
 	f.use(r, operands, options)
@@ -64,11 +62,8 @@ func isRemote(a arg) bool {
 
 // use records the operands as files that are read or written.
 func (f *fileRule) use(r *findings, operands, options []arg) {
-	says := func(words string) bool {
-		return words != "" && slices.ContainsFunc(options, func(a arg) bool { return a.matchWord(words) != "" })
-	}
-	writing := says(f.writing)
-	last := f.last && len(operands) > 1 && !says(f.dry)
+	writing := contain(options, f.writing)
+	last := f.last && len(operands) > 1 && !contain(options, f.dry)
 	for i, a := range operands {
 		switch {
 		case f.remote && isRemote(a):
@@ -122,13 +117,10 @@ func (row *unnamedWrites) describes(operands, options []arg) bool {
 	if !startsWith(operands, row.subs) || rest < row.needs || row.alone && rest > 0 {
 		return false
 	}
-	has := func(words string, among []arg) bool {
-		return words != "" && slices.ContainsFunc(among, func(a arg) bool { return a.matchWord(words) != "" })
-	}
-	if has(row.without, options) || slices.ContainsFunc(operands, func(a arg) bool { return hasWord(row.without, a.text) }) {
+	if contain(options, row.without) || slices.ContainsFunc(operands, func(a arg) bool { return hasWord(row.without, a.text) }) {
 		return false
 	}
-	return row.options == "" || has(row.options, options)
+	return row.options == "" || contain(options, row.options)
 }
 
 // withRows adds the parsed rows of some to each entry of the table, and returns the table. Rows are

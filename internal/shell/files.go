@@ -18,7 +18,6 @@ type files struct {
 	// hook, a module, a configuration.
 	writing bool  // the current list writes a file
 	obeying bool  // a program may obey the file without naming it
-	strict  bool  // assume that any file may be obeyed
 	git     bool  // git may obey the file
 	after   int   // number of commands up to the first that wrote a file, plus one
 	dashed  bool  // a file is created whose name a program may take for an option
@@ -27,23 +26,6 @@ type files struct {
 	data    []arg // texts written to files
 	pkg     []int // indices of commands that change package.json: npm pkg set
 	writer  set   // programs whose output is written
-}
-
-// write records that a redirection writes a file.
-func (f *files) write(a arg) {
-	if a.kind != literal || !isInertFile(a.text) {
-		f.writing = true
-		f.obeying = f.obeying || a.kind != literal || f.strict || !isSource(a.text)
-		f.git = f.git || a.kind != literal || isForGit(a.text)
-	}
-	if a.kind != literal {
-		f.unknown = true
-		return
-	}
-	f.written.add(path.Base(a.text))
-	if isSystem(a.text) {
-		f.system.add(path.Base(a.text))
-	}
 }
 
 var inertFiles = setOf(".log .txt .md .csv .tsv .out .err .html .diff .patch")

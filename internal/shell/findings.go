@@ -7,18 +7,23 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// findings are the results of reading a script so far, with the place that is being read: each
-// doubt and each touched file gets its position.
-type findings struct {
+// results are what a reading finds in a script.
+type results struct {
 	commands    []command
 	doubts      []doubt
 	opaque      bool // a doubt concerns all commands
 	strict      bool
-	sideEffects bool
+	sideEffects bool // the script does something besides running commands: it writes a file, sets a variable, ...
+	defined     set  // functions that the script defines
 	mentions    mentions
 	touched     []file
-	files       files
-	defined     set // functions that the script defines
+}
+
+// findings are the results of reading a script so far, with the place that is being read: each
+// doubt and each touched file gets its position.
+type findings struct {
+	results
+	files files
 
 	outermost string       // the script passed to Read
 	at        *syntax.Stmt // statement of the outermost script that is being read

@@ -51,10 +51,7 @@ func (r *reader) readFunction(d *syntax.FuncDecl) {
 	case handlers[name], slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }), isHook(name):
 		r.doubtAll("a command word that is not literal") // the shell calls it itself, or a command before the definition did
 	default:
-		if r.functions == nil {
-			r.functions = make(map[string][]*syntax.Stmt)
-		}
-		r.functions[name] = append(r.functions[name], d.Body)
+		put(&r.functions, name, append(r.functions[name], d.Body))
 		r.vars.forwardingFunctions.add(name)
 	}
 }
@@ -99,10 +96,7 @@ func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 		}
 		return
 	}
-	if r.calling == nil {
-		r.calling = make(map[string][]arg)
-	}
-	r.calling[name] = args
+	put(&r.calling, name, args)
 	list, known := r.vars.arrays["@"]
 	for _, b := range bodies {
 		r.calls, r.called = r.calls+1, r.called+int(b.End().Offset()-b.Pos().Offset()) //nolint:gosec // within the script
@@ -169,10 +163,7 @@ func (r *reader) defineGitAlias(key string, value arg) {
 	if !isShell {
 		script = "git " + value.text
 	}
-	if r.gitAliases == nil {
-		r.gitAliases = make(map[string]string)
-	}
-	r.gitAliases[name] = script
+	put(&r.gitAliases, name, script)
 	r.tentativeScript(script)
 }
 

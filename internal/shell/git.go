@@ -98,7 +98,7 @@ var (
 
 // readGitConfig reads git config, which can define an alias or a hook that runs a command.
 func readGitConfig(args []arg) (p plan) {
-	plain := !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal })
+	plain := allLiteral(args)
 	for i, a := range args {
 		switch {
 		case a.kind == literal && strings.HasPrefix(a.text, "-") && !gitConfigFlags[a.text], a.matchWord("=edit =rename-section") != "":

@@ -7,12 +7,8 @@ import (
 	"sync"
 )
 
-// clients are the programs that execute their standard input as commands, among them shell
-// commands. sqlClients are those for which harmlessSQL can recognize harmless input.
-var (
-	clients    = setOf("sqlite3 duckdb psql mysql mariadb sftp gdb lldb vi vim nvim view gvim vimdiff vimtutor rvim rview bc dc groff troff nroff eqn tbl pic")
-	sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
-)
+// sqlClients are the clients for which harmlessSQL can recognize harmless input.
+var sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
 
 // harmlessInput reports whether the input from the pipe is literal text without commands in it, or
 // the content of files.

@@ -170,7 +170,7 @@ func (w *word) isFile(at string) bool {
 
 // onlyWords reports whether the command has only arguments of the pattern and inert ones.
 func (c *command) onlyWords(p *Pattern, args []arg) Outcome {
-	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal }) {
+	if !allLiteral(args) {
 		return Opaque
 	}
 	if c.inert(p) {
@@ -182,7 +182,7 @@ func (c *command) onlyWords(p *Pattern, args []arg) Outcome {
 // inert reports whether the tables have all options and operands of a command that matches p, and
 // the command does exactly what its name says with them.
 func (c *command) inert(p *Pattern) bool {
-	args := c.plainArgs()
+	args, _ := c.plainArgs()
 	known, options, lead, ok := programOf(c.name, args)
 	if !ok {
 		return len(args) == len(p.words) && startsWith(args, p.words)
@@ -199,25 +199,17 @@ func (c *command) inert(p *Pattern) bool {
 }
 
 // plainArgs returns the arguments without options of git before its subcommand, as in git -C DIR
-// status, if all of them are locationOptions.
-func (c *command) plainArgs() []arg {
-	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
-		return c.args
-	}
-	if _, rest, ok := gitOptions().splitLeading(c.args); ok && c.onlyLocated() {
-		return rest
-	}
-	return c.args
-}
-
-// onlyLocated reports whether all options of git before its subcommand are locationOptions. Others
+// status. If not all of them are locationOptions, it returns all arguments and false: other options
 // can make git run a command that they name.
-func (c *command) onlyLocated() bool {
+func (c *command) plainArgs() (args []arg, ok bool) {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
-		return true
+		return c.args, true
 	}
-	found, _, ok := gitOptions().splitLeading(c.args)
-	return ok && !slices.ContainsFunc(found, func(o givenOption) bool { return !locationOptions[o.name] })
+	found, rest, ok := gitOptions().splitLeading(c.args)
+	if !ok || slices.ContainsFunc(found, func(o givenOption) bool { return !locationOptions[o.name] }) {
+		return c.args, false
+	}
+	return rest, true
 }
 
 // locationOptions are the options of git that only set where it works and how it prints.

@@ -80,7 +80,7 @@ func (o *only) matched(c *command) (carried, any bool) {
 		if c.matches(p) != Match {
 			continue
 		}
-		if p.any && c.allLiteral() && c.begins(p) && c.onlyLocated() {
+		if _, plain := c.plainArgs(); plain && p.any && c.allLiteral() && c.begins(p) {
 			return true, true
 		}
 		carried = carried || c.certainly(p)

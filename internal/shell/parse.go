@@ -8,6 +8,21 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// Bounds of the work. A script that exceeds one of them is opaque.
+const (
+	maxScript = 1 << 20 // bytes of a script
+	maxWeight = 20_000  // estimated nesting, see weight
+	maxPieces = 25_000  // words and separators, see pieces
+	maxWork   = 40_000  // pieces, including those of nested scripts
+	maxArgs   = 100_000 // arguments of all commands; arguments of wrappers count again for the wrapped command
+	maxLooks  = 100_000 // arguments compared with all patterns together
+	maxName   = 1024    // bytes of a command name; file systems allow 255
+	maxDepth  = 10_000  // depth of nested nodes
+	maxTexts  = 16      // depth of nested scripts, such as sh -c "sh -c ..."
+
+	piecesOfParser = 8 // pieces charged for each call of the parser, even for an empty script
+)
+
 // parse parses a script. It reports a panic of the parser as an error.
 func parse(text string) (file *syntax.File, err error) {
 	defer func() {

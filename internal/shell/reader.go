@@ -104,7 +104,7 @@ commands:
 		for _, list := range [...][]int{n.reader.candidates(c.name), n.reader.globs} {
 			for _, number := range list {
 				if n.work+1+len(c.args) > maxLooks {
-					n.script = &Reading{text: n.script.text, doubts: []doubt{{what: "too many commands", owner: -1}}, opaque: true}
+					n.script = &Reading{text: n.script.text, results: results{doubts: []doubt{{what: "too many commands", owner: -1}}, opaque: true}}
 					break commands
 				}
 				n.work += 1 + len(c.args)
@@ -169,5 +169,6 @@ func (n *numberedReading) Doubt(pattern int) gate.Doubt {
 
 // Evidence reports whether the success of the script proves that the command ran and succeeded.
 func (n *numberedReading) Evidence(pattern int) bool {
-	return n.script.shows(&n.reader.patterns[pattern])
+	_, surely := n.script.evidence(&n.reader.patterns[pattern])
+	return surely
 }

@@ -9,16 +9,8 @@ import (
 // A Reading is the result of reading a script: the commands that it runs, the files that it
 // touches, and doubts. The zero value is the reading of an empty script.
 type Reading struct {
-	text        string
-	commands    []command
-	doubts      []doubt
-	opaque      bool // a doubt concerns all commands
-	strict      bool
-	sideEffects bool // the script does something besides running commands: it writes a file, sets a variable, ...
-	defined     set  // functions that the script defines
-	mentions    mentions
-	files       []file
-
+	results
+	text      string
 	codePaths []codePath
 	moreCode  bool // codePaths is incomplete
 }
@@ -39,14 +31,13 @@ func (o Options) Read(script string) *Reading {
 	r := o.newReader(script)
 	r.script(script)
 	r.settle()
-	read := &Reading{text: script, commands: r.commands, strict: o.Strict, sideEffects: r.sideEffects, defined: r.defined, files: r.touched}
 	for i := range r.commands {
 		if c := &r.commands[i]; c.unknown && len(c.args) > 0 {
 			r.doubts = append(r.doubts, doubt{what: "an unknown program that may run its arguments", reach: mild, from: c.from, to: c.to, owner: i, before: i})
 			r.mentions.add(c.args, len(r.doubts)-1)
 		}
 	}
-	read.doubts, read.opaque, read.mentions = r.doubts, r.opaque, r.mentions
+	read := &Reading{results: r.results, text: script}
 	read.codePaths, read.moreCode = r.codePaths()
 	return read
 }
@@ -54,7 +45,7 @@ func (o Options) Read(script string) *Reading {
 // newReader returns a reader of a script.
 func (o Options) newReader(script string) *reader {
 	r := &reader{budget: 2 * maxScript, flow: flow{uncertain: new(bool)}}
-	r.findings = findings{strict: o.Strict, outermost: script, owner: -1, files: files{strict: o.Strict}}
+	r.findings = findings{results: results{strict: o.Strict}, outermost: script, owner: -1}
 	r.nested = r
 	return r
 }
@@ -66,8 +57,8 @@ func (r *reader) settle() {
 	if r.files.dashed && slices.ContainsFunc(r.commands, func(c command) bool { return !isSelfContained(c.name) && c.takesOptions() }) {
 		r.doubtAll("names of files that may be options")
 	}
-	r.files.runsWritten(&r.findings)
-	if r.files.mayBeObeyed(r.commands) || r.files.runsPackage(r.commands) {
+	r.runsWritten()
+	if r.mayBeObeyed() || r.files.runsPackage(r.commands) {
 		r.doubts = append(r.doubts, doubt{what: "a file that the script itself writes, and a program that may obey it", reach: mild, owner: -1})
 		for _, text := range r.files.data {
 			r.mentions.add([]arg{text}, len(r.doubts)-1)

@@ -189,7 +189,7 @@ func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
 		case passesCommand:
 			r.run(s.args, redirs)
 		case runsScript:
-			r.readJoined(s.args)
+			r.readJoined(s.args...)
 		case runsElsewhere:
 			r.readElsewhere(s.args, redirs)
 		case mayRunScript:
@@ -212,12 +212,12 @@ func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
 func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 	defer func(before values, outer []*syntax.Redirect) { r.vars.values, r.outerRedirs = before, outer }(r.vars.values, r.outerRedirs)
 	r.vars.values, r.outerRedirs = values{}, redirs // the shell starts without the variables
-	r.readJoined(args)
+	r.readJoined(args...)
 }
 
 // readJoined reads the concatenation of words as a script, as eval and ssh do. A word that is not
 // literal makes the reading opaque.
-func (r *reader) readJoined(args []arg) {
+func (r *reader) readJoined(args ...arg) {
 	var b strings.Builder
 	for i, a := range args {
 		if a.kind != literal {
@@ -234,9 +234,6 @@ func (r *reader) readJoined(args []arg) {
 	}
 	r.script(b.String())
 }
-
-// readText reads an argument as a script.
-func (r *reader) readText(a arg) { r.readJoined([]arg{a}) }
 
 // readPossible reads every suffix of args as a possible command.
 func (r *reader) readPossible(args []arg) {

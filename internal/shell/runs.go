@@ -1,8 +1,6 @@
 package shell
 
-import (
-	"slices"
-)
+import "slices"
 
 // Runs answers the first question: could the script run what p describes? The answer is [Match] if
 // one of its commands certainly matches p, [Opaque] if only an uncertain match is possible, and
@@ -15,19 +13,13 @@ func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 			found, by = f.or(found), i
 		}
 	}
-	return r.runs(&p, found, by)
-}
-
-// runs returns the answer for p: found is the best outcome of all commands, and by the first
-// command with it.
-func (r *Reading) runs(p *Pattern, found Outcome, by int) (Outcome, Doubt) {
 	switch found {
 	case Match:
 		return Match, Doubt{}
 	case Opaque:
-		return Opaque, r.mayMatch(&r.commands[by], p)
+		return Opaque, r.mayMatch(&r.commands[by], &p)
 	}
-	if d, ok := r.possibleDoubt(p); ok {
+	if d, ok := r.possibleDoubt(&p); ok {
 		return Opaque, r.exported(d)
 	}
 	return NoMatch, Doubt{}
@@ -60,7 +52,7 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 		what = "words that may begin a command"
 	case !p.name.is(c.name):
 		what = "another name of the program"
-	case !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal }):
+	case allLiteral(c.args):
 		what = "an argument that may be short for another"
 	case len(p.operands) > 0 && len(c.args) > 0 && c.args[0].kind != literal:
 		what = "a subcommand that is not literal"

@@ -211,7 +211,7 @@ func (r *scope) note(s step) {
 	case runsProject:
 		r.files.programs.add(s.what)
 	case writesFile:
-		r.files.write(s.args[0])
+		r.writeFile(s.args[0])
 	case setsVariable:
 		r.assigned(s.what, s.args[0])
 	case givesVariable:

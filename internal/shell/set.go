@@ -7,10 +7,15 @@ type set map[string]bool
 
 // add adds a name.
 func (s *set) add(name string) {
-	if *s == nil {
-		*s = make(set)
+	put((*map[string]bool)(s), name, true)
+}
+
+// put sets an entry of a map, which may be nil before.
+func put[V any](m *map[string]V, name string, value V) {
+	if *m == nil {
+		*m = make(map[string]V)
 	}
-	(*s)[name] = true
+	(*m)[name] = value
 }
 
 // setOf returns the set of the space-separated words in a list.

@@ -3,72 +3,57 @@ package shell
 import (
 	"slices"
 	"strings"
-	"sync"
 )
 
-// A leadTable returns the options that may precede a subcommand, in the notation of [program]. It
-// parses them on first use. An option that is missing from the table may take a value.
-type leadTable func() *leadOptions
-
-// leadOptions are the options that may precede a subcommand.
-type leadOptions struct{ known *knownOptions }
-
-func newLeadTable(options string) leadTable {
-	return sync.OnceValue(func() *leadOptions {
-		k := parseOptions(options)
-		k.exact = true
-		return &leadOptions{k}
-	})
-}
-
-// subcommands is the table of programs with subcommands.
-var subcommands = eachName(map[string]leadTable{
-	"git":                               newLeadTable(gitLead),
-	"docker,podman,nerdctl":             newLeadTable("H|host= c|context= l|log-level= config= D|debug tls tlscacert= tlscert= tlskey= tlsverify url= connection= root= remote"),
-	"docker-compose,podman-compose":     newLeadTable(composeLead),
-	"kubectl,oc":                        newLeadTable("n|namespace= context= cluster= kubeconfig= s|server= user= token= v= as= as-group= request-timeout= l|selector= o|output= A|all-namespaces insecure-skip-tls-verify~ certificate-authority= client-key= client-certificate= cache-dir= password= username= tls-server-name= match-server-version~ warnings-as-errors~"),
-	"npm":                               newLeadTable(npmLead + " w|workspace= workspaces ws"),
-	"pnpm":                              newLeadTable(npmLead + " r|recursive F|filter= filter-prod= C|dir= w|workspace-root stream parallel aggregate-output no-bail bail reporter= workspace-concurrency= sort no-sort reverse if-present"),
-	"yarn":                              newLeadTable("cwd= s|silent offline frozen-lockfile json verbose non-interactive immutable"),
-	"bun":                               newLeadTable("cwd= silent b|bun"),
-	"cargo":                             newLeadTable("v|verbose q|quiet color= config= Z= locked offline frozen C= list explain="),
-	"go":                                newLeadTable("C="),
-	"gh":                                newLeadTable("R|repo="),
-	"glab":                              newLeadTable("R|repo="),
-	"terraform,tofu":                    newLeadTable("-chdir="),
-	"terragrunt":                        newLeadTable("terragrunt-working-dir= working-dir="),
-	"pulumi":                            newLeadTable("s|stack= C|cwd= v= color= e|emoji non-interactive logtostderr"),
-	"aws":                               newLeadTable("profile= region= output= endpoint-url= query= debug no-verify-ssl no-paginate no-sign-request ca-bundle= cli-read-timeout= cli-connect-timeout= color= no-cli-pager version"),
-	"gcloud":                            newLeadTable("project= account= region= zone= configuration= format= q|quiet verbosity= impersonate-service-account="),
-	"az":                                newLeadTable("subscription= o|output= query= debug verbose only-show-errors"),
-	"helm":                              newLeadTable("n|namespace= kube-context= kubeconfig= debug registry-config= repository-cache= repository-config= kube-apiserver= kube-token="),
-	"hg":                                newLeadTable("R|repository= cwd= q|quiet v|verbose y|noninteractive config= debug"),
-	"svn":                               newLeadTable("q|quiet v|verbose username= password= non-interactive"),
-	"pip,pip3":                          newLeadTable("v|verbose q|quiet proxy= timeout= python= cache-dir= no-input isolated disable-pip-version-check no-color log= retries= require-virtualenv"),
-	"uv":                                newLeadTable("q|quiet v|verbose directory= project= offline no-cache n config-file= no-config color= no-progress python-preference= cache-dir="),
-	"poetry":                            newLeadTable("C|directory= P|project= q|quiet v n|no-interaction no-ansi ansi no-plugins no-cache"),
-	"brew":                              newLeadTable("v|verbose q|quiet d|debug"),
-	"apt,apt-get":                       newLeadTable("y|yes|assume-yes q|quiet o= t|target-release= c|config-file= no-install-recommends f"),
-	"systemctl":                         newLeadTable("user system no-pager q|quiet H|host= M|machine= f|force t|type= state= n|lines= o|output= a|all l|full no-block now root= p|property="),
-	"heroku":                            newLeadTable("a|app= r|remote="),
-	"fly,flyctl":                        newLeadTable("a|app= c|config= t|access-token="),
-	"vagrant,gem,bundle,rails,dotnet":   newLeadTable(""),
-	"composer":                          newLeadTable("d|working-dir= n|no-interaction q|quiet v no-plugins no-scripts no-cache ansi no-ansi"),
-	"mise,rbenv,pyenv,nvm,asdf,conda":   newLeadTable(""),
-	"vercel,netlify,wrangler,firebase":  newLeadTable("token= cwd= t= S= c|config= e|env= project= P= json non-interactive debug"),
-	"nx,turbo,rush,changeset":           newLeadTable(""),
-	"lerna":                             newLeadTable("loglevel= concurrency= reject-cycles progress no-progress sort no-sort no-prefix since= max-buffer= ci no-ci"),
-	"hatch":                             newLeadTable("e|env= p|project= v|verbose q|quiet color no-color interactive no-interactive data-dir= cache-dir= config="),
-	"flit":                              newLeadTable("f|ini-file= debug"),
-	"twine":                             newLeadTable("no-color"),
-	"deno":                              newLeadTable("q|quiet L|log-level="),
-	"flyway,liquibase,alembic,supabase": newLeadTable("c|config= n|name= x= workdir= project-ref="),
-	"kustomize,argocd,flux,skaffold,eb": newLeadTable("n|namespace= context= kubeconfig= server= profile="),
-	"zfs,zpool,lvm,nmcli,ufw,launchctl": newLeadTable(""),
-	"adb":                               newLeadTable("s= d e H= P= t="),
-	"gsutil":                            newLeadTable("m q D o= u= h="),
-	"rclone,bq":                         newLeadTable("config= v q project_id= location= format="),
-	"minikube,kind,multipass":           newLeadTable("p|profile="),
+// subcommands is the table of programs with subcommands, with the options that may precede a
+// subcommand, in the notation of [program]. An option that is missing may take a value.
+var subcommands = eachName(map[string]func() *knownOptions{
+	"git":                               leading(gitLead),
+	"docker,podman,nerdctl":             leading("H|host= c|context= l|log-level= config= D|debug tls tlscacert= tlscert= tlskey= tlsverify url= connection= root= remote"),
+	"docker-compose,podman-compose":     leading(composeLead),
+	"kubectl,oc":                        leading("n|namespace= context= cluster= kubeconfig= s|server= user= token= v= as= as-group= request-timeout= l|selector= o|output= A|all-namespaces insecure-skip-tls-verify~ certificate-authority= client-key= client-certificate= cache-dir= password= username= tls-server-name= match-server-version~ warnings-as-errors~"),
+	"npm":                               leading(npmLead + " w|workspace= workspaces ws"),
+	"pnpm":                              leading(npmLead + " r|recursive F|filter= filter-prod= C|dir= w|workspace-root stream parallel aggregate-output no-bail bail reporter= workspace-concurrency= sort no-sort reverse if-present"),
+	"yarn":                              leading("cwd= s|silent offline frozen-lockfile json verbose non-interactive immutable"),
+	"bun":                               leading("cwd= silent b|bun"),
+	"cargo":                             leading("v|verbose q|quiet color= config= Z= locked offline frozen C= list explain="),
+	"go":                                leading("C="),
+	"gh":                                leading("R|repo="),
+	"glab":                              leading("R|repo="),
+	"terraform,tofu":                    leading("-chdir="),
+	"terragrunt":                        leading("terragrunt-working-dir= working-dir="),
+	"pulumi":                            leading("s|stack= C|cwd= v= color= e|emoji non-interactive logtostderr"),
+	"aws":                               leading("profile= region= output= endpoint-url= query= debug no-verify-ssl no-paginate no-sign-request ca-bundle= cli-read-timeout= cli-connect-timeout= color= no-cli-pager version"),
+	"gcloud":                            leading("project= account= region= zone= configuration= format= q|quiet verbosity= impersonate-service-account="),
+	"az":                                leading("subscription= o|output= query= debug verbose only-show-errors"),
+	"helm":                              leading("n|namespace= kube-context= kubeconfig= debug registry-config= repository-cache= repository-config= kube-apiserver= kube-token="),
+	"hg":                                leading("R|repository= cwd= q|quiet v|verbose y|noninteractive config= debug"),
+	"svn":                               leading("q|quiet v|verbose username= password= non-interactive"),
+	"pip,pip3":                          leading("v|verbose q|quiet proxy= timeout= python= cache-dir= no-input isolated disable-pip-version-check no-color log= retries= require-virtualenv"),
+	"uv":                                leading("q|quiet v|verbose directory= project= offline no-cache n config-file= no-config color= no-progress python-preference= cache-dir="),
+	"poetry":                            leading("C|directory= P|project= q|quiet v n|no-interaction no-ansi ansi no-plugins no-cache"),
+	"brew":                              leading("v|verbose q|quiet d|debug"),
+	"apt,apt-get":                       leading("y|yes|assume-yes q|quiet o= t|target-release= c|config-file= no-install-recommends f"),
+	"systemctl":                         leading("user system no-pager q|quiet H|host= M|machine= f|force t|type= state= n|lines= o|output= a|all l|full no-block now root= p|property="),
+	"heroku":                            leading("a|app= r|remote="),
+	"fly,flyctl":                        leading("a|app= c|config= t|access-token="),
+	"vagrant,gem,bundle,rails,dotnet":   leading(""),
+	"composer":                          leading("d|working-dir= n|no-interaction q|quiet v no-plugins no-scripts no-cache ansi no-ansi"),
+	"mise,rbenv,pyenv,nvm,asdf,conda":   leading(""),
+	"vercel,netlify,wrangler,firebase":  leading("token= cwd= t= S= c|config= e|env= project= P= json non-interactive debug"),
+	"nx,turbo,rush,changeset":           leading(""),
+	"lerna":                             leading("loglevel= concurrency= reject-cycles progress no-progress sort no-sort no-prefix since= max-buffer= ci no-ci"),
+	"hatch":                             leading("e|env= p|project= v|verbose q|quiet color no-color interactive no-interactive data-dir= cache-dir= config="),
+	"flit":                              leading("f|ini-file= debug"),
+	"twine":                             leading("no-color"),
+	"deno":                              leading("q|quiet L|log-level="),
+	"flyway,liquibase,alembic,supabase": leading("c|config= n|name= x= workdir= project-ref="),
+	"kustomize,argocd,flux,skaffold,eb": leading("n|namespace= context= kubeconfig= server= profile="),
+	"zfs,zpool,lvm,nmcli,ufw,launchctl": leading(""),
+	"adb":                               leading("s= d e H= P= t="),
+	"gsutil":                            leading("m q D o= u= h="),
+	"rclone,bq":                         leading("config= v q project_id= location= format="),
+	"minikube,kind,multipass":           leading("p|profile="),
 })
 
 const (
@@ -98,14 +83,14 @@ var groups = eachGroup(map[string]string{
 
 // eachGroup expands the table of groups to one entry per program and group, with the options that
 // may precede the subcommands of the group.
-func eachGroup(rows map[string]string) map[string]leadTable {
-	table := make(map[string]leadTable)
+func eachGroup(rows map[string]string) map[string]func() *knownOptions {
+	table := make(map[string]func() *knownOptions)
 	for names, subs := range rows {
 		for name := range strings.SplitSeq(names, ",") {
 			for sub := range strings.FieldsSeq(subs) {
 				options := subcommands[name]
 				if sub == "compose" {
-					options = newLeadTable(composeLead)
+					options = leading(composeLead)
 				}
 				table[name+" "+sub] = options
 			}
@@ -116,7 +101,7 @@ func eachGroup(rows map[string]string) map[string]leadTable {
 
 // subcommandsOf returns the options before the subcommands of a program, or nil if the program has
 // no subcommands.
-func subcommandsOf(name string) *leadOptions {
+func subcommandsOf(name string) *knownOptions {
 	if t := subcommands[name]; t != nil {
 		return t()
 	}
@@ -125,7 +110,7 @@ func subcommandsOf(name string) *leadOptions {
 
 // next returns the first operand, or nil, and the arguments after it. sure is false if an unknown
 // option before the operand may take it as its value.
-func (l *leadOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
+func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	sure = true
 	for len(args) > 0 {
 		a := &args[0]
@@ -137,7 +122,7 @@ func (l *leadOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 		default:
 			return a, args[1:], sure
 		}
-		found, n := l.known.option(args)
+		found, n := k.option(args)
 		unknown := n == 0
 		for _, o := range found {
 			unknown = unknown || o.known == nil
@@ -152,20 +137,20 @@ func (l *leadOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 
 // beside returns args without the options before the subcommand whose value is not literal, except
 // for options of the pattern.
-func (l *leadOptions) beside(args []arg, options []wanted) []arg {
-	sub, rest, _ := l.next(args)
+func (k *knownOptions) beside(args []arg, options []wanted) []arg {
+	sub, rest, _ := k.next(args)
 	end := len(args) - len(rest) - toInt(sub != nil)
-	if !slices.ContainsFunc(args[:end], func(a arg) bool { return a.kind != literal }) {
+	if allLiteral(args[:end]) {
 		return args
 	}
 	var kept []arg
 	for lead := args[:end]; len(lead) > 0; {
-		found, n := l.known.option(lead)
+		found, n := k.option(lead)
 		n = max(n, 1)
 		known := len(found) > 0 && !slices.ContainsFunc(found, func(o givenOption) bool {
 			return o.isUnknown() || slices.ContainsFunc(options, func(w wanted) bool { return slices.Contains(w.names, o.name) })
 		})
-		if !known || !slices.ContainsFunc(lead[:n], func(a arg) bool { return a.kind != literal }) {
+		if !known || allLiteral(lead[:n]) {
 			kept = append(kept, lead[:n]...)
 		}
 		lead = lead[n:]

@@ -15,34 +15,35 @@ import (
 // make the program do something else, less or nothing according to the tables. A pattern that ends
 // with * allows these as well, and an exact pattern allows only inert ones.
 func (r *Reading) Surely(p Pattern) (bool, Doubt) {
-	for i := range r.commands {
-		if c := &r.commands[i]; c.matches(&p) != NoMatch {
-			if what := r.gap(i, &p); what == nil {
-				return true, Doubt{}
-			}
-		}
+	first, surely := r.evidence(&p)
+	if surely || first < 0 {
+		return surely, Doubt{}
 	}
-	for i := range r.commands {
-		if c := &r.commands[i]; c.matches(&p) != NoMatch {
-			own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
-			if c.by >= 0 || c.masking == substituted {
-				own = p.source // the statement is that of the surrounding command
-			}
-			what, advice := r.gap(i, &p)(own)
-			return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
-		}
+	c := &r.commands[first]
+	own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
+	if c.by >= 0 || c.masking == substituted {
+		own = p.source // the statement is that of the surrounding command
 	}
-	return false, Doubt{}
+	what, advice := r.gap(first, &p)(own)
+	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
 }
 
-// shows is [Reading.Surely] without the reason.
-func (r *Reading) shows(p *Pattern) bool {
+// evidence reports whether the success of the script proves that p succeeded. first is the index of
+// the first command that may match p, or -1.
+func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
+	first = -1
 	for i := range r.commands {
-		if r.commands[i].matches(p) != NoMatch && r.gap(i, p) == nil {
-			return true
+		if r.commands[i].matches(p) == NoMatch {
+			continue
+		}
+		if r.gap(i, p) == nil {
+			return i, true
+		}
+		if first < 0 {
+			first = i
 		}
 	}
-	return false
+	return first, false
 }
 
 // A gap explains why the success of a script does not prove the success of a command. It takes the
@@ -116,7 +117,7 @@ func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice strin
 	case piped:
 		advice = "set -o pipefail; " + strings.TrimSpace(r.text)
 		with := Options{Strict: r.strict}.Read(advice)
-		helps := with.shows(p)
+		_, helps := with.evidence(p)
 		switch {
 		case !helps:
 			return "the pipe hides whether it failed", alone

@@ -95,3 +95,7 @@ const (
 		"nsenter,ltrace,systemd-inhibit,dbus-run-session,xvfb-run,fakeroot,unbuffer,rlwrap,chpst,catchsegv,winpty,caffeinate,arch," +
 		"noglob,nocorrect,repeat,autoload,zmodload,emulate,zle,autossh,ssh-agent,fakechroot,ccache,sccache,distcc,dumb-init,tini,gosu,su-exec,dotenv,valgrind"
 )
+
+// clients are the programs that execute their standard input as commands, some of which run
+// programs.
+var clients = setOf("sqlite3 duckdb psql mysql mariadb sftp gdb lldb vi vim nvim view gvim vimdiff vimtutor rvim rview bc dc groff troff nroff eqn tbl pic")

@@ -6,8 +6,8 @@ import "strings"
 // returns [Opaque] if only a part of a path is known and the path may match.
 func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
-	for i := range r.files {
-		if f := &r.files[i]; f.access == p.access {
+	for i := range r.touched {
+		if f := &r.touched[i]; f.access == p.access {
 			if o := p.is(f.path); o.or(found) != found {
 				found, by = o.or(found), i
 			}
@@ -19,7 +19,7 @@ func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	if found == Match {
 		return Match, Doubt{}
 	}
-	f := &r.files[by]
+	f := &r.touched[by]
 	const what = "a file whose name is not literal"
 	return Opaque, Doubt{What: what, Code: r.code(f.from, f.to), At: r.character(f.from), Advice: advice(what)}
 }

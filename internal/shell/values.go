@@ -38,10 +38,7 @@ func (v *values) bind(name string, value arg) {
 	if value.size() > maxValue {
 		return
 	}
-	if v.texts == nil {
-		v.texts = make(map[string]arg)
-	}
-	v.texts[name] = value
+	put(&v.texts, name, value)
 }
 
 // bindArray sets the elements of an array.
@@ -49,10 +46,7 @@ func (v *values) bindArray(name string, elements []arg) {
 	if sizes(elements) > maxValue {
 		return
 	}
-	if v.arrays == nil {
-		v.arrays = make(map[string][]arg)
-	}
-	v.arrays[name] = elements
+	put(&v.arrays, name, elements)
 }
 
 // unbind makes the value of a variable unknown.
@@ -77,10 +71,7 @@ func (v *values) forgetAll() {
 
 // bindEither sets the possible values of a variable.
 func (v *values) bindEither(name string, list []string) {
-	if v.either == nil {
-		v.either = make(map[string][]string)
-	}
-	v.either[name] = list
+	put(&v.either, name, list)
 }
 
 // alternatives returns the possible values of a variable, or nil if they are unknown.

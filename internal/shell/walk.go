@@ -267,7 +267,7 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 		}
 		if !harmless(rd.Op, target) {
 			r.sideEffects = true
-			r.files.write(target)
+			r.writeFile(target)
 			if rd.Op != syntax.RdrIn && rd.Op != syntax.DplIn {
 				r.touch(Writes, target)
 			}

@@ -8,7 +8,8 @@ import (
 
 // runsWritten adds a doubt if the script may run a program that it has written itself. If the
 // script writes only literal text, the doubt concerns only commands in this text.
-func (f *files) runsWritten(r *findings) {
+func (r *findings) runsWritten() {
+	f := &r.files
 	if f.runsReplaced(r.commands) {
 		r.doubtAll("a program that the script itself writes")
 		return
@@ -79,6 +80,24 @@ func (f *files) runsReplaced(commands []command) bool {
 	return slices.ContainsFunc(commands, func(c command) bool { return f.system[c.name] })
 }
 
+// writeFile records that a redirection writes a file.
+func (r *findings) writeFile(a arg) {
+	f := &r.files
+	if a.kind != literal || !isInertFile(a.text) {
+		f.writing = true
+		f.obeying = f.obeying || a.kind != literal || r.strict || !isSource(a.text)
+		f.git = f.git || a.kind != literal || isForGit(a.text)
+	}
+	if a.kind != literal {
+		f.unknown = true
+		return
+	}
+	f.written.add(path.Base(a.text))
+	if isSystem(a.text) {
+		f.system.add(path.Base(a.text))
+	}
+}
+
 // element reads an element of a list or of a pipe with read, and records the files written by all
 // commands from index at on, which include the preceding elements of the pipe.
 func (r *findings) element(at int, read func()) {
@@ -94,7 +113,7 @@ func (r *findings) element(at int, read func()) {
 		}
 		if c.maker == makesFiles {
 			f.writing = true
-			f.obeying = f.obeying || f.strict || !c.makesSources()
+			f.obeying = f.obeying || r.strict || !c.makesSources()
 			f.git = f.git || slices.ContainsFunc(c.args, func(a arg) bool { return isForGit(a.text) || isForGit(a.tail) })
 			f.dashed = f.dashed || c.namesOption()
 		}
@@ -114,7 +133,8 @@ func (r *findings) element(at int, read func()) {
 }
 
 // mayBeObeyed reports whether a command may obey a file that the script wrote earlier.
-func (f *files) mayBeObeyed(commands []command) bool {
+func (r *findings) mayBeObeyed() bool {
+	f, commands := &r.files, r.commands
 	if f.after == 0 {
 		return false
 	}
@@ -122,7 +142,7 @@ func (f *files) mayBeObeyed(commands []command) bool {
 		commands = commands[f.after-1:]
 	}
 	return slices.ContainsFunc(commands, func(c command) bool {
-		return !isSelfContained(c.name) && (c.name != "git" || f.git) && !modePrograms[c.name] && (f.strict || !containerPrograms[c.name])
+		return !isSelfContained(c.name) && (c.name != "git" || f.git) && !modePrograms[c.name] && (r.strict || !containerPrograms[c.name])
 	})
 }
 
