@@ -116,3 +116,121 @@ func (r *reader) readTrap(args []arg) {
 		r.readJoined(args[0])
 	}
 }
+
+// readVariableSetter reads a builtin that assigns to the variables named by its arguments.
+func (r *scope) readVariableSetter(name string, args []arg) {
+	if name == "wait" && len(args) == 1 && args[0].kind <= single {
+		return // as in wait $!
+	}
+	found, rest, ok := setterOptions[name]().splitLeading(args)
+	if !ok {
+		r.doubtOptions("the builtin "+name+" with options that are not known", args)
+		return
+	}
+	for _, o := range found {
+		if o.name == "a" || name == "wait" && o.name == "p" {
+			r.setUnknown([]arg{o.value})
+			r.vars.note(o.value.text, isArray)
+		}
+	}
+	switch {
+	case name == "wait":
+	case name == "getopts" && len(rest) > 1:
+		r.setUnknown(rest[1:2])
+		r.assigned("OPTARG", arg{kind: anything})
+	default:
+		r.setUnknown(rest)
+		if name != "read" && len(rest) > 0 {
+			r.vars.note(rest[0].text, isArray) // mapfile and readarray fill an array
+		}
+	}
+}
+
+// readPrintf reads printf, which assigns its output to a variable with -v.
+func (r *scope) readPrintf(args []arg) {
+	switch {
+	case len(args) == 0:
+	case args[0].matchWord("=-v") != "" && len(args) > 1:
+		r.setUnknown(args[1:2])
+	case strings.HasPrefix(args[0].text, "-v"):
+		r.setUnknown([]arg{{kind: args[0].kind, text: args[0].text[2:]}})
+	case args[0].kind == anything, args[0].kind == single && args[0].text == "" && strings.Trim(args[0].mid+args[0].tail, nameLetters+"0123456789[]-") == "" && len(args) > 1:
+		r.vars.forgetAll()
+		r.vars.wild = true // it may be -v, and the next argument a name
+	}
+}
+
+// readTest reads test and [. Unlike [[, they evaluate only the operand of -v.
+func (r *scope) readTest(args []arg) {
+	for i, a := range args {
+		r.vars.tests = r.vars.tests || a.kind != literal
+		switch {
+		case a.kind == literal && (a.text == "-v" || a.text == "-R"):
+			if i+1 >= len(args) || args[i+1].kind != literal || !isName(args[i+1].text) {
+				r.arithmeticOn("a test of a variable whose name is not literal")
+			}
+		case a.kind != literal && i+1 < len(args) && strings.Contains(args[i+1].text, "["):
+			r.arithmeticOn("a test that is not literal")
+		}
+	}
+}
+
+// readShellOptions reads the options of set and shopt. Options with one of the letters change how
+// the shell reads the rest of the script.
+func (r *scope) readShellOptions(letters string, args []arg) {
+	for _, a := range args {
+		if a.matchWord("=-- =-") != "" {
+			return
+		}
+		isOption := strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "+")
+		isReading := readingOptions[a.text] || strings.HasPrefix(a.text, "compat") || isOption && strings.ContainsAny(a.text, letters)
+		if a.text == "extdebug" {
+			r.doubtStrict("an option by which a trap skips commands")
+		}
+		if !r.strict && a.kind == literal && (isHarmlessSetting(a.text) || a.text == "expand_aliases") {
+			r.vars.allexport = r.vars.allexport || strings.HasPrefix(a.text, "-") || a.text == "allexport"
+			continue
+		}
+		if a.kind != literal || isReading {
+			r.doubtAll("an option that changes how a script is read")
+		}
+	}
+}
+
+// readSourced reads source. The content of the file is unknown, like that of any program in a file.
+// Files that set up the shell, such as .bashrc, are assumed not to change the commands of the
+// script.
+func (r *scope) readSourced(args []arg) {
+	r.vars.forgetAll()
+	r.vars.unbound = true
+	if len(args) == 0 || args[0].kind == anything {
+		r.doubtAll("a script that is not literal")
+		return
+	}
+	r.readScriptFile(args[0])
+	if settingFiles[args[0].file()] {
+		r.doubtMild("a file that sets up the shell")
+		return
+	}
+	r.doubtStrict("a script that is read from a file into the shell")
+}
+
+// isHarmlessSetting reports whether an option of set restores a default or only exports variables.
+func isHarmlessSetting(option string) bool {
+	return option == "allexport" || begins(option, "- +") && strings.Contains(option, "a") && strings.Trim(option[1:], "aeoux") == "" ||
+		strings.HasPrefix(option, "+") && strings.Trim(option[1:], "akH") == ""
+}
+
+// settingFiles are the files that people source to set variables: virtual environments, profiles.
+var settingFiles = setOf("activate activate.fish activate.csh nvm.sh .bashrc .zshrc .profile .bash_profile .zshenv .env .envrc env env.sh sdkman-init.sh conda.sh")
+
+// readingOptions are the shell options that change how a script is read.
+var readingOptions = setOf("allexport keyword histexpand posix braceexpand nocaseglob expand_aliases")
+
+// setterOptions are the options of the builtins that set variables.
+var setterOptions = eachName(map[string]func() *knownOptions{
+	"read":              leading("r s E a= d= i= n= N= p= t= u="),
+	"mapfile,readarray": leading("t d= n= O= s= u="),
+	"wait":              leading("f n p="),
+	"getopts":           leading(""),
+})

@@ -72,9 +72,9 @@ func (f *flow) enterSubprocess() func() {
 	return func() { f.subprocesses--; f.errexit, f.pipefail = errexit, pipefail }
 }
 
-// enterSubstitution enters $(...). Call the returned function at its end.
-func (f *flow) enterSubstitution() func() {
-	before, leave := f.mask(substituted), f.enterSubprocess()
+// enterMasked enters a subprocess whose success w masks. Call the returned function at its end.
+func (f *flow) enterMasked(w masking) func() {
+	before, leave := f.mask(w), f.enterSubprocess()
 	return func() { leave(); f.masking = before }
 }
 
@@ -83,8 +83,7 @@ func (f *flow) enterSubstitution() func() {
 func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	switch {
 	case s.Background || s.Coprocess || s.Disown:
-		before, leave := f.mask(background), f.enterSubprocess()
-		return func() { leave(); f.masking = before }
+		return f.enterMasked(background)
 	case s.Negated:
 		return f.enterCondition(negated)
 	}

@@ -48,7 +48,7 @@ func (r *reader) readFunction(d *syntax.FuncDecl) {
 	}
 	switch {
 	case !f.usesArguments:
-	case handlers[name], slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }), isHook(name):
+	case handlers[name], hooks[name], strings.HasPrefix(name, "TRAP"), slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }):
 		r.doubtAll("a command word that is not literal") // the shell calls it itself, or a command before the definition did
 	default:
 		put(&r.functions, name, append(r.functions[name], d.Body))
@@ -56,27 +56,17 @@ func (r *reader) readFunction(d *syntax.FuncDecl) {
 	}
 }
 
-// isHook reports whether zsh itself calls functions with this name.
-func isHook(name string) bool {
-	return strings.HasPrefix(name, "TRAP") || hooks[name]
-}
-
-// hooks are the functions that zsh calls on events.
+// hooks are the functions that zsh calls on events, besides those whose names begin with TRAP.
 var hooks = setOf("chpwd precmd preexec periodic zshexit zshaddhistory")
 
 // readBody reads the body s of a function.
 func (r *reader) readBody(f *body, s *syntax.Stmt) {
-	before := r.flow.mask(conditional)
-	r.flow.conditions++
-	leave := r.flow.enterSubprocess()
-	outer := r.body
+	defer r.flow.enterCondition(conditional)()
+	defer r.flow.enterSubprocess()()
+	defer func(outer *body) { r.body = outer }(r.body)
 	f.texts, f.begin, f.owner = r.texts, r.flow, r.owner
 	r.body = f
 	r.withInput(f.definition, func() { r.stmt(s) })
-	r.body = outer
-	leave()
-	r.flow.conditions--
-	r.flow.masking = before
 }
 
 // readCall reads the bodies of a function again, with the arguments of a call.
@@ -176,13 +166,9 @@ func (r *reader) runGitAlias(name string, args []arg) {
 	defer r.otherShell()()
 	delete(r.gitAliases, name) // an alias may have the name of its own command
 	defer func() { r.gitAliases[name] = script }()
-	var words []arg
-	for word := range strings.FieldsSeq(script) {
-		words = append(words, arg{text: word})
-	}
 	if strings.ContainsAny(script, "'\"\\$`;&|<>()*?[~#") {
 		r.script(script)
 		return
 	}
-	r.run(append(words, args...), nil)
+	r.run(append(literals(strings.Fields(script)), args...), nil)
 }

@@ -50,22 +50,11 @@ var ownWords = setOf(`
 // not those of a launcher.
 func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) {
 	name = tableName(name)
-	if len(args) > 1 && args[0].kind == literal && args[1].kind == literal {
-		if l, ok = launches[name+" "+args[0].text+" "+args[1].text]; ok {
-			args = args[2:]
-		}
-	}
-	if !ok && len(args) > 0 && args[0].kind == literal {
-		if l, ok = launches[name+" "+args[0].text]; ok {
-			args = args[1:]
-		}
-	}
+	l, lead, ok := entryOf(launches, name, args)
 	if !ok {
-		if l, ok = launches[name]; !ok {
-			return launch{}, nil, false, false
-		}
+		return launch{}, nil, false, false
 	}
-	found, rest, sure := l.options().splitLeading(args)
+	found, rest, sure := l.options().splitLeading(args[lead:])
 	if slices.ContainsFunc(found, func(o givenOption) bool { return !o.known.inert }) {
 		return l, nil, false, true
 	}

@@ -90,8 +90,10 @@ func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 		return 0, false
 	}
 	for i := range p.operands {
-		if w := &p.operands[i]; !w.glob && !m.holds(w.text) {
-			return 0, false
+		if w := &p.operands[i]; !w.glob {
+			if _, ok := m.has(w.text); !ok {
+				return 0, false
+			}
 		}
 	}
 	for i := range p.options {
@@ -114,11 +116,6 @@ func (m *mentions) hasName(p *Pattern) (of int, ok bool) {
 		}
 	}
 	return of, ok
-}
-
-func (m *mentions) holds(name string) bool {
-	_, ok := m.has(name)
-	return ok
 }
 
 // mayHave reports whether a word may be the option, alone or among other letters.

@@ -26,7 +26,7 @@ func TestDoubtNamesMissingWord(t *testing.T) {
 		{"pytest", "jest", ""},
 	} {
 		rest, exactly := strings.CutPrefix(c.words, "exactly ")
-		reader := shell.NewReader()
+		reader := shell.Options{}.NewReader()
 		number, err := reader.Command(strings.Fields(rest), exactly)
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ type plan []step
 type step struct {
 	do    action
 	reach reach  // of a doubt
-	what  string // the reason for a doubt, or the name of a variable, a file or an alias
+	what  string // the reason for a doubt, or the name of a variable or an alias
 	args  []arg
 }
 
@@ -27,11 +27,9 @@ const (
 	mayRunArgs            // a command may begin at any argument
 	runsFile              // the argument names a program file
 	runsInput             // standard input is a program
-	runsProject           // what is the name of a project file that defines what runs
 	inBackground          // the following commands run in the background
 	writesFile            // the argument names a file that is written
-	setsVariable          // what is the name of a variable, and the argument its value
-	givesVariable         // setsVariable, and programs get the variable in their environment
+	givesVariable         // programs get the variable called what, with the argument as its value
 	changesPackage        // args are written to package.json
 	passesValue           // make gets a value that is not literal
 	definesAlias          // what is the name of an alias of git, and the argument its words

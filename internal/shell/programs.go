@@ -199,22 +199,28 @@ var knownPrograms = sync.OnceValue(func() map[string]*knownOptions {
 	return all
 })
 
-// programOf returns the entry of a command, and the number of its first arguments that belong to
-// the name of the entry, as "stash list" does in git stash list.
+// programOf returns the entry of a command in programs, with its options, see [entryOf].
 func programOf(name string, args []arg) (p program, known *knownOptions, lead int, ok bool) {
-	for lead < min(2, len(args)) && args[lead].kind == literal {
-		lead++
-	}
-	for ; lead >= 0; lead-- {
-		key := name
-		for _, a := range args[:lead] {
-			key += " " + a.text
+	p, lead, ok = entryOf(programs, name, args)
+	known, _, _ = entryOf(knownPrograms(), name, args)
+	return p, known, lead, ok
+}
+
+// entryOf returns the most specific entry of a command in a table, and the number of its first
+// arguments that belong to the name of the entry, as "stash list" does in git stash list.
+func entryOf[T any](table map[string]T, name string, args []arg) (entry T, lead int, ok bool) {
+	if len(args) > 0 && args[0].kind == literal {
+		if len(args) > 1 && args[1].kind == literal {
+			if entry, ok = table[name+" "+args[0].text+" "+args[1].text]; ok {
+				return entry, 2, true
+			}
 		}
-		if p, ok = programs[key]; ok {
-			return p, knownPrograms()[key], lead, true
+		if entry, ok = table[name+" "+args[0].text]; ok {
+			return entry, 1, true
 		}
 	}
-	return program{}, nil, 0, false
+	entry, ok = table[name]
+	return entry, 0, ok
 }
 
 var (

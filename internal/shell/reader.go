@@ -20,9 +20,6 @@ type Reader struct {
 	globs    []int            // patterns whose name is a glob
 }
 
-// NewReader returns a reader without patterns.
-func NewReader() *Reader { return Options{}.NewReader() }
-
 // NewReader returns a reader without patterns that reads scripts with o.
 func (o Options) NewReader() *Reader {
 	return &Reader{options: o, numbers: make(map[string]int), byName: make(map[string][]int)}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestReader(t *testing.T) {
-	r := shell.NewReader()
+	r := shell.Options{}.NewReader()
 	number := func(words ...string) int {
 		n, err := r.Command(words, false)
 		if err != nil {
@@ -53,7 +53,7 @@ func TestReader(t *testing.T) {
 }
 
 func ExampleReader() {
-	r := shell.NewReader()
+	r := shell.Options{}.NewReader()
 	rm, err := r.Command([]string{"rm"}, false)
 	if err != nil {
 		fmt.Println(err)

@@ -60,9 +60,7 @@ func (r *reader) settle() {
 	r.runsWritten()
 	if r.mayBeObeyed() || r.files.runsPackage(r.commands) {
 		r.doubts = append(r.doubts, doubt{what: "a file that the script itself writes, and a program that may obey it", reach: mild, owner: -1})
-		for _, text := range r.files.data {
-			r.mentions.add([]arg{text}, len(r.doubts)-1)
-		}
+		r.mentions.add(r.files.data, len(r.doubts)-1)
 	}
 }
 

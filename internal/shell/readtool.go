@@ -8,7 +8,7 @@ import (
 // readTool reads what a tool runs. It reports false if an argument may still name a command.
 func readTool(name string, t tool, args []arg, strictly bool) (p plan, known bool) {
 	for file := range strings.FieldsSeq(t.files) {
-		p.add(runsProject, file)
+		p.add(runsFile, "", arg{text: file})
 	}
 	if name == "sqlite3" || name == "duckdb" {
 		p = readClientArgs(args)
@@ -73,7 +73,7 @@ func (t *tool) readArgument(a arg, rest []arg) (p plan) {
 	case t.flags != "" && strings.HasPrefix(a.text, "-"):
 		p.doubt(inText, "an option that changes what is run", append([]arg{a}, rest...)...)
 	case t.kind >= builder && with && steers(option):
-		p.add(setsVariable, option, value)
+		p.add(givesVariable, option, value)
 	case t.kind == runner && with && a.kind != literal:
 		p.add(passesValue, "")
 	}

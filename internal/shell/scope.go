@@ -208,12 +208,8 @@ func (r *scope) note(s step) {
 		r.readScriptFile(s.args[0])
 	case runsInput:
 		r.readProgramInput(s.args)
-	case runsProject:
-		r.files.programs.add(s.what)
 	case writesFile:
 		r.writeFile(s.args[0])
-	case setsVariable:
-		r.assigned(s.what, s.args[0])
 	case givesVariable:
 		r.assigned(s.what, s.args[0])
 		r.given(s.what, s.args[0])

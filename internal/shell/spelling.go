@@ -63,10 +63,3 @@ func name(text string) string {
 func isNumber(name string) bool {
 	return name == "?" || name == "#" || name == "$" || name == "!"
 }
-
-func toInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}

@@ -139,7 +139,10 @@ func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 // for options of the pattern.
 func (k *knownOptions) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := k.next(args)
-	end := len(args) - len(rest) - toInt(sub != nil)
+	end := len(args) - len(rest)
+	if sub != nil {
+		end--
+	}
 	if allLiteral(args[:end]) {
 		return args
 	}

@@ -153,7 +153,7 @@ var printOnlyOptions = setOf("--help --version --dry-run --dryrun --dry --just-p
 // says, according to the tables.
 func (c *command) deviation(p *Pattern) (argument string, less bool) {
 	known, options, lead, ok := programOf(c.name, c.args)
-	rule, tests := operandsOf(c.name, c.args)
+	rule, _, tests := entryOf(evidenceOperands, c.name, c.args)
 	has := tests
 	if !has && ok {
 		rule, has = known.operands, true
@@ -282,22 +282,4 @@ func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 		rest = append(rest, a)
 	}
 	return rest
-}
-
-// operandsOf returns the entry of a command in evidenceOperands.
-func operandsOf(name string, args []arg) (rule operands, ok bool) {
-	lead := 0
-	for lead < min(2, len(args)) && args[lead].kind == literal {
-		lead++
-	}
-	for ; lead >= 0; lead-- {
-		key := name
-		for _, a := range args[:lead] {
-			key += " " + a.text
-		}
-		if rule, ok = evidenceOperands[key]; ok {
-			return rule, true
-		}
-	}
-	return operands{}, false
 }

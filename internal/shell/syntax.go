@@ -127,15 +127,10 @@ func isPipe(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == sy
 
 // setsInput reports whether a redirection sets the standard input of a command.
 func setsInput(list []*syntax.Redirect) bool {
-	for _, rd := range list {
-		switch rd.Op {
-		case syntax.RdrIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc, syntax.DplIn, syntax.RdrInOut:
-			if rd.Word == nil || rd.Word.Lit() != "/dev/null" {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(rd *syntax.Redirect) bool {
+		reads := givesText(rd) || rd.Op == syntax.RdrIn || rd.Op == syntax.DplIn || rd.Op == syntax.RdrInOut
+		return reads && (rd.Word == nil || rd.Word.Lit() != "/dev/null")
+	})
 }
 
 // givesText reports whether a redirection gives a command text of the script as standard input.

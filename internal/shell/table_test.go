@@ -419,7 +419,7 @@ func TestOptionsAndOperandsNarrowMatches(t *testing.T) {
 		if got := runs(shell.Read(tt.script), pattern(t, tt.words)).String(); got != tt.want {
 			t.Errorf("runs %s: %q: %s, want %s", tt.words, tt.script, got, tt.want)
 		}
-		reader := shell.NewReader()
+		reader := shell.Options{}.NewReader()
 		if n, err := reader.Command(strings.Fields(tt.words), false); err != nil || (reader.Read(nil, tt.script).Finds(n) == gate.NotFound) != (tt.want == "no match") {
 			t.Errorf("runs %s: %q: a reader finds something else, %v", tt.words, tt.script, err)
 		}

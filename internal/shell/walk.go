@@ -113,10 +113,9 @@ func (r *reader) stmt(s *syntax.Stmt) {
 // command reads the command of a statement.
 func (r *reader) command(s *syntax.Stmt) {
 	if call, ok := s.Cmd.(*syntax.CallExpr); s.Cmd != nil && !ok {
-		defer func(before bool) { r.input = before }(r.input)
-		r.input = r.input || setsInput(s.Redirs)
-		defer func(before bool) { r.piped = before }(r.piped)
-		r.piped = r.piped && !setsInput(s.Redirs)
+		defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
+		redirected := setsInput(s.Redirs)
+		r.input, r.piped = r.input || redirected, r.piped && !redirected
 	} else if ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec" && setsInput(s.Redirs) {
 		r.input = true // exec redirects the rest of the script
 	}
@@ -129,9 +128,8 @@ func (r *reader) command(s *syntax.Stmt) {
 	case *syntax.CallExpr:
 		r.call(c, s.Redirs)
 	case *syntax.Subshell:
-		leave := r.flow.enterSubprocess()
+		defer r.flow.enterSubprocess()()
 		r.stmts(c.Stmts)
-		leave()
 	case *syntax.Block:
 		r.stmts(c.Stmts)
 	case *syntax.TimeClause:
@@ -258,7 +256,7 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 			continue
 		}
 		target := r.word(rd.Word)
-		if rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc {
+		if givesText(rd) {
 			r.files.texts = append(r.files.texts, target)
 			continue
 		}
@@ -322,7 +320,7 @@ func (r *reader) tentativeScript(text string) {
 
 // substitution reads the commands whose output becomes part of a word. fed: their input is a pipe.
 func (r *reader) substitution(list []*syntax.Stmt, fed bool) {
-	defer r.flow.enterSubstitution()()
+	defer r.flow.enterMasked(substituted)()
 	r.withInput(fed, func() { r.stmts(list) })
 }
 

@@ -151,7 +151,10 @@ func (k *knownOptions) values(args []arg) int {
 	}
 	for i := 1; i < len(name); i++ {
 		if o := k.byName[name[i:i+1]]; o != nil && o.takes {
-			return toInt(i == len(args[0].text)-1)
+			if i == len(args[0].text)-1 {
+				return 1
+			}
+			return 0
 		}
 	}
 	return 0

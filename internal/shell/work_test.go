@@ -12,7 +12,7 @@ import (
 var twenty = strings.Fields("rm git docker kubectl mv cp curl wget dd chmod chown npm make go python ssh scp rsync tar ls")
 
 func twentyMaps(t testing.TB) *shell.Reader {
-	r := shell.NewReader()
+	r := shell.Options{}.NewReader()
 	for _, name := range twenty {
 		if _, err := r.Command([]string{name}, false); err != nil {
 			t.Fatal(err)

@@ -63,14 +63,12 @@ func (w *wrapper) read(name string, args []arg) (p plan) {
 	if slices.ContainsFunc(found, func(o givenOption) bool { return !o.known.inert }) {
 		return p
 	}
-	p = append(p, readOptionValues(name, found)...)
+	p.readOptionValues(name, found)
 	if name == "sudo" && (has(found, "b") || has(found, "background")) {
 		p.add(inBackground, "")
 	}
 	if w.assigns {
-		var settings plan
-		settings, rest = readEnvironment(rest)
-		p = append(p, settings...)
+		rest = p.readEnvironment(rest)
 	}
 	n := min(w.operands, len(rest))
 	operands, rest := rest[:n], rest[n:]
@@ -79,7 +77,7 @@ func (w *wrapper) read(name string, args []arg) (p plan) {
 			p.add(addsOptions, "a wrapper with options that are not known", args...)
 			return p
 		}
-		p = append(p, readOptionValues(name, found)...)
+		p.readOptionValues(name, found)
 	}
 	switch {
 	case slices.ContainsFunc(operands, func(a arg) bool { return a.kind > single }):
@@ -99,7 +97,7 @@ var inertSSHSettings = setOf(`batchmode stricthostkeychecking connecttimeout use
 	identityfile identitiesonly compression forwardagent controlmaster controlpath controlpersist requesttty tcpkeepalive addkeystoagent`)
 
 // readOptionValues reads the options of wrappers that set variables or run something.
-func readOptionValues(program string, found []givenOption) (p plan) {
+func (p *plan) readOptionValues(program string, found []givenOption) {
 	for _, o := range found {
 		value := strings.ToLower(o.value.text)
 		setting, _, _ := strings.Cut(o.value.text, "=")
@@ -115,24 +113,22 @@ func readOptionValues(program string, found []givenOption) (p plan) {
 		case (o.name == "o" || o.name == "J" || o.name == "F") && program == "ssh" && !inertSSHSettings[strings.ToLower(setting)]:
 			p.doubt(inText, "an option of ssh", o.value)
 		case o.name == "setenv", o.name == "E" && strings.Contains(value, "="):
-			settings, _ := readEnvironment([]arg{o.value})
-			p = append(p, settings...)
+			p.readEnvironment([]arg{o.value})
 		case (o.name == "o" || o.name == "output") && !strings.ContainsAny(value, "= "):
 			p.add(writesFile, "", o.value) // as in strace -o f
 		}
 	}
-	return p
 }
 
 // readEnvironment reads the leading name=value arguments and returns the rest.
-func readEnvironment(args []arg) (p plan, rest []arg) {
+func (p *plan) readEnvironment(args []arg) (rest []arg) {
 	for len(args) > 0 {
 		name, value, ok := args[0].cut()
 		if !ok || args[0].kind > single || strings.HasPrefix(name, "-") {
-			return p, args
+			return args
 		}
 		p.add(givesVariable, name, value)
 		args = args[1:]
 	}
-	return p, args
+	return args
 }

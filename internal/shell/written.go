@@ -39,9 +39,7 @@ func (r *findings) runsWritten() {
 		r.addDoubt("a program that the script itself writes", inText)
 		r.doubts[len(r.doubts)-1].spoils = true
 		r.mentions.text(unquote.Replace(lines.Replace(r.outermost)), len(r.doubts)-1)
-		for _, text := range f.data {
-			r.mentions.add([]arg{text}, len(r.doubts)-1)
-		}
+		r.mentions.add(f.data, len(r.doubts)-1)
 	default:
 		r.doubtAll("a program that the script itself writes")
 	}
