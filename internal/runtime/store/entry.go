@@ -42,13 +42,15 @@ func (e *entry) markEnded() (over *entry) {
 func (e *entry) lockWithParts() {
 	e.mu.Lock()
 	for _, p := range e.parts {
-		p.lockInto(e.state)
+		p.lockNets()
+		p.copyInto(e.state)
 	}
 }
 
 func (e *entry) unlockWithParts() {
 	for _, p := range slices.Backward(e.parts) {
-		p.unlockFrom(e.state)
+		p.copyFrom(e.state)
+		p.unlockNets()
 	}
 	e.mu.Unlock()
 }

@@ -44,35 +44,18 @@ func (p *part) addSession(policy *gate.Policy, since time.Time) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.owner++; p.owner == 1 {
-		p.startClocks(policy, since)
+		s := policy.NewState(nil)
+		p.copyInto(s)
+		s.Apply(policy.Tick(s, since))
+		p.copyFrom(s)
 	}
 	return p.owner
-}
-
-// startClocks starts the clocks of the nets at t. The caller must hold the lock.
-func (p *part) startClocks(policy *gate.Policy, t time.Time) {
-	s := policy.NewState(nil)
-	p.copyInto(s)
-	s.Apply(policy.Tick(s, t))
-	p.copyFrom(s)
 }
 
 // lockNets locks the nets of the part.
 func (p *part) lockNets() { p.mu.Lock() }
 
 func (p *part) unlockNets() { p.mu.Unlock() }
-
-// lockInto locks the nets of p and copies them into s.
-func (p *part) lockInto(s *gate.State) {
-	p.mu.Lock()
-	p.copyInto(s)
-}
-
-// unlockFrom copies the nets of s back into p and unlocks them.
-func (p *part) unlockFrom(s *gate.State) {
-	p.copyFrom(s)
-	p.mu.Unlock()
-}
 
 // evictable reports whether the part can be dropped from the cache and read again later. It returns
 // false if the part is locked.

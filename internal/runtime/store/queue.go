@@ -153,7 +153,10 @@ func (q *queue) add(s *queued) {
 	defer q.mu.Unlock()
 	s.duringCommit = len(q.commitLock) > 0
 	q.steps = append(q.steps, s)
-	q.noteArrival(len(q.steps))
+	if q.target > 0 && len(q.steps) >= q.target {
+		q.target = 0
+		close(q.reached)
+	}
 }
 
 func (q *queue) full() bool {
@@ -224,14 +227,6 @@ func (q *queue) setTarget(n int) bool {
 	}
 	q.target, q.reached = n, make(chan struct{})
 	return true
-}
-
-// noteArrival closes reached if n, the length of the queue, has reached the target.
-func (g *gathering) noteArrival(n int) {
-	if g.target > 0 && n >= g.target {
-		g.target = 0
-		close(g.reached)
-	}
 }
 
 // noteCommit records how a commit went, before its steps end. Lost steps are expected again, like

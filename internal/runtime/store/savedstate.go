@@ -1,6 +1,10 @@
 package store
 
-import "github.com/petrigate/petrigate/gate"
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
 
 // savedState holds what a delta replaces in a state, so that the step can be undone exactly.
 type savedState struct {
@@ -22,7 +26,8 @@ func (b *savedState) save(s *gate.State, d *gate.Delta) {
 	i := &b.inverse
 	i.Nets = b.nets[:0]
 	for _, n := range d.Nets {
-		if !b.hasNet(n.Net) { // NetDelta without a key restores the net with all its values
+		saved := slices.ContainsFunc(i.Nets, func(other gate.NetDelta) bool { return other.Net == n.Net })
+		if !saved { // NetDelta without a key restores the net with all its values
 			i.Nets = append(i.Nets, gate.NetDelta{Net: n.Net, Data: s.Nets[n.Net]})
 		}
 	}
@@ -39,15 +44,6 @@ func (b *savedState) save(s *gate.State, d *gate.Delta) {
 	default:
 		b.replaced = s.Calls[c.Number]
 	}
-}
-
-func (b *savedState) hasNet(net int) bool {
-	for i := range b.inverse.Nets {
-		if b.inverse.Nets[i].Net == net {
-			return true
-		}
-	}
-	return false
 }
 
 // restore reverts the saved change in s.

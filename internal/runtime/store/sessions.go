@@ -13,7 +13,9 @@ import (
 
 // Open implements [admission.Ledger].
 func (d *Durable) Open(ctx context.Context, s admission.SessionInfo) error {
-	if d.openEntry(s); s.About == nil {
+	d.lockPolicy()
+	d.getOrCreate(s)
+	if d.unlockPolicy(); s.About == nil {
 		return nil
 	}
 	return d.updateSession(ctx, s.Key, func(e *entry) (*queued, error) {
@@ -22,12 +24,6 @@ func (d *Durable) Open(ctx context.Context, s admission.SessionInfo) error {
 		}
 		return d.stageWrite(e)
 	})
-}
-
-func (d *Durable) openEntry(s admission.SessionInfo) {
-	d.lockPolicy()
-	defer d.unlockPolicy()
-	d.getOrCreate(s)
 }
 
 // Touch implements [admission.Ledger].
