@@ -31,8 +31,8 @@ const (
 	openid = "/.well-known/openid-configuration"
 )
 
-// TestDiscovery: metadata is found by RFC 8414 and by OpenID Connect, at each of their well-known
-// paths, and only the issuer's own metadata is accepted.
+// TestDiscovery checks that metadata is found by RFC 8414 and by OpenID Connect, at each of their
+// well-known paths, and only the issuer's own metadata is accepted.
 func TestDiscovery(t *testing.T) {
 	good := func(i *issuertest.Issuer) http.HandlerFunc { return issuertest.Metadata(i.Name(), i.URL) }
 	status := func(code int) http.HandlerFunc {
@@ -107,8 +107,8 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// TestDiscoveryKeepsItsPace: keys that have moved are found at their new address, and tokens with
-// unknown keys cause no more fetches.
+// TestDiscoveryKeepsItsPace checks that keys that have moved are found at their new address, and
+// tokens with unknown keys cause no more fetches.
 func TestDiscoveryKeepsItsPace(t *testing.T) {
 	var asked atomic.Int64
 	var moved atomic.Bool
@@ -157,7 +157,8 @@ func TestDiscoveryKeepsItsPace(t *testing.T) {
 	}
 }
 
-// TestDiscoveryWaits: an issuer that does not answer does not block a client that has disconnected.
+// TestDiscoveryWaits checks that an issuer that does not answer does not block a client that has
+// disconnected.
 func TestDiscoveryWaits(t *testing.T) {
 	held := make(chan struct{})
 	d := askingDesk(t, "", func(i *issuertest.Issuer) {

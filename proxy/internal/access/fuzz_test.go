@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access"
 )
 
-// FuzzVerify: no text other than a signed token is accepted.
+// FuzzVerify checks that no text other than a signed token is accepted.
 func FuzzVerify(f *testing.F) {
 	f.Add("eyJhbGciOiJFUzI1NiIsImtpZCI6ImVjIn0.eyJzdWIiOiJhIn0.AAAA")
 	f.Add("eyJhbGciOiJub25lIn0.e30.")

@@ -119,7 +119,7 @@ func (d *desk) kind(token string) access.Kind {
 
 const taken = access.Kind(-1)
 
-// TestClaims: E004. Issuer, audience, validity period and scopes of a token are checked.
+// TestClaims covers E004: issuer, audience, validity period and scopes of a token are checked.
 func TestClaims(t *testing.T) {
 	d := newDesk(t, nil)
 	at := func(by time.Duration) int64 { return d.time().Add(by).Unix() }
@@ -165,7 +165,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestPrincipal: the principal is the issuer and the claim, and the grant has the token's expiry.
+// TestPrincipal checks that the principal consists of the issuer and the claim, and that the grant
+// has the token's expiry.
 func TestPrincipal(t *testing.T) {
 	d := newDesk(t, func(o *access.Options) { o.PrincipalClaim = "email" })
 	g, err := d.Verify(t.Context(), d.token(map[string]any{"email": "ann@example.com", "exp": d.time().Add(time.Minute).Unix()}))
@@ -178,7 +179,7 @@ func TestPrincipal(t *testing.T) {
 	}
 }
 
-// TestRemembered: a cached grant is valid until the token expires.
+// TestRemembered checks that a cached grant is valid until the token expires.
 func TestRemembered(t *testing.T) {
 	d := newDesk(t, nil)
 	token := d.token(map[string]any{"exp": d.time().Add(time.Minute).Unix()})
@@ -193,8 +194,8 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestForgedSignaturesAreRefused: a signature counts only with a published key and an algorithm
-// that fits the key.
+// TestForgedSignaturesAreRefused checks that a signature counts only with a published key and an
+// algorithm that fits the key.
 func TestForgedSignaturesAreRefused(t *testing.T) {
 	d := newDesk(t, nil)
 	d.publish("rs", "ed")
@@ -258,7 +259,7 @@ func TestForgedSignaturesAreRefused(t *testing.T) {
 	}
 }
 
-// TestAmbiguous: a token without a key id is refused if two keys fit.
+// TestAmbiguous checks that a token without a key ID is refused if two keys fit.
 func TestAmbiguous(t *testing.T) {
 	d := newDesk(t, nil)
 	d.publish("ec2")
@@ -270,8 +271,8 @@ func TestAmbiguous(t *testing.T) {
 	}
 }
 
-// TestRotation: a new key is found at once, an old one is dropped within a quarter of an hour, and
-// clients can cause at most one fetch per pause.
+// TestRotation checks that a new key is found at once, an old one is dropped within a quarter of an
+// hour, and clients can cause at most one fetch per pause.
 func TestRotation(t *testing.T) {
 	d := newDesk(t, nil)
 	old := d.token(map[string]any{"exp": d.time().Add(48 * time.Hour).Unix()})
@@ -304,8 +305,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestIssuerDown: known keys are valid for a day. Without keys no client is admitted, not even as
-// anonymous.
+// TestIssuerDown checks that known keys are valid for a day. Without keys no client is admitted,
+// not even as anonymous.
 func TestIssuerDown(t *testing.T) {
 	d := newDesk(t, nil)
 	long := map[string]any{"exp": d.time().Add(480 * time.Hour).Unix()}
@@ -373,8 +374,8 @@ func await(t *testing.T, ok func() bool) {
 	}
 }
 
-// TestUnusableKeysAreIgnored: keys of other kinds, for other uses, weak or private keys are
-// ignored, and the others count.
+// TestUnusableKeysAreIgnored checks that keys of other kinds, for other uses, weak or private keys
+// are ignored, and the others count.
 func TestUnusableKeysAreIgnored(t *testing.T) {
 	d := newDesk(t, func(o *access.Options) { o.Background = func(func(context.Context)) {} })
 	hidden := d.issuer.Secret("ec")
@@ -400,8 +401,8 @@ func TestUnusableKeysAreIgnored(t *testing.T) {
 	}
 }
 
-// TestDisconnectedClientDoesNotWaitForIssuer: a client that has disconnected does not wait for the
-// issuer.
+// TestDisconnectedClientDoesNotWaitForIssuer checks that a client that has disconnected does not
+// wait for the issuer.
 func TestDisconnectedClientDoesNotWaitForIssuer(t *testing.T) {
 	held := make(chan struct{})
 	v := newDesk(t, nil)
@@ -417,7 +418,8 @@ func TestDisconnectedClientDoesNotWaitForIssuer(t *testing.T) {
 	close(held)
 }
 
-// TestOptions: options that would accept tokens of any issuer or for any audience are refused.
+// TestOptions checks that options that would accept tokens of any issuer or for any audience are
+// refused.
 func TestOptions(t *testing.T) {
 	good := access.Options{Issuer: "https://i.example", Audience: "https://g.example/mcp", JWKS: "http://127.0.0.1:1/keys", Background: func(func(context.Context)) {}}
 	for name, change := range map[string]func(*access.Options){
@@ -459,7 +461,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestAnswer: responses to clients without a valid token (RFC 9728, RFC 6750).
+// TestAnswer checks the responses to clients without a valid token (RFC 9728, RFC 6750).
 func TestAnswer(t *testing.T) {
 	d := newDesk(t, func(o *access.Options) { o.Scopes = []string{"mcp", "more"} })
 	const base = `Bearer resource_metadata="https://gate.example/.well-known/oauth-protected-resource/mcp", scope="mcp more"`

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
-// TestRead: only the choice to approve approves, and only two actions are answers.
+// TestRead checks that only the choice to approve approves, and only two actions are answers.
 func TestRead(t *testing.T) {
 	for result, want := range map[string]Reply{
 		`{"action":"accept","content":{"decision":"approve","reason":"fine"}}`: {Accepted: true, Approve: true, Reason: "fine"},
@@ -27,7 +27,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestMessages: messages are valid JSON, whatever their texts contain.
+// TestMessages checks that messages are valid JSON, whatever their texts contain.
 func TestMessages(t *testing.T) {
 	const text = "a \"b\" \n\u2028 </script>"
 	for message, want := range map[string]string{
@@ -52,7 +52,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestDenied: the text ends with one punctuation mark, whatever the person wrote.
+// TestDenied checks that the text ends with one punctuation mark, whatever the person wrote.
 func TestDenied(t *testing.T) {
 	for reason, want := range map[string]string{
 		"":             "A person denied push. Do not call it again with these arguments.",

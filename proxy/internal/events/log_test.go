@@ -13,7 +13,8 @@ func newLogs(b *Budget, principal string) *Logs { return &Logs{Budget: b, Princi
 
 func text(size int) [][]byte { return [][]byte{[]byte(strings.Repeat("x", size))} }
 
-// TestLogForgets: the events kept for a client that lost its stream are limited.
+// TestLogForgets checks that only a limited number of events is kept for a client that has lost its
+// stream.
 func TestLogForgets(t *testing.T) {
 	logs := newLogs(new(Budget), "ann")
 	l := logs.open([]byte("7"))
@@ -57,8 +58,8 @@ func (s *Logs) rest(t *testing.T, lastEventID string) string {
 	return w.Body.String()
 }
 
-// TestLargeAnswer: an answer that is too large is not kept, and a client that resumes the stream
-// gets an error under the id of its request.
+// TestLargeAnswer checks that an answer that is too large is not kept, and a client that resumes
+// the stream gets an error under the id of its request.
 func TestLargeAnswer(t *testing.T) {
 	for id, told := range map[string]bool{`"r"`: true, `"` + strings.Repeat("x", maxKeptID) + `"`: false} {
 		logs := newLogs(new(Budget), "ann")
@@ -77,8 +78,8 @@ func TestLargeAnswer(t *testing.T) {
 	}
 }
 
-// TestBudget: the oldest streams of a principal lose their events if it exceeds its budget, and
-// those of the principal with the most bytes if the total is exceeded.
+// TestBudget checks that the oldest streams of a principal lose their events if it exceeds its
+// budget, and those of the principal with the most bytes if the total is exceeded.
 func TestBudget(t *testing.T) {
 	const size = 4 << 20
 	b := new(Budget)
@@ -128,8 +129,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestLeftStreams: a stream that is still written when its events are dropped continues, and a
-// client that stayed connected gets all of it.
+// TestLeftStreams checks that a stream continues if its events are dropped while it is still being
+// written, and that a client that stayed connected gets all of it.
 func TestLeftStreams(t *testing.T) {
 	b := new(Budget)
 	logs := newLogs(b, "ann")

@@ -12,7 +12,7 @@ import (
 
 func refusal(code string) string { return `{"jsonrpc":"2.0","id":1,"error":{"code":` + code + `}}` }
 
-// TestPostStatus: errors have an HTTP status other than 200 only since 2026-07-28.
+// TestPostStatus checks that errors have an HTTP status other than 200 only since 2026-07-28.
 func TestPostStatus(t *testing.T) {
 	for _, c := range []struct {
 		method string
@@ -43,8 +43,8 @@ func TestPostStatus(t *testing.T) {
 	}
 }
 
-// TestPostUnanswered: a cancelled request has no answer, and nothing is written after the handler
-// has returned.
+// TestPostUnanswered checks that a canceled request gets no answer, and nothing is written after
+// the handler has returned.
 func TestPostUnanswered(t *testing.T) {
 	w := httptest.NewRecorder()
 	s := NewPost(w, PostOptions{Method: "tools/call"})
@@ -56,8 +56,8 @@ func TestPostUnanswered(t *testing.T) {
 	}
 }
 
-// TestResume: a client that lost its stream gets the rest once; a client that got all of it cannot
-// resume.
+// TestResume checks that a client that lost its stream gets the rest once; a client that got all of
+// it cannot resume.
 func TestResume(t *testing.T) {
 	logs := newLogs(new(Budget), "ann")
 	resume := func(seen string) (string, bool) {
@@ -93,7 +93,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestInterrupt: a response is interrupted only if the client can resume it.
+// TestInterrupt checks that a response is interrupted only if the client can resume it.
 func TestInterrupt(t *testing.T) {
 	for _, logs := range []*Logs{nil, newLogs(new(Budget), "ann")} {
 		w := httptest.NewRecorder()

@@ -14,8 +14,8 @@ const changed = "notifications/tools/list_changed"
 
 func isNews(message []byte) bool { return bytes.Contains(message, []byte(changed)) }
 
-// TestPushedIsBounded: few messages are kept for a client that does not listen, and announcements
-// of changes are dropped last.
+// TestPushedIsBounded checks that few messages are kept for a client that does not listen, and
+// announcements of changes are dropped last.
 func TestPushedIsBounded(t *testing.T) {
 	s := NewPush(isNews)
 	if s.sent != nil || s.waiting != nil {
@@ -68,8 +68,8 @@ func TestPushedIsBounded(t *testing.T) {
 	}
 }
 
-// TestReplacedPush: messages after a stream was resumed go to the new stream, even if the old one
-// has not noticed yet.
+// TestReplacedPush checks that messages after a stream was resumed go to the new stream, even if
+// the old one has not noticed yet.
 func TestReplacedPush(t *testing.T) {
 	s := NewPush(func([]byte) bool { return false })
 	old, _, _ := s.join(-1)
@@ -83,7 +83,7 @@ func TestReplacedPush(t *testing.T) {
 	}
 }
 
-// TestClosedPush: streams end with Close, and so do later ones.
+// TestClosedPush checks that streams end with Close, and so do later ones.
 func TestClosedPush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewPush(isNews)

@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access"
 )
 
-// TestNew: options that would admit more or fewer callers than the operator expects are refused.
+// TestNew checks that options that would admit more or fewer callers than the operator expects are
+// refused.
 func TestNew(t *testing.T) {
 	jwt := &access.Options{Issuer: "https://issuer.example", Audience: "https://gate.example/mcp", JWKS: "https://issuer.example/keys"}
 	for _, c := range []struct {
@@ -55,7 +56,7 @@ func knock(d *Guard, host, origin, authorization string) (Caller, int) {
 	return v, w.Code
 }
 
-// TestAdmit: E001, E002, E004. Host, Origin and token are each required.
+// TestAdmit covers E001, E002 and E004: Host, Origin and token are each required.
 func TestAdmit(t *testing.T) {
 	d, err := New(Options{
 		Addr: "0.0.0.0:7777", Token: "the token", Tokens: map[string]string{"bob": "that of bob"},
@@ -92,8 +93,8 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// TestRequests: a principal with too many open requests leaves room for others up to the total
-// limit, and closing requests makes room.
+// TestRequests checks that a principal with too many open requests leaves room for others up to the
+// total limit, and closing requests makes room.
 func TestRequests(t *testing.T) {
 	tokens := map[string]string{}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -131,7 +132,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestBody: the size of messages is limited, announced or not.
+// TestBody checks that the size of messages is limited, announced or not.
 func TestBody(t *testing.T) {
 	d, err := New(Options{Addr: "127.0.0.1:7777", Open: true, MaxMessage: 2 * maxUncounted})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBodies: large messages are limited by the bytes sent, for each principal, and releasing them
-// makes room.
+// TestBodies checks that large messages are limited by the bytes sent, for each principal, and
+// releasing them makes room.
 func TestBodies(t *testing.T) {
 	l := newBodyLimit(4 << 20)
 	if l.each != minBodies || l.all != 2*minBodies {
@@ -48,7 +48,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestBodiesFit: a body occupies hardly more memory than its length, whatever was announced.
+// TestBodiesFit checks that a body occupies hardly more memory than its length, whatever was
+// announced.
 func TestBodiesFit(t *testing.T) {
 	const length = 3<<20 + 1
 	for _, announced := range []int64{-1, 0, 100, length, 10 * length} {

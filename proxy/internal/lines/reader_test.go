@@ -8,8 +8,8 @@ import (
 	"testing/iotest"
 )
 
-// TestReader: lines are complete, however the input is split, and a long line does not affect the
-// following ones.
+// TestReader checks that lines are complete, however the input is split, and a long line does not
+// affect the following ones.
 func TestReader(t *testing.T) {
 	const limit = 1_000_000
 	long := strings.Repeat("x", limit)
@@ -41,7 +41,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestMore: an incomplete line does not count.
+// TestMore checks that an incomplete line does not count.
 func TestMore(t *testing.T) {
 	r := NewReader(iotest.OneByteReader(strings.NewReader("a\nb\n")), 10)
 	if r.More() {

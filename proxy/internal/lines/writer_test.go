@@ -23,7 +23,7 @@ func (b *blocked) Write(p []byte) (int, error) {
 	return b.out.Write(p)
 }
 
-// TestNewsAreDropped: F022. If a client does not read, notifications are dropped before the
+// TestNewsAreDropped covers F022: if a client does not read, notifications are dropped before the
 // connection is, and every answer arrives.
 func TestNewsAreDropped(t *testing.T) {
 	for _, aside := range []bool{false, true} {

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// TestRead: a tool is accepted only if every client reads it the same way.
+// TestRead checks that a tool is accepted only if every client reads it the same way.
 func TestRead(t *testing.T) {
 	const schema = `"inputSchema":{"type":"object"}`
 	for _, c := range []struct {
@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestCrowded: the warning names the highest threshold that is exceeded.
+// TestCrowded checks that the warning names the highest threshold that is exceeded.
 func TestCrowded(t *testing.T) {
 	for n, want := range map[int]string{0: "", 40: "", 41: "more than 40 ", 101: "more than 100 ", 129: "more than 128 "} {
 		if got := Crowded(n); !strings.HasPrefix(got, want) || got != "" && want == "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestBesideCalls: for a prompt or resource that the gate refuses, there are no completions and no
-// notifications. These checks decide nothing.
+// TestBesideCalls checks that the proxy passes on no completions and no notifications for a prompt
+// or resource that the gate refuses. These checks make no decisions.
 func TestBesideCalls(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.BlockingPolicy(t, "prompt:up.secret", "resource:up"), Server: besides})
@@ -53,8 +53,8 @@ func TestBesideCalls(t *testing.T) {
 	})
 }
 
-// TestUnknownReferences: under a policy that admits nothing it does not name, completions for
-// unknown kinds of references are refused.
+// TestUnknownReferences checks that under a policy that admits nothing it does not name,
+// completions for unknown kinds of references are refused.
 func TestUnknownReferences(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		p, err := gate.NewPolicy(nil, gate.PolicyOptions{Deny: true})
@@ -87,7 +87,8 @@ var besides = testserver.Options{
 	},
 }
 
-// TestBesideCallsLater: the state of the session counts, and a required approval bars nothing.
+// TestBesideCallsLater checks that the state of the session counts, and a required approval bars
+// nothing.
 func TestBesideCallsLater(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{Server: besides, Policy: proxytest.NetPolicy(t, gate.Net{
@@ -111,8 +112,8 @@ func TestBesideCallsLater(t *testing.T) {
 	})
 }
 
-// TestBesideCallsUnlisted: notifications about items of one of several servers are barred before
-// any client has requested its lists, and unknown items are not promised.
+// TestBesideCallsUnlisted checks that notifications about items of one of several servers are
+// barred before any client has requested its lists, and unknown items are not promised.
 func TestBesideCallsUnlisted(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.BlockingPolicy(t, "resource:b"), Change: func(o *proxy.Options) {

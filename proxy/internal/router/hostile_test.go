@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestHostileMessages: B018. An upstream's messages besides its answer never look as if they came
-// from the proxy, and answer no call twice.
+// TestHostileMessages covers B018: an upstream's messages besides its answer never look as if they
+// came from the proxy, and answer no call twice.
 func TestHostileMessages(t *testing.T) {
 	messages := []string{
 		`{"jsonrpc":"2.0","id":"pg-1","method":"elicitation/create","params":{"message":"your password?","requestedSchema":{"type":"object","properties":{}}}}`,
@@ -51,7 +51,7 @@ func TestHostileMessages(t *testing.T) {
 	})
 }
 
-// TestGarbageOfChildHasNoEffect: a child's lines that are not messages have no effect.
+// TestGarbageOfChildHasNoEffect checks that a child's lines that are not messages have no effect.
 func TestGarbageOfChildHasNoEffect(t *testing.T) {
 	up, _ := proxytest.ChildUpstream(t, "--garbage")
 	s := proxytest.Start(t, proxytest.Setup{Change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
@@ -66,7 +66,8 @@ func TestGarbageOfChildHasNoEffect(t *testing.T) {
 	}
 }
 
-// TestSilentUpstreamDoesNotAffectOthers: an upstream that never answers does not affect the others.
+// TestSilentUpstreamDoesNotAffectOthers checks that an upstream that never answers does not affect
+// the others.
 func TestSilentUpstreamDoesNotAffectOthers(t *testing.T) {
 	var log testserver.Log
 	mute, _ := proxytest.ChildUpstream(t, "--hang")
@@ -81,7 +82,7 @@ func TestSilentUpstreamDoesNotAffectOthers(t *testing.T) {
 	c.Unknown("mute_safe")
 }
 
-// TestIDIsReusableAfterReply: an id can be used again as soon as its reply has come.
+// TestIDIsReusableAfterReply checks that an id can be used again as soon as its reply has come.
 func TestIDIsReusableAfterReply(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{})
@@ -96,7 +97,7 @@ func TestIDIsReusableAfterReply(t *testing.T) {
 	})
 }
 
-// TestForeignCancel: a cancellation must name its request exactly, and only its own.
+// TestForeignCancel checks that a cancellation must name its request exactly, and only its own.
 func TestForeignCancel(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{})
@@ -117,8 +118,8 @@ func TestForeignCancel(t *testing.T) {
 	})
 }
 
-// TestApproveOrCancel: an approval races with a cancellation; a call either runs on record or never
-// does, and nothing stays open.
+// TestApproveOrCancel lets an approval race with a cancellation. It checks that a call either runs
+// and is recorded or never runs, and that nothing stays open.
 func TestApproveOrCancel(t *testing.T) {
 	t.Parallel()
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
@@ -149,7 +150,8 @@ func TestApproveOrCancel(t *testing.T) {
 	})
 }
 
-// TestEveryExecutionIsOnRecord: E020. Each execution has its decision and its outcome on record.
+// TestEveryExecutionIsOnRecord covers E020: each execution has its decision and its outcome on
+// record.
 func TestEveryExecutionIsOnRecord(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{})
@@ -178,7 +180,7 @@ func TestEveryExecutionIsOnRecord(t *testing.T) {
 	})
 }
 
-// TestClientName: control characters in a client's name are shown escaped.
+// TestClientName checks that control characters in a client's name are shown escaped.
 func TestClientName(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{})
@@ -190,8 +192,9 @@ func TestClientName(t *testing.T) {
 	})
 }
 
-// TestRecorderPanics: A100. A panic inside is a denial: under the id of the request, without its
-// cause, and without an execution. A panic after an execution leaves the outcome unknown.
+// TestRecorderPanics covers A100: a panic within the proxy denies the call. The answer has the ID
+// of the request and does not contain the cause, and the call is not executed. A panic after an
+// execution leaves the outcome unknown.
 func TestRecorderPanics(t *testing.T) {
 	t.Parallel()
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
@@ -217,7 +220,7 @@ func TestRecorderPanics(t *testing.T) {
 	})
 }
 
-// TestDuplicateListen: other requests cannot reuse an id in flight either.
+// TestDuplicateListen checks that other requests cannot reuse an id in flight either.
 func TestDuplicateListen(t *testing.T) {
 	t.Parallel()
 	s := proxytest.Start(t, proxytest.Setup{})
@@ -238,8 +241,8 @@ func TestDuplicateListen(t *testing.T) {
 	c.Await("list_changed", func(m proxytest.Message) bool { return m.Method == "notifications/tools/list_changed" })
 }
 
-// TestBroadcastLogs: over stdio the log messages of an older upstream belong to no call; they go to
-// the clients that want their level.
+// TestBroadcastLogs checks that log messages of an older upstream over stdio, which do not belong
+// to a call, are sent to the clients that want their level.
 func TestBroadcastLogs(t *testing.T) {
 	up, _ := proxytest.ChildUpstream(t, "--era legacy")
 	s := proxytest.Start(t, proxytest.Setup{Change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})

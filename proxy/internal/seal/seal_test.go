@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestSeal: a state opens until it expires, for its own purpose, and with no other key.
+// TestSeal checks that a state opens until it expires, for its own purpose, and with no other key.
 func TestSeal(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	clock := func() time.Time { return now }
@@ -31,8 +31,8 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// TestSharedKey: a process opens the states of another one with the same key, even if the key was
-// replaced or could not be read at first.
+// TestSharedKey checks that a process opens the states of another one with the same key, even if
+// the key was replaced or could not be read at first.
 func TestSharedKey(t *testing.T) {
 	var away error
 	key, reads := []byte(strings.Repeat("k", 32)), 0
@@ -69,7 +69,7 @@ func TestSharedKey(t *testing.T) {
 	}
 }
 
-// FuzzOpen: only an unchanged state opens.
+// FuzzOpen checks that only an unchanged state opens.
 func FuzzOpen(f *testing.F) {
 	s := New(nil, time.Now)
 	state := s.Seal(Round{Number: 1, Expires: time.Now().Add(time.Hour)}, nil)

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestTaskBoundExact: of concurrent calls exactly as many are sent as there are slots for their
-// tasks, and each of them gets its task. A call whose upstream has not created the task yet keeps
-// its slot.
+// TestTaskBoundExact checks that exactly as many concurrent calls are sent as there are slots for
+// their tasks, and that each of them gets its task. A call whose upstream has not created the task
+// yet keeps its slot.
 func TestTaskBoundExact(t *testing.T) {
 	const room, calls = 128, 200
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
@@ -45,7 +45,8 @@ func TestTaskBoundExact(t *testing.T) {
 	})
 }
 
-// TestTaskPlaceGivenBack: a call that is refused, fails, or becomes no task keeps no slot.
+// TestTaskPlaceGivenBack checks that a call that is refused, fails, or becomes no task keeps no
+// slot.
 func TestTaskPlaceGivenBack(t *testing.T) {
 	plain := testserver.Tool{Name: "plain", Task: "never", Run: func(context.Context, *testserver.Call) (json.RawMessage, error) { return testserver.Text("done"), nil }}
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestDrivenTask: a client of 2025-11-25 sees a call that its upstream runs as a task like any
-// other call: the gate decides once, and learns the end before the client does.
+// TestDrivenTask checks that a client of 2025-11-25 sees a call that its upstream runs as a task
+// like any other call: the gate decides once, and learns the end before the client does.
 func TestDrivenTask(t *testing.T) {
 	for _, end := range []struct{ args, place, outcome, text string }{
 		{`{}`, "done", "success", "flaky {}"},
@@ -38,8 +38,8 @@ func TestDrivenTask(t *testing.T) {
 	}
 }
 
-// TestDrivenTaskAsks: the upstream's input requests during the task are sent on the stream of the
-// call, once.
+// TestDrivenTaskAsks checks that the upstream's input requests during the task are sent on the
+// stream of the call, once.
 func TestDrivenTaskAsks(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.StartTasksOnly(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "ask")})
@@ -67,7 +67,7 @@ func TestDrivenTaskAsks(t *testing.T) {
 	})
 }
 
-// TestDrivenTaskCancelled: a client that cancels the call ends the task.
+// TestDrivenTaskCancelled checks that a client that cancels the call ends the task.
 func TestDrivenTaskCancelled(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.StartTasksOnly(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow")})
@@ -86,7 +86,8 @@ func TestDrivenTaskCancelled(t *testing.T) {
 	})
 }
 
-// TestDrivenTaskLost: if the upstream does not know the task any more, the outcome is unknown.
+// TestDrivenTaskLost checks that if the upstream does not know the task any more, the outcome is
+// unknown.
 func TestDrivenTaskLost(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.StartTasksOnly(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow")})
@@ -107,8 +108,8 @@ func TestDrivenTaskLost(t *testing.T) {
 	})
 }
 
-// TestDrivenOnce: an upstream's repeated refusal reaches the client, and a call refused for another
-// reason is not sent again.
+// TestDrivenOnce checks that an upstream's repeated refusal reaches the client, and a call refused
+// for another reason is not sent again.
 func TestDrivenOnce(t *testing.T) {
 	const wants = `{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
 	for _, c := range []struct {

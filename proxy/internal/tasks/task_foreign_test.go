@@ -39,7 +39,7 @@ func foreign(t *testing.T) (*proxytest.Site, func()) {
 	return s, finish
 }
 
-// TestTaskOfForeignServer: the tasks of another server implementation.
+// TestTaskOfForeignServer checks that tasks work with another server implementation.
 func TestTaskOfForeignServer(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s, finish := foreign(t)
@@ -57,8 +57,8 @@ func TestTaskOfForeignServer(t *testing.T) {
 	})
 }
 
-// TestTaskOfForeignServerCancelled: it answers tasks/result for a cancelled task with a result that
-// looks like a success but must not count as one.
+// TestTaskOfForeignServerCancelled checks that a canceled task does not count as a success,
+// although this server implementation answers tasks/result with a result that looks like one.
 func TestTaskOfForeignServerCancelled(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s, _ := foreign(t)

@@ -24,8 +24,8 @@ func standing(c *proxytest.Client, task string) string {
 	return s
 }
 
-// TestTaskSettles: a call that becomes a task is decided once and in flight until its end is known;
-// the outcome decides about the tokens.
+// TestTaskSettles checks that a call that becomes a task is decided once and in flight until its
+// end is known; the outcome decides about the tokens.
 func TestTaskSettles(t *testing.T) {
 	for _, end := range []struct {
 		name, tool, args, place, outcome string
@@ -65,8 +65,8 @@ func oneEnd(s *proxytest.Site, tool, outcome string) {
 	}
 }
 
-// TestTaskInFlight: a running task holds its token, and does not count as a success yet. Its client
-// never has to poll.
+// TestTaskInFlight checks that a running task holds its token, and does not count as a success yet.
+// Its client never has to poll.
 func TestTaskInFlight(t *testing.T) {
 	for _, tell := range []bool{false, true} {
 		proxytest.TaskLegs(t, func(t *testing.T) proxytest.Setup {
@@ -86,8 +86,8 @@ func TestTaskInFlight(t *testing.T) {
 	}
 }
 
-// TestTaskRequire: a call that requires a success is possible as soon as the client knows of it, in
-// whatever way.
+// TestTaskRequire checks that a call that requires a success is possible as soon as the client
+// knows of it, in whatever way.
 func TestTaskRequire(t *testing.T) {
 	proxytest.TaskLegs(t, func(*testing.T) proxytest.Setup { return proxytest.Setup{} }, func(t *testing.T, s *proxytest.Site, c *proxytest.Client) {
 		c.TaskOutcome(c.BeginTask("backup", `{"fail":true}`))
@@ -109,7 +109,7 @@ func TestTaskRequire(t *testing.T) {
 	})
 }
 
-// TestTaskCancelled: a cancelled task might have run.
+// TestTaskCancelled checks that a canceled task counts as one that may have run.
 func TestTaskCancelled(t *testing.T) {
 	proxytest.TaskLegs(t, func(t *testing.T) proxytest.Setup {
 		return proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow", "push")}
@@ -130,7 +130,8 @@ func TestTaskCancelled(t *testing.T) {
 	})
 }
 
-// TestUnknownTaskEndsUnknown: a task that its upstream does not know any more ends as unknown.
+// TestUnknownTaskEndsUnknown checks that a task that its upstream does not know any more ends as
+// unknown.
 func TestUnknownTaskEndsUnknown(t *testing.T) {
 	proxytest.TaskLegs(t, func(t *testing.T) proxytest.Setup {
 		return proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow", "push"), Server: testserver.Options{Tasks: &testserver.Tasks{Poll: 1}}}
@@ -147,7 +148,7 @@ func TestUnknownTaskEndsUnknown(t *testing.T) {
 	})
 }
 
-// TestTaskOfOthers: a task belongs to its own session, and does not exist for others.
+// TestTaskOfOthers checks that a task belongs to its own session, and does not exist for others.
 func TestTaskOfOthers(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.StartWithTasks(t, proxytest.Setup{})
@@ -173,7 +174,7 @@ func TestTaskOfOthers(t *testing.T) {
 	})
 }
 
-// TestTaskBytes: the client gets its upstream's task byte for byte, except for the id.
+// TestTaskBytes checks that the client gets its upstream's task byte for byte, except for the id.
 func TestTaskBytes(t *testing.T) {
 	result := `{"content":[],"structuredContent":{"n":9223372036854775808,"e":1E400,"s":"\u00e9"},"vendor/x":[1.0,  2]}`
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
@@ -193,8 +194,8 @@ func TestTaskBytes(t *testing.T) {
 	})
 }
 
-// TestTaskInput: an upstream's requests during a task go to its client, on the stream that waits
-// for the result.
+// TestTaskInput checks that an upstream's requests during a task go to its client, on the stream
+// that waits for the result.
 func TestTaskInput(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.StartWithTasks(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "ask", "push")})
@@ -220,8 +221,8 @@ func TestTaskInput(t *testing.T) {
 	})
 }
 
-// TestTaskProgressAndStatus: progress continues under the client's own token, and status changes
-// are sent, to its client only.
+// TestTaskProgressAndStatus checks that progress continues under the client's own token, and status
+// changes are sent, to its client only.
 func TestTaskProgressAndStatus(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		tool := testserver.Tool{Name: "work", Run: func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
@@ -256,7 +257,7 @@ func TestTaskProgressAndStatus(t *testing.T) {
 	})
 }
 
-// TestTaskCapabilities: tasks are offered only if an upstream supports them.
+// TestTaskCapabilities checks that tasks are offered only if an upstream supports them.
 func TestTaskCapabilities(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		for _, c := range []struct{ offered, want string }{
@@ -280,7 +281,7 @@ func TestTaskCapabilities(t *testing.T) {
 	})
 }
 
-// TestTaskPages: the list has all tasks of the session, one page at a time.
+// TestTaskPages checks that the list has all tasks of the session, one page at a time.
 func TestTaskPages(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.StartWithTasks(t, proxytest.Setup{})
@@ -316,8 +317,8 @@ func TestTaskPages(t *testing.T) {
 	})
 }
 
-// TestTaskBound: the number of running tasks per session is limited, and finished ones make room.
-// Nothing is spent on a call over the limit.
+// TestTaskBound checks that the number of running tasks per session is limited, and finished ones
+// make room. Nothing is spent on a call over the limit.
 func TestTaskBound(t *testing.T) {
 	s := proxytest.StartWithTasks(t, proxytest.Setup{})
 	c := s.Connect(proxytest.Legs()[0], "")
@@ -342,7 +343,7 @@ func TestTaskBound(t *testing.T) {
 	c.BeginTask("push", `{}`)
 }
 
-// TestTaskApproval: a person is asked before the task is created, and once.
+// TestTaskApproval checks that a person is asked before the task is created, and once.
 func TestTaskApproval(t *testing.T) {
 	proxytest.TaskLegs(t, func(*testing.T) proxytest.Setup {
 		return proxytest.Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: 1} }}
@@ -364,8 +365,8 @@ func TestTaskApproval(t *testing.T) {
 	})
 }
 
-// TestNoTasks: if the upstream creates no tasks, a call as a task is refused before anything is
-// spent.
+// TestNoTasks checks that if the upstream creates no tasks, a call as a task is refused before
+// anything is spent.
 func TestNoTasks(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{})

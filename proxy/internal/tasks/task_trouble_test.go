@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestTaskOfDeadProcess: a task might continue elsewhere when the process that created it has died:
-// only its upstream knows, and the next process does not.
+// TestTaskOfDeadProcess checks a task whose process has died. The task might continue elsewhere,
+// which only the upstream knows, and the next process does not.
 func TestTaskOfDeadProcess(t *testing.T) {
 	t.Parallel()
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
@@ -37,8 +37,8 @@ func TestTaskOfDeadProcess(t *testing.T) {
 	})
 }
 
-// TestTaskKeepsItsProcess: a client with further capabilities requires a new handshake, and so a
-// new process, but not while a task is running.
+// TestTaskKeepsItsProcess checks that a client with further capabilities requires a new handshake,
+// and so a new process, but not while a task is running.
 func TestTaskKeepsItsProcess(t *testing.T) {
 	up, _ := proxytest.ChildUpstream(t, "--tasks --era legacy")
 	s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow", "push"), Change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
@@ -60,8 +60,8 @@ func TestTaskKeepsItsProcess(t *testing.T) {
 	})
 }
 
-// TestTaskTwice: an upstream that gives two tasks the same id is not trusted: the second has an
-// unknown outcome, and the first is unaffected.
+// TestTaskTwice checks that an upstream that gives two tasks the same id is not trusted: the second
+// has an unknown outcome, and the first is unaffected.
 func TestTaskTwice(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.StartWithTasks(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "lie", "push"), Server: testserver.Options{Capabilities: `{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`, Tools: untasked("lie")}})
@@ -81,7 +81,8 @@ func TestTaskTwice(t *testing.T) {
 	})
 }
 
-// TestTaskHandlesThatAreNone: an ambiguous or unrequested task is not accepted as a task.
+// TestTaskHandlesThatAreNone checks that an ambiguous or unrequested task is not accepted as a
+// task.
 func TestTaskHandlesThatAreNone(t *testing.T) {
 	for _, handle := range []string{
 		`{"task":{"taskId":"x1","status":"working","Status":"completed"}}`,
@@ -119,7 +120,8 @@ func untasked(name string) []testserver.Tool {
 	return nil
 }
 
-// TestTaskInShadow: shadow nets stop no task, and their marking follows its end nevertheless.
+// TestTaskInShadow checks that shadow nets stop no task, and their marking follows its end
+// nevertheless.
 func TestTaskInShadow(t *testing.T) {
 	proxytest.TaskLegs(t, func(t *testing.T) proxytest.Setup {
 		return proxytest.Setup{Policy: proxytest.ShadowPolicy(t, "require backup before delete\nblock danger\n", "")}
@@ -134,8 +136,8 @@ func TestTaskInShadow(t *testing.T) {
 	})
 }
 
-// TestTaskOutlivesItsSession: nets that sessions share learn the end of a task whose session has
-// ended.
+// TestTaskOutlivesItsSession checks that nets that sessions share learn the end of a task whose
+// session has ended.
 func TestTaskOutlivesItsSession(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		policy := proxytest.NetPolicy(t, gate.Net{
@@ -157,7 +159,8 @@ func TestTaskOutlivesItsSession(t *testing.T) {
 	})
 }
 
-// TestTaskFlood: endless notifications of an upstream about a task cause one request at a time.
+// TestTaskFlood checks that endless notifications of an upstream about a task cause one request at
+// a time.
 func TestTaskFlood(t *testing.T) {
 	s := proxytest.StartWithTasks(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow")})
 	c := s.Connect(proxytest.Legs()[0], "")
@@ -177,8 +180,8 @@ func TestTaskFlood(t *testing.T) {
 	s.ChainSettled("done")
 }
 
-// TestTaskOfCancelledCall: a client that cancels its call before it gets the task does not leave
-// the token in flight: the proxy finds out the end of the task.
+// TestTaskOfCancelledCall checks that a client that cancels its call before it gets the task does
+// not leave the token in flight: the proxy finds out the end of the task.
 func TestTaskOfCancelledCall(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		begins := testserver.Tool{Name: "begins", Task: "never", Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
@@ -206,7 +209,8 @@ func TestTaskOfCancelledCall(t *testing.T) {
 	})
 }
 
-// TestTaskInItsOwnProcess: the tasks of a session with a dedicated connection are polled there.
+// TestTaskInItsOwnProcess checks that the tasks of a session with a dedicated connection are polled
+// there.
 func TestTaskInItsOwnProcess(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		up, _ := proxytest.ChildUpstream(t, "--tasks --poll 1")

@@ -85,8 +85,8 @@ func withPurse(e *endpoint, p *purse) Config {
 	return c
 }
 
-// TestTurnedAway: a refused request is sent again, byte for byte, with other credentials, once for
-// each reason.
+// TestTurnedAway checks that a refused request is sent again, byte for byte, with other
+// credentials, once for each reason.
 func TestTurnedAway(t *testing.T) {
 	bothEras(t, func(t *testing.T, modern bool) {
 		tests := []struct {
@@ -139,8 +139,8 @@ func TestTurnedAway(t *testing.T) {
 	})
 }
 
-// TestTurnedAwayIsDecided: a request that must not be sent again is not sent with other credentials
-// either.
+// TestTurnedAwayIsDecided checks that a request that must not be sent again is not sent with other
+// credentials either.
 func TestTurnedAwayIsDecided(t *testing.T) {
 	bothEras(t, func(t *testing.T, modern bool) {
 		var good sync.Map
@@ -159,8 +159,8 @@ func TestTurnedAwayIsDecided(t *testing.T) {
 	})
 }
 
-// TestOtherFailuresAreNotRepeated: no other credentials are tried if the server might have executed
-// the request.
+// TestOtherFailuresAreNotRepeated checks that no other credentials are tried if the server might
+// have executed the request.
 func TestOtherFailuresAreNotRepeated(t *testing.T) {
 	for _, status := range []int{400, 404, 409, 429, 500, 502, 503, 504} {
 		var good sync.Map
@@ -177,8 +177,8 @@ func TestOtherFailuresAreNotRepeated(t *testing.T) {
 	}
 }
 
-// TestUnauthorized: the request counts as not executed, and the connection stays: the next login
-// can fix it.
+// TestUnauthorized checks that the request counts as not executed, and the connection stays: the
+// next login can fix it.
 func TestUnauthorized(t *testing.T) {
 	bothEras(t, func(t *testing.T, modern bool) {
 		var good sync.Map
@@ -206,8 +206,8 @@ func TestUnauthorized(t *testing.T) {
 	})
 }
 
-// TestConnectsAfterLogin: the upstream is down while credentials are missing, and up as soon as
-// they exist.
+// TestConnectsAfterLogin checks that the upstream is down while credentials are missing, and up as
+// soon as they exist.
 func TestConnectsAfterLogin(t *testing.T) {
 	e := serve(t, &endpoint{})
 	p := &purse{err: errors.New("nobody is logged in"), filled: make(chan struct{})}
@@ -224,7 +224,7 @@ func TestConnectsAfterLogin(t *testing.T) {
 	s.await(Up)
 }
 
-// TestCredentialsNotLogged: credentials that a server echoes are not logged.
+// TestCredentialsNotLogged checks that credentials that a server echoes are not logged.
 func TestCredentialsNotLogged(t *testing.T) {
 	e := &endpoint{modern: true}
 	e.call = func(w http.ResponseWriter, r *http.Request, _ incoming) {

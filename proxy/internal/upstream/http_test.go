@@ -255,8 +255,8 @@ func TestForgottenSession(t *testing.T) {
 	s.await(Up) // once more, since the tools may have changed
 }
 
-// TestForgottenSessionInOtherWords: servers report an unknown session in several ways. Each call is
-// executed once, in a new session.
+// TestForgottenSessionInOtherWords checks that a call is executed once, in a new session, for each
+// of the ways in which servers report an unknown session.
 func TestForgottenSessionInOtherWords(t *testing.T) {
 	rpc := func(code int, message string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, message)
@@ -307,8 +307,8 @@ func TestForgottenSessionInOtherWords(t *testing.T) {
 	}
 }
 
-// TestOtherRefusals: a refusal that does not concern the session is the answer to the call, which
-// is not sent again.
+// TestOtherRefusals checks that a refusal that does not concern the session is the answer to the
+// call, which is not sent again.
 func TestOtherRefusals(t *testing.T) {
 	for _, c := range []struct {
 		status int
@@ -343,8 +343,8 @@ func TestOtherRefusals(t *testing.T) {
 	}
 }
 
-// TestRedirectedEndpoint: a handshake follows redirects on the same origin, and calls go to their
-// target.
+// TestRedirectedEndpoint checks that a handshake follows redirects on the same origin, and calls go
+// to their target.
 func TestRedirectedEndpoint(t *testing.T) {
 	for _, code := range []int{301, 302, 307, 308} {
 		for _, modern := range []bool{false, true} {
@@ -366,8 +366,8 @@ func TestRedirectedEndpoint(t *testing.T) {
 	}
 }
 
-// TestRedirectsWithoutEnd: endless redirects, and redirects to another origin, are not followed,
-// and no call goes there.
+// TestRedirectsWithoutEnd checks that endless redirects, and redirects to another origin, are not
+// followed, and no call goes there.
 func TestRedirectsWithoutEnd(t *testing.T) {
 	for location, want := range map[string]string{
 		"/mcp?again":                "redirects",

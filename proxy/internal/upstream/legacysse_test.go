@@ -18,7 +18,8 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// TestSSE: an HTTP+SSE server of another library works, whether configured as such or detected.
+// TestSSE checks that an HTTP+SSE server of another library works, whether configured as such or
+// detected.
 func TestSSE(t *testing.T) {
 	for _, sse := range []bool{true, false} {
 		t.Run(fmt.Sprint("configured ", sse), func(t *testing.T) {
@@ -127,8 +128,8 @@ func (s *stream) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestSSELost: after the end of the stream, the outcome of requests in flight is unknown. Nothing
-// is sent again, and the next stream is a new session.
+// TestSSELost checks that after the end of the stream, the outcome of requests in flight is
+// unknown. Nothing is sent again, and the next stream is a new session.
 func TestSSELost(t *testing.T) {
 	web := streams(t, &stream{})
 	s := start(t, web.config())
@@ -156,7 +157,7 @@ func TestSSELost(t *testing.T) {
 	}
 }
 
-// TestSSERefused: an unsuccessful status of the POST is the answer.
+// TestSSERefused checks that an unsuccessful status of the POST is the answer.
 func TestSSERefused(t *testing.T) {
 	web := streams(t, &stream{status: func(m incoming) int {
 		if m.Method == "tools/call" {
@@ -171,7 +172,7 @@ func TestSSERefused(t *testing.T) {
 	}
 }
 
-// TestSSEOtherOrigin: credentials are sent only to the configured origin.
+// TestSSEOtherOrigin checks that credentials are sent only to the configured origin.
 func TestSSEOtherOrigin(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("asked elsewhere") }))
 	t.Cleanup(elsewhere.Close)
@@ -184,7 +185,8 @@ func TestSSEOtherOrigin(t *testing.T) {
 	}
 }
 
-// TestSSENoEndpoint: a stream that does not begin with the address for messages is refused.
+// TestSSENoEndpoint checks that a stream that does not begin with the address for messages is
+// refused.
 func TestSSENoEndpoint(t *testing.T) {
 	for name, first := range map[string]string{"message": "event: message\ndata: /m\n\n", "unnamed": "data: /m\n\n", "empty": "event: endpoint\ndata:\n\n", "garbage": "event: endpoint\ndata: ht!tp://%zz\n\n"} {
 		web := streams(t, &stream{named: func(w io.Writer, _ string) { fmt.Fprint(w, first) }})
@@ -197,8 +199,8 @@ func TestSSENoEndpoint(t *testing.T) {
 	}
 }
 
-// TestSSEMessages: the server's requests and notifications come on the stream; answers and
-// cancellations go back by POST.
+// TestSSEMessages checks that the server's requests and notifications come on the stream; answers
+// and cancellations go back by POST.
 func TestSSEMessages(t *testing.T) {
 	web := streams(t, &stream{})
 	s := start(t, web.config())

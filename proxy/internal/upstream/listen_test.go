@@ -17,7 +17,7 @@ type notebook struct {
 func (n *notebook) Send(x *Exchange)             { n.sent <- x.ID }
 func (n *notebook) Cancel(x *Exchange, _ string) { n.cancelled <- x.ID }
 
-// TestAcknowledged: a subscription counts only once it is acknowledged itself. A late
+// TestAcknowledged checks that a subscription counts only once it is acknowledged itself. A late
 // acknowledgement of the previous one has no effect.
 func TestAcknowledged(t *testing.T) {
 	heard := make(chan struct{}, 9)

@@ -97,7 +97,7 @@ func TestCloseEndsTheWholeTree(t *testing.T) {
 	}
 }
 
-// TestChildInheritsNothing: D013. A child has its three streams, a session of its own, and no
+// TestChildInheritsNothing covers D013: a child has its three streams, a session of its own, and no
 // terminal.
 func TestChildInheritsNothing(t *testing.T) {
 	r, w, err := os.Pipe()
@@ -121,8 +121,8 @@ func TestChildInheritsNothing(t *testing.T) {
 	}
 }
 
-// TestForkingChildLeavesNoProcess: D013, F005. Of a child that starts many processes none remains,
-// whatever their groups and sessions.
+// TestForkingChildLeavesNoProcess covers D013 and F005: none of the processes that a child has
+// started remains, whatever their groups and sessions.
 func TestForkingChildLeavesNoProcess(t *testing.T) {
 	s := start(t, child(t, "plain"))
 	pid := s.State().Pid

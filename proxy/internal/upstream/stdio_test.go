@@ -149,8 +149,8 @@ func TestDownAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// TestDeathAtTheStart: the first write can fail before the child's exit is known. The error is
-// still the exit.
+// TestDeathAtTheStart checks that the error describes the child's exit even if the first write
+// fails before the exit is known.
 func TestDeathAtTheStart(t *testing.T) {
 	for range 20 {
 		s := prepare(t, Config{Name: "dead", Command: "false"})

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
-// TestHalfAnAnswer: D019. A child that ends in the middle of a line has not answered, and its call
-// does not wait.
+// TestHalfAnAnswer covers D019: a child that ends in the middle of a line has not answered, and its
+// call does not wait.
 func TestHalfAnAnswer(t *testing.T) {
 	s := start(t, child(t, "plain"))
 	r := <-s.tool("half-exit", "{}").Done()
@@ -22,8 +22,8 @@ func TestHalfAnAnswer(t *testing.T) {
 	s.answer(s.tool("echo", "{}"))
 }
 
-// TestAnswerInPieces: D019. An answer is a whole line, however it is written and whatever surrounds
-// it.
+// TestAnswerInPieces covers D019: an answer is a whole line, however it is written and whatever
+// surrounds it.
 func TestAnswerInPieces(t *testing.T) {
 	s := start(t, child(t, "plain"))
 	x := s.tool("in-pieces", "{}")
@@ -37,8 +37,8 @@ func TestAnswerInPieces(t *testing.T) {
 	}
 }
 
-// TestBombOfOne: D007. A child with endless output without newlines ends with its calls, while
-// another child still answers.
+// TestBombOfOne covers D007: a child with endless output without newlines ends with its calls,
+// while another child still answers.
 func TestBombOfOne(t *testing.T) {
 	c := child(t, "plain")
 	c.MaxMessage = 1 << 20

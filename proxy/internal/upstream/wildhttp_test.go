@@ -20,8 +20,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/transport"
 )
 
-// TestRedirectsAreNotFollowed: D015. Redirects of calls are not followed, not with another method
-// and not to the same host, and nothing is sent to their targets.
+// TestRedirectsAreNotFollowed covers D015: redirects of calls are not followed, not with another
+// method and not to the same host, and nothing is sent to their targets.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	var followed atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
@@ -41,8 +41,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// TestCompressionIsNotUndone: D007. A body that is compressed without being requested is not an
-// answer and is never decompressed.
+// TestCompressionIsNotUndone covers D007: a body that is compressed without being requested is not
+// an answer and is never decompressed.
 func TestCompressionIsNotUndone(t *testing.T) {
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
@@ -78,7 +78,7 @@ func (s *subject) trust(e *endpoint) {
 	s.host.Client.Transport.(*transport.DirectTransport).Other.TLSClientConfig.RootCAs = secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 }
 
-// TestLongHeaders: D007. The header of a response is limited, with and without TLS.
+// TestLongHeaders covers D007: the header of a response is limited, with and without TLS.
 func TestLongHeaders(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		e := &endpoint{call: func(w http.ResponseWriter, _ *http.Request, m incoming) {
@@ -98,7 +98,7 @@ func TestLongHeaders(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswers: D007. An endless answer is cut, or ends when it is cancelled.
+// TestEndlessAnswers covers D007: an endless answer is cut, or ends when it is cancelled.
 func TestEndlessAnswers(t *testing.T) {
 	for name, call := range map[string]func(http.ResponseWriter, *http.Request, incoming){
 		"chunks": func(w http.ResponseWriter, r *http.Request, _ incoming) { pour(w, r, strings.Repeat(" ", 1<<16)) },
@@ -150,8 +150,8 @@ func pour(w http.ResponseWriter, r *http.Request, text string) {
 	}
 }
 
-// TestWhoIsBehindTLS: E030. A server with an untrusted certificate or an outdated TLS version is
-// not used.
+// TestWhoIsBehindTLS covers E030: a server with an untrusted certificate or an outdated TLS version
+// is not used.
 func TestWhoIsBehindTLS(t *testing.T) {
 	for name, configure := range map[string]func(*httptest.Server){
 		"self-signed": func(*httptest.Server) {},
@@ -188,8 +188,8 @@ func TestWhoIsBehindTLS(t *testing.T) {
 	}
 }
 
-// TestListingOpensNothing: G006. However often a server's tools are listed, there is one session
-// and one connection.
+// TestListingOpensNothing covers G006: however often a server's tools are listed, there is one
+// session and one connection.
 func TestListingOpensNothing(t *testing.T) {
 	e := pages(func(string) string { return `"result":{"tools":[{"name":"a"}]}` })
 	var connections atomic.Int64
@@ -218,7 +218,7 @@ func TestListingOpensNothing(t *testing.T) {
 	s.Close()
 }
 
-// TestOddRevisions: D018. A server that agrees on an unknown revision is not used.
+// TestOddRevisions covers D018: a server that agrees on an unknown revision is not used.
 func TestOddRevisions(t *testing.T) {
 	for _, version := range []string{"1900-01-01", "9999-12-31", "", "2026-07-28"} {
 		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -241,7 +241,8 @@ func TestOddRevisions(t *testing.T) {
 	}
 }
 
-// TestMetadataIsNotAsked: no connection is made to the address of a cloud's metadata service.
+// TestMetadataIsNotAsked checks that no connection is made to the address of a cloud's metadata
+// service.
 func TestMetadataIsNotAsked(t *testing.T) {
 	for _, url := range []string{"http://169.254.169.254/mcp", "https://169.254.169.254/mcp", "http://[::ffff:a9fe:a9fe]/mcp"} {
 		s := prepare(t, Config{Name: "metadata", URL: url})

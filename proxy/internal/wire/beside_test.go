@@ -4,8 +4,8 @@ import "testing"
 
 const traced = `"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"`
 
-// TestForwardedMetaIsAsShown: the forwarded _meta is the one that a person was shown, plus members
-// that only identify the request.
+// TestForwardedMetaIsAsShown checks that the forwarded _meta is the one that a person was shown,
+// plus members that only identify the request.
 func TestForwardedMetaIsAsShown(t *testing.T) {
 	for name, c := range map[string]struct{ params, shown, want string }{
 		"nothing":             {`{"name":"x" }`, ``, `{"name":"x" }`},

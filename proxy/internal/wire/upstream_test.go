@@ -198,8 +198,8 @@ func FuzzParseUpstream(f *testing.F) {
 	})
 }
 
-// TestBrokenString: a line break in a string of an upstream's message neither makes an invalid
-// message valid nor changes its text. Between tokens it is white space.
+// TestBrokenString checks that a line break in a string of an upstream's message neither makes an
+// invalid message valid nor changes its text. Between tokens it is white space.
 func TestBrokenString(t *testing.T) {
 	for _, br := range []string{"\r", "\n"} {
 		for body, right := range map[string]bool{`{"a":"b` + br + `c"}`: false, `{` + br + `"a":"b"` + br + `}`: true} {

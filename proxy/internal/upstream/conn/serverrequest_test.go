@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// TestOnOver: f is called before anything else that follows from the end of a request, because that
-// may end the stream to the client.
+// TestOnOver checks that f is called before anything else that follows from the end of a request,
+// because that may end the stream to the client.
 func TestOnOver(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -55,8 +55,8 @@ func overFor(q *ServerRequest) string {
 	return "over"
 }
 
-// TestServerRequestsAreBounded: a server that asks faster than it is answered is refused, and each
-// request gets one answer.
+// TestServerRequestsAreBounded checks that a server that asks faster than it is answered is
+// refused, and each request gets one answer.
 func TestServerRequestsAreBounded(t *testing.T) {
 	var table ServerRequests
 	answers := 0

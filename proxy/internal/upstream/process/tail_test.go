@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestTail: bytes that are in a pipe at the deadline are still read, without waiting for more;
-// without other writers the pipe ends as usual.
+// TestTail checks that bytes that are in a pipe at the deadline are still read, without waiting for
+// more; without other writers the pipe ends as usual.
 func TestTail(t *testing.T) {
 	for _, held := range []bool{true, false} {
 		r, w, err := os.Pipe()
@@ -40,7 +40,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestTailOfChatter: a writer that continues after the deadline is not read forever.
+// TestTailOfChatter checks that a writer that continues after the deadline is not read forever.
 func TestTailOfChatter(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

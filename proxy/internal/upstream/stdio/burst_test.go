@@ -30,8 +30,8 @@ func (b *told) take([]byte, bool) {
 	}
 }
 
-// TestBursts: lines that can be read together are a burst of limited length. A single line is not a
-// burst.
+// TestBursts checks that lines that can be read together are a burst of limited length. A single
+// line is not a burst.
 func TestBursts(t *testing.T) {
 	for _, test := range []struct {
 		lines  int
