@@ -13,20 +13,23 @@ import (
 	"testing"
 )
 
-// An agentStep is one call that an agent makes under the policy of init, and what becomes of it.
+// An agentStep is a call that an agent makes under the policy proposed by petrigate init, with the
+// expected result.
 type agentStep struct {
 	call    string
-	refused string // a part of what the model is told; empty: the call passes
-	asks    bool   // a person is asked, and denies a call that is refused
+	refused string // part of the refusal that the model receives; empty if the call passes
+	asks    bool   // whether a person is asked; the person denies a call that is refused
 }
 
-// refusal finds what the model is told of a call that did not pass.
+// refusal finds the refusal that the model received for a call that did not pass.
 var refusal = regexp.MustCompile(`\(push\) requires a |A person denied `)
 
-// heredocCommit is a commit as agents write it; its message names what the policy asks about.
+// heredocCommit is a commit as agents write it. Its message contains a command that would require
+// an approval.
 const heredocCommit = "git add -A && git commit -q -m \"$(cat <<'EOF'\nAsk for one page at a time\n\nNo git push --force was needed, and no rm -rf.\n\nCo-Authored-By: Agent <noreply@example.com>\nEOF\n)\""
 
-// policySteps is the work of an agent that tells how a script ended, and that of one that does not.
+// policySteps returns the steps for an agent whose hooks report how a script ended, or for one
+// whose hooks do not.
 func (s *agentSite) policySteps() []agentStep {
 	asked := []agentStep{
 		{call: heredocCommit},
@@ -50,7 +53,8 @@ func (s *agentSite) policySteps() []agentStep {
 	}, append(asked[:1:1], append([]agentStep{{call: "git push -q origin HEAD:main"}}, asked[1:]...)...)...)
 }
 
-// TestAgentsPolicy goes the way of docs/first-policy.md with the agents themselves: from init to a policy that is in force.
+// TestAgentsPolicy follows docs/first-policy.md with real agents, from petrigate init to a policy
+// that is enforced.
 func TestAgentsPolicy(t *testing.T) {
 	eachAgent(t, func(t *testing.T, s *agentSite) {
 		if s.http {
@@ -81,7 +85,8 @@ func TestAgentsPolicy(t *testing.T) {
 	})
 }
 
-// governed makes a project, and the policy of init for the agent, in shadow; with a proxy that runs.
+// governed creates a project, lets petrigate init propose a policy in shadow mode for the agent,
+// and starts a proxy.
 func (s *agentSite) governed() {
 	s.t.Helper()
 	s.project()
@@ -91,7 +96,8 @@ func (s *agentSite) governed() {
 	start(s.t, endpoint{Command: s.petrigate, Args: []string{"serve", "--http", "127.0.0.1:" + s.port, "--config", s.config}, Env: s.env}, s.port)
 }
 
-// take lets the agent make the calls of steps, and holds what its model is told against them.
+// take lets the agent make the calls in steps, and compares what the model receives with the
+// expected results.
 func (s *agentSite) take(steps []agentStep) {
 	s.t.Helper()
 	var turns [][]string
@@ -108,7 +114,7 @@ func (s *agentSite) take(steps []agentStep) {
 	}
 }
 
-// further is what a request has that the one before it did not have.
+// further returns the part of a request that the previous request did not contain.
 func further(before, after string) string {
 	start, end := 0, 0
 	for start < min(len(before), len(after)) && before[start] == after[start] {
@@ -120,7 +126,7 @@ func further(before, after string) string {
 	return after[start : len(after)-end]
 }
 
-// project makes a project of the folder of the agent, with tests and a remote.
+// project turns the agent's directory into a project with tests and a remote repository.
 func (s *agentSite) project() {
 	s.t.Helper()
 	for name, content := range map[string]string{
@@ -147,14 +153,14 @@ func (s *agentSite) git(args ...string) {
 	}
 }
 
-// has reports whether the remote has the branch.
+// has reports whether the remote repository has the branch.
 func (s *agentSite) has(branch string) bool {
 	_, err := os.Stat(filepath.Join(s.home, "remote.git", "refs", "heads", branch))
 	return err == nil
 }
 
-// answer is a person, who approves each push that is not forced, and denies all else. The function that it returns ends it, and
-// returns the scripts that it was asked about.
+// answer simulates a person who approves each push that is not forced and denies everything else.
+// The returned function stops this, and returns the scripts that the person was asked about.
 func (s *agentSite) answer() func() []string {
 	s.t.Helper()
 	ctx, stop := context.WithCancel(s.t.Context())

@@ -16,28 +16,29 @@ import (
 	"testing"
 )
 
-// agentPackages names the folder into which npm has installed the agents. They are big, and no
-// part of what the other tests need.
+// agentPackages names the directory in which npm has installed the agents. The other tests do not
+// need these large packages.
 const agentPackages = "PETRIGATE_E2E_AGENTS"
 
-// An agentKind is one that runs petrigate as its hook, and how it runs without a person.
+// An agentKind is an agent that can run petrigate as its hook, with the way to run it without a
+// person.
 type agentKind struct {
-	name    string // of the client, as connect has it
-	pack    string // of npm
-	program string // in the folder of npm
-	hooks   string // the file, in its home
-	http    bool   // its hooks call a URL
-	closes  bool   // it refuses a call where its hook is too slow
-	reports bool   // it says how a script has ended
+	name    string // client name for petrigate connect
+	pack    string // npm package
+	program string // path in the npm directory
+	hooks   string // hooks file in the agent's home directory
+	http    bool   // whether its hooks call a URL
+	closes  bool   // whether it refuses a call if its hook is too slow
+	reports bool   // whether it reports how a script ended
 
-	echo     string // the tool of this name of a server that is called petrigate
-	edit     string // a call that changes a file
+	echo     string // name of the tool echo of a server named petrigate
+	edit     string // call that changes a file
 	args     []string
 	env      []string
-	settings map[string]string // files in its home
+	settings map[string]string // files in its home directory
 }
 
-// agentKinds are the agents that can be run here. MODEL stands for the address of the model.
+// agentKinds returns the agents to test. MODEL stands for the address of the model.
 func agentKinds() []agentKind {
 	claude := agentKind{
 		name: "claude-code", pack: "@anthropic-ai/claude-code@2.1.332", program: "@anthropic-ai/claude-code-linux-x64/claude", hooks: ".claude/settings.json", closes: true, reports: true,
@@ -65,15 +66,15 @@ func agentKinds() []agentKind {
 	}
 }
 
-// An agentSite is a home with an agent, petrigate as its hook, and a proxy.
+// An agentSite is a home directory with an agent, petrigate as its hook, and a proxy.
 type agentSite struct {
 	agentKind
 	t         *testing.T
 	packages  string
 	model     *model
-	home      string // and what is in it
+	home      string // path of the home directory
 	work      string
-	petrigate string // the program that the hook runs
+	petrigate string // path of the program that the hook runs
 	config    string
 	env       map[string]string
 	port      string
@@ -86,7 +87,7 @@ require unit-test before publish
 limit once to 1 per session
 `
 
-// newAgentSite makes petrigate the hook of an agent, as a person does it.
+// newAgentSite makes petrigate an agent's hook in the same way as a person would.
 func newAgentSite(t *testing.T, kind agentKind) *agentSite {
 	t.Helper()
 	wanted(t)
@@ -119,7 +120,7 @@ func newAgentSite(t *testing.T, kind agentKind) *agentSite {
 	return s
 }
 
-// configure writes the configuration of the proxy.
+// configure writes the proxy's configuration.
 func (s *agentSite) configure(settings map[string]any) {
 	s.t.Helper()
 	settings["version"], settings["audit"] = 1, map[string]any{"file": filepath.Join(s.home, "audit.jsonl")}
@@ -144,13 +145,13 @@ func (s *agentSite) write(name, content string) {
 	}
 }
 
-// connect writes the hooks.
+// connect installs the hooks.
 func (s *agentSite) connect() {
 	s.t.Helper()
 	s.ourselves("connect", s.name, "--hooks", "--yes", "--config", s.config)
 }
 
-// ourselves runs petrigate, and returns what it prints.
+// ourselves runs petrigate and returns its output.
 func (s *agentSite) ourselves(args ...string) string {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
@@ -170,8 +171,8 @@ func (s *agentSite) serve() {
 	start(s.t, endpoint{Command: s.petrigate, Args: []string{"serve", "--config", s.config}, Env: s.env}, s.port)
 }
 
-// run lets the agent make the calls that a model tells it, and returns the files that are there then,
-// and what it asked the model.
+// run lets the agent make the calls that the given model turns contain. It returns the files that
+// exist afterwards, and the agent's requests to the model.
 func (s *agentSite) run(turns ...[]string) (files, requests []string) {
 	s.t.Helper()
 	s.model.say(turns)
@@ -210,7 +211,7 @@ func (s *agentSite) token() string {
 	return ""
 }
 
-// eachAgent runs a test with every agent.
+// eachAgent runs a test with each agent.
 func eachAgent(t *testing.T, f func(t *testing.T, s *agentSite)) {
 	for _, kind := range agentKinds() {
 		name := kind.name
@@ -221,15 +222,15 @@ func eachAgent(t *testing.T, f func(t *testing.T, s *agentSite)) {
 	}
 }
 
-// TestAgentsObey: what a real agent calls by its own tools is under the rules. It tells the model
-// why a call is refused, and of calls at once no more pass than may.
+// TestAgentsObey checks that the rules apply to an agent's own tools, that the model learns why a
+// call was refused, and that concurrent calls cannot exceed a limit.
 func TestAgentsObey(t *testing.T) {
 	eachAgent(t, func(t *testing.T, s *agentSite) {
 		s.serve()
 		s.connect()
 		files, requests := s.run([]string{"mkdir p1"}, []string{"ls nothere"}, []string{"mkdir p2"}, []string{"ls ."}, []string{"mkdir p3"}, []string{"touch o1", "touch o2"})
 		published, once := "p3", 0
-		if !s.reports { // nothing is known to have succeeded
+		if !s.reports { // without a report, no call is known to have succeeded
 			published = ""
 		}
 		for _, f := range files {
@@ -249,8 +250,8 @@ func TestAgentsObey(t *testing.T) {
 	})
 }
 
-// TestAgentsWithoutAnswer: without an answer no call is made; but one of an agent that lets a call pass
-// where its hook is too slow, as docs/hooks.md tells.
+// TestAgentsWithoutAnswer checks that no call is made if the hook gets no answer, except by agents
+// that let a call pass if their hook is too slow, which docs/hooks.md documents.
 func TestAgentsWithoutAnswer(t *testing.T) {
 	eachAgent(t, func(t *testing.T, s *agentSite) {
 		s.connect()
@@ -269,7 +270,7 @@ func TestAgentsWithoutAnswer(t *testing.T) {
 	})
 }
 
-// makes lets the agent make a call, which passes or does not.
+// makes lets the agent make a call that creates a file, and checks whether the call passes.
 func (s *agentSite) makes(file string, passes bool) {
 	s.t.Helper()
 	if files, _ := s.run([]string{"echo > " + file}); slices.Contains(files, file) != passes {
@@ -277,7 +278,8 @@ func (s *agentSite) makes(file string, passes bool) {
 	}
 }
 
-// wrongServers puts servers in the place of the proxy that answer an event before a call in no good way.
+// wrongServers replaces the proxy by servers that give invalid answers to an event that precedes a
+// call.
 func (s *agentSite) wrongServers() {
 	s.t.Helper()
 	for name, answer := range map[string]http.HandlerFunc{
@@ -297,8 +299,8 @@ func (s *agentSite) wrongServers() {
 	}
 }
 
-// TestAgentsCountOnce: a call of a tool of a server, of which the agent's hook tells as well, counts once; and
-// what a tool of the agent has done counts for it.
+// TestAgentsCountOnce checks that a call of a server's tool counts only once, although the agent's
+// hook reports it as well, and that the effects of the agent's own tools count.
 func TestAgentsCountOnce(t *testing.T) {
 	eachAgent(t, func(t *testing.T, s *agentSite) {
 		if s.http {
@@ -307,7 +309,7 @@ func TestAgentsCountOnce(t *testing.T) {
 		_, npm := need(t)
 		upstream := scripts()[0].server(t, npm, "", false)
 		rules := "limit echo to 2 per session\n"
-		if s.reports { // else nothing of it is evidence
+		if s.reports { // otherwise, nothing counts as evidence
 			rules += "map bash.command runs ls as look\nrequire look before echo\n"
 		}
 		s.configure(map[string]any{
@@ -315,7 +317,7 @@ func TestAgentsCountOnce(t *testing.T) {
 			"session":    map[string]any{"by": "principal"},
 			"rules":      []any{map[string]any{"inline": rules}},
 		})
-		// Codex keeps the variables of the session from its servers.
+		// Codex does not pass the session's variables to its servers.
 		s.env["TMPDIR"] = s.env["XDG_RUNTIME_DIR"]
 		delete(s.env, "XDG_RUNTIME_DIR")
 		delete(s.env, "XDG_STATE_HOME")
@@ -333,7 +335,7 @@ func TestAgentsCountOnce(t *testing.T) {
 	})
 }
 
-// decisions are those on record: the tool, and whether it passes.
+// decisions returns the recorded decisions, each with the tool and whether the call passed.
 func (s *agentSite) decisions() (all []string) {
 	s.t.Helper()
 	record, err := os.ReadFile(filepath.Join(s.home, "audit.jsonl"))
@@ -355,7 +357,7 @@ func (s *agentSite) decisions() (all []string) {
 	return all
 }
 
-// swap puts another program in the place of petrigate; "": none.
+// swap replaces the program petrigate by a script. If script is empty, it removes the program.
 func (s *agentSite) swap(script string) {
 	s.t.Helper()
 	if err := os.Remove(s.petrigate); err != nil && !os.IsNotExist(err) {
@@ -372,7 +374,7 @@ func (s *agentSite) swap(script string) {
 
 var timeouts = regexp.MustCompile(`"timeout": \d+?(000)?\b`)
 
-// hurry lets the hooks have a second.
+// hurry reduces the hooks' timeout to one second.
 func (s *agentSite) hurry() {
 	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.home, s.hooks))
@@ -382,8 +384,8 @@ func (s *agentSite) hurry() {
 	s.write(s.hooks, timeouts.ReplaceAllString(string(text), `"timeout": 1$1`))
 }
 
-// TestAgentsPipefail: an agent runs a script with the change that shell.pipefail makes. A test that fails in front of a
-// pipe does not count, and one that passes does.
+// TestAgentsPipefail checks that agents run scripts with the change made by shell.pipefail: if a
+// test that is piped into another command fails, it does not count, and if it passes, it does.
 func TestAgentsPipefail(t *testing.T) {
 	eachAgent(t, func(t *testing.T, s *agentSite) {
 		if !s.reports {

@@ -11,7 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// approvals are answers to a question, and whether they let the call pass.
+// approvals maps answers to a question to whether they let the call pass.
 func approvals() map[string]bool {
 	return map[string]bool{
 		`{"action":"accept","content":{"decision":"approve"}}`: true,
@@ -20,7 +20,8 @@ func approvals() map[string]bool {
 	}
 }
 
-// approvalServer holds a call for as long as it says.
+// approvalServer starts petrigate in front of a server. A call waits for an approval as long as
+// hold.
 func approvalServer(t *testing.T, binary, npm string, http bool, hold time.Duration) endpoint {
 	upstream := map[string]endpoint{"everything": scripts()[0].server(t, npm, "", false)}
 	settings := map[string]any{
@@ -70,7 +71,7 @@ func TestApprovalIsParkedWhereNobodyCanBeAsked(t *testing.T) {
 	}
 }
 
-// An answerer answers every question of an mcp-go client with the same.
+// An answerer gives the same answer to every question that an mcp-go client is asked.
 type answerer struct {
 	result mcp.ElicitationResult
 	asked  []string

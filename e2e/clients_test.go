@@ -14,22 +14,22 @@ import (
 	gosdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A guest is a client that hands on what it has made of an answer, not the
-// answer: what it says through petrigate is held against what it says without.
+// A guest is a client that reports how it has interpreted an answer, and not the answer itself. The
+// tests compare what it reports with and without petrigate.
 type guest struct {
 	name string
-	era  string // that it speaks with petrigate, where it says so
+	era  string // revision family that it uses with petrigate, if it says so
 	run  func(t *testing.T, npm string, e endpoint) visit
 }
 
-// A visit is what a guest has to tell.
+// A visit is what a guest reports.
 type visit struct {
 	Era     string          `json:"era"`
 	Tools   json.RawMessage `json:"tools"`
 	Answers []answer        `json:"answers"`
 }
 
-// A toolCall is one call of a guest.
+// A toolCall is a call made by a guest.
 type toolCall struct {
 	Name      string         `json:"name"`
 	Arguments map[string]any `json:"arguments"`
@@ -44,10 +44,11 @@ func guests() []guest {
 	}
 }
 
-// inspected is how many calls the Inspector makes: it starts all anew for each.
+// inspected is the number of calls that the Inspector makes. The number is small, because the
+// Inspector starts everything anew for each call.
 const inspected = 2
 
-// guestCalls are calls of the server that is called everything.
+// guestCalls returns calls of the server named everything.
 func guestCalls() []toolCall {
 	return []toolCall{
 		{"echo", map[string]any{"message": "<b>ünï & ok</b>"}},
@@ -97,8 +98,8 @@ func sameVisit(t *testing.T, got, want visit) {
 	}
 }
 
-// withoutExecution takes from tools what the newer era does not know: the SDK
-// drops it where it speaks that.
+// withoutExecution removes from tools what the newer revision family does not define, because the
+// SDK drops it when it uses that family.
 func withoutExecution(tools []byte, era string) []byte {
 	if era != "modern" {
 		return tools
@@ -106,7 +107,7 @@ func withoutExecution(tools []byte, era string) []byte {
 	return regexp.MustCompile(`"execution":\{[^{}]*\},`).ReplaceAll(tools, nil)
 }
 
-// canonical is b with its keys in order.
+// canonical returns b with sorted keys.
 func canonical(t *testing.T, b json.RawMessage) []byte {
 	t.Helper()
 	var v any
@@ -120,7 +121,7 @@ func canonical(t *testing.T, b json.RawMessage) []byte {
 	return out
 }
 
-// program runs a Node program, and returns what it prints.
+// program runs a Node program and returns its output.
 func program(t *testing.T, stdin []byte, env []string, args ...string) ([]byte, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -138,7 +139,7 @@ func program(t *testing.T, stdin []byte, env []string, args ...string) ([]byte, 
 	return out, err
 }
 
-// typescript2 runs the newer line of the official TypeScript SDK.
+// typescript2 runs the newer major version of the official TypeScript SDK.
 func typescript2(t *testing.T, npm string, e endpoint, mode string) visit {
 	t.Helper()
 	job, err := json.Marshal(struct {
@@ -175,7 +176,7 @@ func goSDK(t *testing.T, e endpoint) visit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = session.Close() }() // an error, where the server has to be told twice
+	defer func() { _ = session.Close() }() // fails if the server has to be told twice
 	listed, err := session.ListTools(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +202,7 @@ func encoded(t *testing.T, v any) json.RawMessage {
 	return b
 }
 
-// inspector runs the command line of the MCP Inspector, once for each request.
+// inspector runs the command line of the MCP Inspector once for each request.
 func inspector(t *testing.T, npm string, e endpoint) visit {
 	t.Helper()
 	var listed struct {
@@ -227,7 +228,7 @@ func inspector(t *testing.T, npm string, e endpoint) visit {
 	return v
 }
 
-// inspect returns what the Inspector prints; its exit code says only that the
+// inspect returns the Inspector's output. The exit code is ignored, because it only means that the
 // result is an error.
 func inspect(t *testing.T, npm string, e endpoint, method string, more ...string) json.RawMessage {
 	t.Helper()

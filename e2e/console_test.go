@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// views are the pages of the console.
+// views lists the console's pages.
 var views = []string{"/inbox", "/activity", "/tools", "/health", "/policy", "/nets", "/sessions"}
 
-// TestConsole drives the console in a real browser. PETRIGATE_SHOTS names a directory for
-// pictures of every view.
+// TestConsole drives the console in a real browser. If PETRIGATE_SHOTS names a directory, it writes
+// a screenshot of each page there.
 func TestConsole(t *testing.T) {
 	binary, npm := need(t)
 	browser, err := exec.LookPath("chromium")
@@ -42,7 +42,7 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-// browse returns what the browser has tried, and what was not as it should be.
+// browse runs a job in the browser. It returns what the browser has tried and what went wrong.
 func browse(t *testing.T, npm string, job map[string]any) map[string]string {
 	t.Helper()
 	in, err := json.Marshal(job)

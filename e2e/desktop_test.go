@@ -13,10 +13,11 @@ import (
 	"time"
 )
 
-// A desktop is a display and a session bus, at which a notification daemon starts by itself.
+// A desktop is a display and a session bus on which a notification daemon starts on demand.
 type desktop struct{ env []string }
 
-// startDesktop starts one until the test ends, or skips the test.
+// startDesktop starts a desktop that runs until the test ends. If that is not possible, it skips
+// the test.
 func startDesktop(t *testing.T) desktop {
 	t.Helper()
 	for _, program := range []string{"Xvfb", "dbus-daemon", "dunst", "dunstctl", "notify-send"} {
@@ -31,7 +32,8 @@ func startDesktop(t *testing.T) desktop {
 	return desktop{env: append(env, "DBUS_SESSION_BUS_ADDRESS="+bus)}
 }
 
-// firstLine starts a program until the test ends, and returns the first line that it prints.
+// firstLine starts a program that runs until the test ends, and returns the first line of its
+// output.
 func firstLine(t *testing.T, env []string, argv ...string) string {
 	t.Helper()
 	c := exec.Command(argv[0], argv[1:]...)
@@ -58,7 +60,7 @@ func firstLine(t *testing.T, env []string, argv ...string) string {
 	return strings.TrimSpace(line)
 }
 
-// run runs a program at the desktop.
+// run runs a program on the desktop.
 func (d desktop) run(t *testing.T, argv ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -72,7 +74,7 @@ func (d desktop) run(t *testing.T, argv ...string) []byte {
 	return out
 }
 
-// shows waits for a notification, and returns its title and its text as they came.
+// shows waits for a notification and returns its unmodified title and text.
 func (d desktop) shows(t *testing.T) (title, body string) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -94,8 +96,8 @@ func (d desktop) shows(t *testing.T) (title, body string) {
 	return title, body
 }
 
-// ask has a client of a name make a call that waits for a person, and returns what petrigate
-// answered it and logged.
+// ask lets a client with the given name make a call that waits for a person. It returns petrigate's
+// answer and log.
 func ask(t *testing.T, binary, client string, env []string) (answer, log string) {
 	t.Helper()
 	settings := map[string]any{
@@ -136,7 +138,8 @@ func ask(t *testing.T, binary, client string, env []string) (answer, log string)
 	return answer, logged.String()
 }
 
-// TestDesktop: a real notification daemon gets the line about an approval as text, whatever is in it.
+// TestDesktop checks that a real notification daemon displays the line about an approval as plain
+// text, whatever it contains.
 func TestDesktop(t *testing.T) {
 	wanted(t)
 	d := startDesktop(t)
@@ -152,7 +155,7 @@ func TestDesktop(t *testing.T) {
 	}
 }
 
-// TestNoDesktop: without a session bus the call waits as it does with one, and the log says so.
+// TestNoDesktop checks that a call also waits if there is no session bus, and that the log says so.
 func TestNoDesktop(t *testing.T) {
 	wanted(t)
 	if _, err := exec.LookPath("notify-send"); err != nil {

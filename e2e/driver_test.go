@@ -16,24 +16,24 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A step is one request.
+// A step is a request to make.
 type step struct {
 	Method   string          `json:"method"`
 	Params   json.RawMessage `json:"params,omitempty"`
 	Progress bool            `json:"progress,omitempty"`
 }
 
-// An answer is what came of a step.
+// An answer is the result of a step.
 type answer struct {
 	Result   json.RawMessage `json:"result,omitempty"`
 	Error    json.RawMessage `json:"error,omitempty"`
 	Progress int             `json:"progress,omitempty"`
 }
 
-// A driver is an MCP client. It connects to e and does the steps in order.
+// A driver is an MCP client. It connects to e and makes the requests in order.
 type driver struct {
 	name   string
-	modern bool // speaks the newer era with petrigate
+	modern bool // whether it uses the newer revision family with petrigate
 	run    func(t *testing.T, e endpoint, steps []step) []answer
 }
 
@@ -51,14 +51,14 @@ func drivers(npm string) []driver {
 	}
 }
 
-// A story is what the TypeScript client tells of its run.
+// A story is what the TypeScript client reports about its run.
 type story struct {
 	Answers []answer          `json:"answers"`
 	Asked   []json.RawMessage `json:"asked"`
 }
 
-// typescript runs the official SDK. elicit is its answer to every question; nil:
-// it cannot be asked.
+// typescript runs the official TypeScript SDK. elicit is the answer to every question; if it is
+// nil, the client cannot be asked.
 func typescript(t *testing.T, npm string, e endpoint, steps []step, elicit json.RawMessage) story {
 	t.Helper()
 	job, err := json.Marshal(struct {
@@ -92,7 +92,7 @@ func typescript(t *testing.T, npm string, e endpoint, steps []step, elicit json.
 	return s
 }
 
-// connect starts an mcp-go client on e.
+// connect starts an mcp-go client that connects to e.
 func connect(t *testing.T, e endpoint, options ...client.ClientOption) (*client.Client, transport.Interface) {
 	t.Helper()
 	var trans transport.Interface
@@ -125,7 +125,7 @@ func connect(t *testing.T, e endpoint, options ...client.ClientOption) (*client.
 	return c, trans
 }
 
-// mcpgo runs an mcp-go client, and takes the results from below its types.
+// mcpgo runs an mcp-go client. It takes the raw results from the transport, below mcp-go's types.
 func mcpgo(t *testing.T, e endpoint, steps []step, options ...client.ClientOption) []answer {
 	t.Helper()
 	modern := len(options) == 0
@@ -152,7 +152,7 @@ func mcpgo(t *testing.T, e endpoint, steps []step, options ...client.ClientOptio
 	return answers
 }
 
-// modernParams adds what the newer era wants in each request.
+// modernParams adds what the newer revision family requires in each request.
 func modernParams(s step) (json.RawMessage, http.Header) {
 	meta := `"_meta":{"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 +
 		`","` + mcp.MetaKeyClientCapabilities + `":{}}`

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestEditor: the protocol library of VS Code speaks with petrigate lsp from the first
-// message to the last.
+// TestEditor checks that VS Code's protocol library can communicate with petrigate lsp from the
+// first message to the last.
 func TestEditor(t *testing.T) {
 	binary, npm := need(t)
 	job, err := json.Marshal(map[string]string{"command": binary, "dir": t.TempDir()})

@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// A model answers an agent as the services of three vendors do: at each request of a conversation
-// with the next turn of a script, the commands that the agent shall run at once, and with a word
-// when there are no more.
+// A model simulates the services of three vendors. It answers each request in a conversation with
+// the next turn of a script, which consists of commands for the agent to run concurrently. When
+// there are no more turns, it answers with a word.
 type model struct {
 	URL string
 
@@ -22,10 +22,11 @@ type model struct {
 
 	mu       sync.Mutex
 	turns    [][]string
-	requests []string // the bodies of those that were answered from the script
+	requests []string // bodies of the requests that were answered from the script
 }
 
-// A call is one that a model wants: of the tool for scripts, or "TOOL {arguments}" of another.
+// called splits a call that the model wants to make into the tool and its arguments. The call is
+// either a script, or has the form "TOOL {arguments}".
 func called(call, shell, argument string) (tool string, arguments json.RawMessage) {
 	if name, rest, ok := strings.Cut(call, " {"); ok && !strings.Contains(name, " ") {
 		return name, json.RawMessage("{" + rest)
@@ -34,7 +35,7 @@ func called(call, shell, argument string) (tool string, arguments json.RawMessag
 	return shell, arguments
 }
 
-// newModel starts a model.
+// newModel starts a model service.
 func newModel(t *testing.T) *model {
 	m := &model{t: t}
 	server := httptest.NewServer(m)
@@ -43,7 +44,7 @@ func newModel(t *testing.T) *model {
 	return m
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP answers a request.
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -61,21 +62,22 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// say gives the model a script, for a conversation to come.
+// say sets the script for the next conversation.
 func (m *model) say(turns [][]string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.turns, m.requests = turns, nil
 }
 
-// asked returns what was asked since.
+// asked returns the requests since the last call of asked.
 func (m *model) asked() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.requests
 }
 
-// turn notes a request, and returns the calls that follow so many turns; nil: there are none.
+// turn records a request and returns the calls of the turn after the given number of completed
+// turns. It returns nil if there are no more turns.
 func (m *model) turn(done int, request []byte) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +88,7 @@ func (m *model) turn(done int, request []byte) []string {
 	return m.turns[done]
 }
 
-// answered returns how many turns an agent has ended that has answered so many calls.
+// answered returns how many turns an agent has completed after answering the given number of calls.
 func (m *model) answered(calls int) (turns int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,7 +101,7 @@ func (m *model) answered(calls int) (turns int) {
 	return turns
 }
 
-// anthropic answers in the form of the Messages API.
+// anthropic answers in the format of the Messages API.
 func (m *model) anthropic(w http.ResponseWriter, body []byte) {
 	var q struct {
 		Stream   bool
@@ -154,7 +156,7 @@ func (m *model) anthropic(w http.ResponseWriter, body []byte) {
 	s.named("message_stop", map[string]any{})
 }
 
-// openai answers in the form of the Responses API.
+// openai answers in the format of the Responses API.
 func (m *model) openai(w http.ResponseWriter, body []byte) {
 	var q struct {
 		Tools []struct{ Type, Name string }
@@ -180,7 +182,7 @@ func (m *model) openai(w http.ResponseWriter, body []byte) {
 	for i, command := range m.turn(done, body) {
 		tool, arguments := called(command, shell, argument)
 		item := map[string]any{"type": "function_call", "id": fmt.Sprintf("fc_%d_%d", done, i), "call_id": fmt.Sprintf("call_%d_%d", done, i), "name": tool, "arguments": string(arguments)}
-		if at := strings.LastIndex(tool, "__"); at > 0 { // it is in the namespace of its server
+		if at := strings.LastIndex(tool, "__"); at > 0 { // the tool is in its server's namespace
 			item["namespace"], item["name"] = tool[:at], tool[at+2:]
 		}
 		items = append(items, item)
@@ -199,7 +201,7 @@ func (m *model) openai(w http.ResponseWriter, body []byte) {
 	}}})
 }
 
-// google answers in the form of generateContent.
+// google answers in the format of generateContent.
 func (m *model) google(w http.ResponseWriter, body []byte, streams bool) {
 	var q struct {
 		Contents []struct {
@@ -241,7 +243,7 @@ func (m *model) google(w http.ResponseWriter, body []byte, streams bool) {
 	stream{w}.data(answer)
 }
 
-// A stream is one of server-sent events.
+// A stream writes server-sent events.
 type stream struct{ w http.ResponseWriter }
 
 func (s stream) named(name string, data map[string]any) {

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// A person answers a question of a call, see testdata/people.mjs.
+// A person answers the question about a call; see testdata/people.mjs.
 type person struct {
 	At     string `json:"at"`
 	Answer string `json:"answer"`
 	Parked bool   `json:"parked"`
 }
 
-// An occasion is one call of a client of the TypeScript SDK that waits for a person.
+// An occasion is a call by a client of the TypeScript SDK that waits for a person.
 type occasion struct {
 	SDK         string          `json:"sdk"`
 	Elicitation json.RawMessage `json:"elicitation,omitempty"`
@@ -32,7 +32,7 @@ type occasion struct {
 	channels     []string
 }
 
-// An outcome is what came of it.
+// An outcome describes how an occasion ended.
 type outcome struct {
 	Era     string            `json:"era"`
 	Asked   []json.RawMessage `json:"asked"`
@@ -40,10 +40,10 @@ type outcome struct {
 	Shown   string            `json:"shown"`
 	Left    []string          `json:"left"`
 
-	allowed int // calls that the record says have passed
+	allowed int // number of calls that have passed according to the audit log
 }
 
-// last is the answer to the last call. An error of the client fails the test.
+// last returns the answer to the last call. If the client has reported an error, it fails the test.
 func (o outcome) last(t *testing.T) answer {
 	t.Helper()
 	for _, a := range o.Answers {
@@ -57,7 +57,7 @@ func (o outcome) last(t *testing.T) answer {
 	return o.Answers[len(o.Answers)-1]
 }
 
-// attend starts petrigate, and lets client and person do what o says.
+// attend starts petrigate and lets the client and the person act as o describes.
 func attend(t *testing.T, binary, npm string, http bool, o occasion) (got outcome) {
 	t.Helper()
 	record := filepath.Join(t.TempDir(), "audit.jsonl")
@@ -97,17 +97,18 @@ func attend(t *testing.T, binary, npm string, http bool, o occasion) (got outcom
 	return got
 }
 
-// lines are the clients of the TypeScript SDK, and the eras that they speak with petrigate.
+// lines maps the clients of the TypeScript SDK to the revision families that they use with
+// petrigate.
 var lines = map[string]string{"1": "legacy", "legacy": "legacy", "auto": "modern"}
 
-// eachEra runs a test for a client of each era.
+// eachEra runs a test for a client of each revision family.
 func eachEra(t *testing.T, f func(t *testing.T, sdk string)) {
 	for _, sdk := range []string{"1", "auto"} {
 		t.Run(sdk, func(t *testing.T) { f(t, sdk) })
 	}
 }
 
-// atPage is an occasion where the client opens pages, and shows nothing itself.
+// atPage returns an occasion in which the client opens pages and shows nothing itself.
 func atPage(t *testing.T, sdk string, p *person) occasion {
 	t.Helper()
 	browser, err := exec.LookPath("chromium")
@@ -120,7 +121,7 @@ func atPage(t *testing.T, sdk string, p *person) occasion {
 	}
 }
 
-// asksForPage fails unless the client was asked once, to open a page.
+// asksForPage fails the test unless the client was asked exactly once, to open a page.
 func (o outcome) asksForPage(t *testing.T, sdk string) {
 	t.Helper()
 	if o.Era != lines[sdk] {
@@ -132,8 +133,8 @@ func (o outcome) asksForPage(t *testing.T, sdk string) {
 	}
 }
 
-// TestPageOfApproval: a client sends its person to the page of the approval, and what they say
-// there is the answer to the call.
+// TestPageOfApproval checks that a client sends its person to the page of the approval, and that
+// what the person answers there is the answer to the call.
 func TestPageOfApproval(t *testing.T) {
 	t.Parallel()
 	binary, npm := need(t)
@@ -157,7 +158,8 @@ func TestPageOfApproval(t *testing.T) {
 	})
 }
 
-// TestPageAnsweredLate: the call has ended meanwhile, and the same call finds the answer.
+// TestPageAnsweredLate checks that if a person answers after the call has ended, the same call made
+// again gets the answer.
 func TestPageAnsweredLate(t *testing.T) {
 	t.Parallel()
 	binary, npm := need(t)
@@ -172,7 +174,8 @@ func TestPageAnsweredLate(t *testing.T) {
 	})
 }
 
-// TestPageNobodyAnswers: that the client has opened the page is no answer, and none is a refusal.
+// TestPageNobodyAnswers checks that opening the page does not count as an answer, and that without
+// an answer the call is refused.
 func TestPageNobodyAnswers(t *testing.T) {
 	binary, npm := need(t)
 	eachEra(t, func(t *testing.T, sdk string) {
@@ -186,14 +189,14 @@ func TestPageNobodyAnswers(t *testing.T) {
 	})
 }
 
-// TestImpatientClients: whatever a client does while a person thinks, its call is executed, once,
-// when somebody at a terminal has approved it, and the client sees no error. Times are shorter
-// than those of real clients, and in the same order.
+// TestImpatientClients checks that, whatever a client does while a person is thinking, its call is
+// executed exactly once after someone at a terminal has approved it, and the client sees no error.
+// The timeouts are shorter than those of real clients, but have the same order.
 func TestImpatientClients(t *testing.T) {
 	t.Parallel()
 	binary, npm := need(t)
 	form, cancel := json.RawMessage(`{"form":{}}`), json.RawMessage(`{"action":"cancel"}`)
-	clients := map[string]occasion{ // those that are asked and say nothing have nobody who looks at the form
+	clients := map[string]occasion{ // if a client is asked but does not answer, no one is looking at the form
 		"usual":    {Timeout: 60_000, hold: 3 * time.Second, Elicitation: form},
 		"hasty":    {Timeout: 10_000, hold: time.Second, Elicitation: form},
 		"mute":     {Timeout: 60_000, hold: 100 * time.Millisecond},
@@ -203,7 +206,7 @@ func TestImpatientClients(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachEra(t, func(t *testing.T, sdk string) {
 				o := o
-				if sdk == "auto" && o.Says == nil { // there a client waits for its person by itself
+				if sdk == "auto" && o.Says == nil { // in this case, the client itself waits for its person
 					o.Elicitation = nil
 				}
 				o.SDK, o.Calls, o.Person = sdk, 3, &person{At: "terminal", Answer: "approve", Parked: true}

@@ -9,14 +9,15 @@ import (
 	"testing"
 )
 
-// serve writes a configuration and starts petrigate with it. settings are the
-// members beside mcpServers.
+// serve writes a configuration and starts petrigate with it. settings contains the members other
+// than mcpServers.
 func serve(t *testing.T, binary string, upstreams map[string]endpoint, settings map[string]any, http bool) endpoint {
 	t.Helper()
 	return serveIn(t, binary, ours(t), upstreams, settings, http)
 }
 
-// serveIn is serve in an environment, which verbs of the program that are to find it need.
+// serveIn is like serve but uses the given environment, which other commands need in order to find
+// the proxy.
 func serveIn(t *testing.T, binary string, env map[string]string, upstreams map[string]endpoint, settings map[string]any, http bool) endpoint {
 	t.Helper()
 	servers := map[string]any{}
@@ -38,7 +39,7 @@ func serveIn(t *testing.T, binary string, env map[string]string, upstreams map[s
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "petrigate.yaml") // JSON is YAML
+	file := filepath.Join(t.TempDir(), "petrigate.yaml") // JSON is also YAML
 	if err := os.WriteFile(file, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestServeIsTransparent(t *testing.T) {
 	t.Parallel()
 	binary, npm := need(t)
 	root := filepath.Join(t.TempDir(), "root")
-	// Of several servers, what proves something has to say whose it is.
+	// If there are several servers, rules must say which server's tool counts as evidence.
 	qualified := strings.NewReplacer("require read_file", "require filesystem.read_file", "per echo", "per everything.echo").Replace(rules)
 	settings := map[string]any{
 		"rules": []any{map[string]any{"inline": qualified}},
@@ -92,7 +93,7 @@ func TestServeIsTransparent(t *testing.T) {
 	}
 }
 
-// unprefixed returns the tools whose name begins with prefix, without it.
+// unprefixed returns the tools whose names begin with prefix, after removing the prefix.
 func unprefixed(t *testing.T, result json.RawMessage, prefix string) json.RawMessage {
 	t.Helper()
 	var all []json.RawMessage

@@ -22,12 +22,12 @@ import (
 	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
-// patience bounds every wait for another program: it ends tests that would
-// hang, and nothing is measured with it.
+// patience limits each wait for another program. It only ends tests that would otherwise hang, and
+// does not measure anything.
 const patience = 3 * time.Minute
 
 func TestMain(m *testing.M) {
-	if len(os.TempDir()) > 28 { // else the paths of sockets would be too long
+	if len(os.TempDir()) > 28 { // otherwise, the paths of sockets would be too long
 		_ = os.Setenv("TMPDIR", "/tmp")
 	}
 	code := m.Run()
@@ -41,7 +41,8 @@ var binaryDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("",
 
 var builtOnce sync.Once
 
-// build is the path of the binary, which is built once where no other is named.
+// build returns the path of the binary. Unless the environment names one, it builds the binary
+// once.
 func build(t *testing.T) string {
 	t.Helper()
 	if os.Getenv(testbinary.Variable) != "" {
@@ -56,7 +57,7 @@ func build(t *testing.T) string {
 	return path
 }
 
-// packages installs the npm packages once, and returns their directory.
+// packages installs the npm packages once and returns their directory.
 var packages = sync.OnceValues(func() (string, error) {
 	if _, err := exec.LookPath("npm"); err != nil {
 		return "", fmt.Errorf("npm is missing")
@@ -77,8 +78,8 @@ var packages = sync.OnceValues(func() (string, error) {
 	return dir, install(dir, lock)
 })
 
-// install fills a directory beside dir, and gives it its name when it is
-// complete, so that dir is never half of one.
+// install installs into a directory next to dir and renames it when it is complete, so that dir
+// never contains only a part.
 func install(dir string, lock []byte) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
@@ -114,8 +115,8 @@ func install(dir string, lock []byte) error {
 	return nil
 }
 
-// wanted skips the test unless end-to-end tests are asked for, and reports
-// whether what they need may not be missing.
+// wanted skips the test unless end-to-end tests are requested. It reports whether missing
+// prerequisites are an error.
 func wanted(t *testing.T) (required bool) {
 	t.Helper()
 	switch mode := os.Getenv("PETRIGATE_E2E"); mode {
@@ -141,7 +142,7 @@ func need(t *testing.T) (binary, npm string) {
 	return build(t), npm
 }
 
-// An endpoint is a server: a command that speaks stdio, or a URL.
+// An endpoint is a server: either a command that communicates over stdio, or a URL.
 type endpoint struct {
 	Command string            `json:"command,omitempty"`
 	Args    []string          `json:"args,omitempty"`
@@ -151,14 +152,14 @@ type endpoint struct {
 
 func (e endpoint) argv() []string { return append([]string{e.Command}, e.Args...) }
 
-// environment is all that the programs of a test inherit.
+// environment returns everything that a test's programs inherit.
 func environment(t *testing.T) map[string]string {
-	env := map[string]string{"GORACE": "halt_on_error=1"} // a race ends petrigate, and so fails the test
+	env := map[string]string{"GORACE": "halt_on_error=1"} // a data race ends petrigate and thereby fails the test
 	for _, name := range []string{"PATH", "HOME"} {
 		env[name] = os.Getenv(name)
 	}
-	// State and sockets of this test alone. The path is short, as those of
-	// sockets have to be.
+	// Each test has its own state directory and sockets. The path is short, as the paths of sockets
+	// must be.
 	dir, err := os.MkdirTemp("", "pg-")
 	if err != nil {
 		t.Fatal(err)
@@ -168,8 +169,8 @@ func environment(t *testing.T) map[string]string {
 	return env
 }
 
-// ours is the environment of petrigate: servers may take as long to start as a
-// busy machine makes them.
+// ours returns the environment of petrigate. On a busy machine, servers may take a long time to
+// start.
 func ours(t *testing.T) map[string]string {
 	env := environment(t)
 	env["PETRIGATE_STARTUP"] = patience.String()
@@ -185,9 +186,9 @@ func list(env map[string]string) []string {
 	return out
 }
 
-// freePort returns a port that nobody listens at, and that no system gives to
-// those who want any: else another test could have it before the program that
-// it is for.
+// freePort returns a port on which no one listens. The operating system does not hand out this port
+// to programs that ask for any port; otherwise, another test could get it before the program that
+// needs it.
 func freePort(t *testing.T) string {
 	for range 100 {
 		port := strconv.Itoa(20_000 + rand.IntN(10_000))
@@ -200,8 +201,8 @@ func freePort(t *testing.T) string {
 	return ""
 }
 
-// start runs a program that listens at the port until the test ends, and
-// returns once it does. Its output is shown if the test fails.
+// start runs a program that listens on the given port until the test ends. It returns when the
+// program is listening. If the test fails, the program's output is shown.
 func start(t *testing.T, e endpoint, port string) {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "output"))

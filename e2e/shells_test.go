@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// shellPackages names the folder into which npm has installed servers that run scripts.
+// shellPackages names the directory in which npm has installed servers that run scripts.
 const shellPackages = "PETRIGATE_E2E_SHELLS"
 
-// TestShellServers: a script that failed, or is still running, does not count as evidence, whatever the
-// server says of it.
+// TestShellServers checks that a script that has failed or is still running does not count as
+// evidence, whatever the server says about it.
 func TestShellServers(t *testing.T) {
 	for _, c := range []struct {
 		name, program, tool, scripts string
-		success                      string          // the line that check proposes
-		exits                        map[string]bool // scripts, and whether they are evidence
+		success                      string          // the line that petrigate check proposes
+		exits                        map[string]bool // maps scripts to whether they count as evidence
 	}{
 		{
 			name: "desktop-commander", program: "@wonderwhy-er/desktop-commander/dist/index.js", tool: "start_process",

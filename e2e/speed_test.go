@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// TestConsoleSpeed prints how long the console takes from a click to the painted change in a
-// real browser, with 10,000 rows of activity, 1,000 questions and 60 nets. It runs where
-// PETRIGATE_SPEED is set, and is no judgement: a busy machine is slow.
+// TestConsoleSpeed measures in a real browser how long the console takes from a click until the
+// change is painted, with 10,000 rows of activity, 1,000 questions and 60 nets. It runs only if
+// PETRIGATE_SPEED is set, and only prints the results, because a busy machine is slow.
 func TestConsoleSpeed(t *testing.T) {
 	if os.Getenv("PETRIGATE_SPEED") == "" {
 		t.Skip("PETRIGATE_SPEED=1 measures the console in a browser")

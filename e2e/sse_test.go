@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestOldServers: a server that knows only HTTP+SSE is found to be one, and
-// what clients see of it is what they see of it over streamable HTTP.
+// TestOldServers checks that petrigate detects servers that only know HTTP+SSE, and that clients
+// see the same as over streamable HTTP.
 func TestOldServers(t *testing.T) {
 	t.Parallel()
 	binary, npm := need(t)
@@ -27,7 +27,7 @@ func TestOldServers(t *testing.T) {
 	}
 }
 
-// old is the server by HTTP+SSE.
+// old starts the server with HTTP+SSE.
 func (s script) old(t *testing.T, npm, root string) endpoint {
 	e := s.server(t, npm, root, false)
 	port := freePort(t)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestTasksSeeNoProxy: what the official TypeScript SDK makes of the life of a
-// task is the same through petrigate as without.
+// TestTasksSeeNoProxy checks that the official TypeScript SDK reports the same about the life of a
+// task through petrigate as without it.
 func TestTasksSeeNoProxy(t *testing.T) {
 	t.Parallel()
 	binary, npm := need(t)
@@ -28,8 +28,7 @@ func TestTasksSeeNoProxy(t *testing.T) {
 	}
 }
 
-// heardBy is what a client says that it was told. What an id of a task is in a
-// text is left out.
+// heardBy returns what a client reports to have received. It removes the task's ID from texts.
 func heardBy(t *testing.T, script, npm string, e endpoint) []byte {
 	t.Helper()
 	job, err := json.Marshal(e)

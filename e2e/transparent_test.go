@@ -13,15 +13,14 @@ import (
 	"time"
 )
 
-// A script is a server and what is asked of it: its list of tools, and calls
-// of all of them.
+// A script is a server with the requests to make: its list of tools, and calls of all of them.
 type script struct {
 	name  string
-	http  bool // the server speaks streamable HTTP too
+	http  bool // whether the server also supports streamable HTTP
 	args  func(root string) []string
-	calls []string // name and arguments
+	calls []string // names and arguments
 
-	requests []string // of other methods, with their params
+	requests []string // other methods, with their params
 }
 
 func scripts() []script {
@@ -80,8 +79,8 @@ func scripts() []script {
 	}}
 }
 
-// steps is the list, each call, and the list again. prefix stands before the
-// names of tools.
+// steps returns the requests: the list of tools, each call, and the list again. prefix is the
+// prefix of tool names.
 func (s script) steps(root, prefix string) []step {
 	steps := []step{{Method: "tools/list"}}
 	for _, call := range s.calls {
@@ -103,7 +102,7 @@ func (s script) steps(root, prefix string) []step {
 	return append(steps, step{Method: "tools/list"})
 }
 
-// A world is the directory of one run: a fresh one at the same path each time.
+// world creates the directory for a run, which is new but has the same path each time.
 func world(t *testing.T, root string) {
 	t.Helper()
 	old := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -120,7 +119,7 @@ func world(t *testing.T, root string) {
 	}
 }
 
-// server starts what the script speaks to, and returns it.
+// server starts what the script communicates with, and returns its endpoint.
 func (s script) server(t *testing.T, npm, root string, http bool) endpoint {
 	main := filepath.Join(npm, "node_modules/@modelcontextprotocol/server-"+s.name+"/dist/index.js")
 	e := endpoint{Command: "node", Args: append([]string{main}, s.args(root)...), Env: environment(t)}
@@ -133,7 +132,7 @@ func (s script) server(t *testing.T, npm, root string, http bool) endpoint {
 	return endpoint{URL: "http://127.0.0.1:" + port + "/mcp"}
 }
 
-// rules is a policy that looks at every call and refuses none of these.
+// rules is a policy that examines every call but refuses none of those made here.
 const rules = `limit echo to 1000000 per session
 require read_file before no-such-tool
 block no-such-tool
@@ -141,7 +140,7 @@ map echo.message zzz as no-such-tool
 limit get-sum to 1000 per echo
 `
 
-// wrap puts petrigate in front of upstream.
+// wrap starts petrigate in front of upstream.
 func wrap(t *testing.T, binary string, upstream endpoint, http bool) endpoint {
 	file := filepath.Join(t.TempDir(), "policy.rules")
 	if err := os.WriteFile(file, []byte(rules), 0o600); err != nil {
@@ -206,7 +205,7 @@ func kind(http bool) string {
 	return "stdio"
 }
 
-// compare compares what came through petrigate with what came without.
+// compare compares the answers received through petrigate with those received without it.
 func compare(t *testing.T, steps []step, got, want []answer, modern bool) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -222,7 +221,7 @@ func compare(t *testing.T, steps []step, got, want []answer, modern bool) {
 			w.Result = items(t, w.Result, list, "")
 		}
 		if modern && strings.Contains(string(g.Error), "-32021") && strings.Contains(string(w.Result), "requires task augmentation") {
-			continue // each era has its own way to refuse a call that can be a task only
+			continue // each revision family has its own way to refuse a call that requires a task
 		}
 		for _, pair := range [][2]json.RawMessage{{g.Result, w.Result}, {g.Error, w.Error}} {
 			a, b := steady(pair[0]), steady(pair[1])
@@ -233,16 +232,16 @@ func compare(t *testing.T, steps []step, got, want []answer, modern bool) {
 				t.Errorf("%s %s:\n got %s\nwant %s", s.Method, s.Params, a, b)
 			}
 		}
-		// The TypeScript client drops progress that it reads together with
-		// the result, so that even its direct runs differ by the last one.
+		// The TypeScript client drops progress that it reads together with the result, so that even
+		// its direct runs may differ in the last progress notification.
 		if (g.Progress == 0) != (w.Progress == 0) {
 			t.Errorf("%s %s: %d progress notifications, want %d", s.Method, s.Params, g.Progress, w.Progress)
 		}
 	}
 }
 
-// items returns the named list of a result, without what petrigate offers itself,
-// and the names without the prefix.
+// items returns the named list in a result, without petrigate's own items and without prefixes in
+// names.
 func items(t *testing.T, result json.RawMessage, list, prefix string) json.RawMessage {
 	t.Helper()
 	var r map[string]json.RawMessage
@@ -262,7 +261,7 @@ func items(t *testing.T, result json.RawMessage, list, prefix string) json.RawMe
 	return out
 }
 
-// tools returns the array of tools in a result of tools/list, as it stands.
+// tools returns the unmodified array of tools in a tools/list result.
 func tools(t *testing.T, result json.RawMessage) json.RawMessage {
 	t.Helper()
 	var r struct {
@@ -275,7 +274,7 @@ func tools(t *testing.T, result json.RawMessage) json.RawMessage {
 	return r.Tools
 }
 
-// steady replaces what differs from run to run.
+// steady replaces everything that differs in each run.
 func steady(b []byte) []byte {
 	for _, pattern := range []string{
 		`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, // a session
@@ -288,8 +287,8 @@ func steady(b []byte) []byte {
 	return environ(b)
 }
 
-// environ sorts the variables in the result of get-env, and drops those that
-// differ by the way in which a program was started.
+// environ sorts the variables in the result of get-env, and drops those that depend on how a
+// program was started.
 func environ(b []byte) []byte {
 	var r struct {
 		Content []struct{ Type, Text string }
@@ -307,7 +306,7 @@ func environ(b []byte) []byte {
 	return []byte(strings.Join(slices.Sorted(maps.Keys(env)), " "))
 }
 
-// older takes from a result what the newer era adds to it, and sorts the rest.
+// older removes from a result what the newer revision family adds, and sorts the rest.
 func older(t *testing.T, b []byte) []byte {
 	t.Helper()
 	var r map[string]json.RawMessage

@@ -14,8 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/docpage"
 )
 
-// TestTutorial goes the way of docs/tutorial.md with the servers of npm, and compares all that the page
-// shows but for the questions: nobody is at a terminal. TestTutorial of cmd/petrigate answers them.
+// TestTutorial follows docs/tutorial.md with the real servers from npm, and compares everything
+// that the page shows except the questions, because there is no terminal. TestTutorial in
+// cmd/petrigate answers the questions.
 func TestTutorial(t *testing.T) {
 	binary, npm := need(t)
 	page, err := os.ReadFile(filepath.Join("..", "docs", "tutorial.md"))
@@ -24,7 +25,7 @@ func TestTutorial(t *testing.T) {
 	}
 	env := ours(t)
 	env["HOME"], env["XDG_STATE_HOME"] = env["XDG_RUNTIME_DIR"], ""
-	env["NPM_CONFIG_OFFLINE"] = "true" // the packages are there, at the versions of package-lock.json
+	env["NPM_CONFIG_OFFLINE"] = "true" // the packages are installed in the versions that package-lock.json specifies
 	npx, err := exec.LookPath("npx")
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +46,7 @@ func TestTutorial(t *testing.T) {
 	w.Page(t, unasked(string(page)))
 }
 
-// inFolder makes a directory with an npx that looks for packages in a folder.
+// inFolder creates a directory with an npx that looks for packages in the given directory.
 func inFolder(t *testing.T, npx, folder string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -55,14 +56,14 @@ func inFolder(t *testing.T, npx, folder string) string {
 	return dir
 }
 
-// question is the line of one in an output, and the empty line below it.
+// question matches the line of a question in the output, and the empty line below it.
 var question = regexp.MustCompile(`(?m)^.*\? \[y/N\] y\n\n?`)
 
-// unasked is a page without questions.
+// unasked returns a page without its questions.
 func unasked(page string) string { return question.ReplaceAllString(page, "") }
 
-// TestRecordedTools compares the lists of tools that the tutorial is tested with by TestTutorial of
-// cmd/petrigate with those of the servers. The schemas of results are left out there.
+// TestRecordedTools compares the recorded tool lists, which TestTutorial in cmd/petrigate uses,
+// with those of the real servers. The recorded lists do not contain output schemas.
 func TestRecordedTools(t *testing.T) {
 	_, npm := need(t)
 	for _, name := range []string{"filesystem", "memory", "everything"} {

@@ -7,19 +7,17 @@ import (
 	"strings"
 )
 
-// compare says where what came through petrigate is not what came directly.
+// compare returns the differences between what was received through petrigate and what was received
+// directly.
 //
-// Not compared is what each side makes up by itself:
-//   - the ids of requests to the client, and requestState, which petrigate also
-//     gives where the server has none;
-//   - a progress token that a server says back;
-//   - capabilities and supportedVersions, and how long the introduction and the
-//     list of tools may be kept, which are petrigate's own;
-//   - the text of the errors that petrigate gives itself: unknown methods, tools and
-//     versions, and params that are wrong;
-//   - whether a request that the client gave up is answered;
-//   - how often news came that belong to no request (changed lists, updated
-//     resources), which depends on time.
+// It ignores what each side generates by itself:
+//
+//   - the IDs of requests to the client, and requestState, which petrigate also uses if the server does not
+//   - progress tokens that a server repeats
+//   - capabilities and supportedVersions, and how long the introduction and the tool list may be cached, because these are petrigate's own
+//   - the text of petrigate's own errors, for unknown methods, tools and versions, and for invalid params
+//   - whether a request that the client has canceled is answered
+//   - how many notifications arrive that do not belong to a request (changed lists, updated resources), because this depends on timing
 func compare(direct, through transcript, except []string) (differences []string) {
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
 	for i, request := range direct.requests {
@@ -46,7 +44,7 @@ func compare(direct, through transcript, except []string) (differences []string)
 	return differences
 }
 
-// normal is an answer without what is made up.
+// normal returns an answer without the parts that each side generates.
 func normal(request entry, answer json.RawMessage) string {
 	if answer == nil {
 		return "nothing"
@@ -73,21 +71,21 @@ func normal(request entry, answer json.RawMessage) string {
 	return string(result)
 }
 
-// saysToken reports whether a result is one text that is a single word: the
-// fixture of the suite says the progress token that it got.
+// saysToken reports whether a result consists of a single word of text, because the suite's fixture
+// returns the progress token that it received.
 func saysToken(result json.RawMessage) bool {
 	var blocks []struct{ Text string }
 	return json.Unmarshal(at(result, "content"), &blocks) == nil && len(blocks) == 1 && len(strings.Fields(blocks[0].Text)) == 1
 }
 
-// isNews reports whether messages of a method belong to no request: how often such
-// news come depends on time, so a replay waits for each kind of them once.
+// isNews reports whether messages with the given method do not belong to a request. How many of
+// them arrive depends on timing, so a replay waits for each kind only once.
 func isNews(method string) bool {
 	return strings.HasPrefix(method, "notifications/") && method != "notifications/progress" && method != "notifications/message"
 }
 
-// lines are messages as text: what belongs to a request in order, and of the
-// rest each once.
+// lines converts messages to text. Messages that belong to a request keep their order; of the
+// others, each is listed once.
 func lines(messages []json.RawMessage) string {
 	var ordered, news []string
 	for _, m := range messages {

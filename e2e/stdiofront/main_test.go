@@ -18,10 +18,11 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// childMark makes the test binary the server: its value is the flags.
+// childMark is an environment variable that turns the test binary into the server. Its value
+// contains the flags.
 const childMark = "STDIOFRONT_TEST_SERVER"
 
-// TestMain is the relay, the replay or the server where the test binary is started as one.
+// TestMain runs the relay, the replay or the server if the test binary was started as one of these.
 func TestMain(m *testing.M) {
 	if flags, ok := os.LookupEnv(childMark); ok {
 		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// run returns 0, 1 where something differs, and 2 where that cannot be told.
+// run returns 0, or 1 if there are differences, or 2 if that cannot be determined.
 func run(ctx context.Context, verb string, args []string) int {
 	differences, err := 0, error(nil)
 	if verb == "record" {
@@ -53,7 +54,7 @@ func run(ctx context.Context, verb string, args []string) int {
 	return 0
 }
 
-// record relays until ctx ends, and then writes the recording.
+// record relays messages until ctx ends, and then writes the recording.
 func record(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("record", flag.ContinueOnError)
 	listen := flags.String("listen", "127.0.0.1:0", "address of the relay")
@@ -79,7 +80,7 @@ func record(ctx context.Context, args []string) error {
 	return errors.Join(r.write(f), f.Close())
 }
 
-// replay replays recordings to two servers and returns how often they differ.
+// replay replays recordings to two servers and returns the number of differences.
 func replay(args []string, out io.Writer) (differences int, err error) {
 	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
 	direct := flags.String("direct", "", "shell command of the server")
@@ -118,11 +119,11 @@ func replay(args []string, out io.Writer) (differences int, err error) {
 	return differences, nil
 }
 
-// tries limits the replays to the server without petrigate. On a busy machine the fixture
-// sometimes drops a subscription, and the replay misses messages of the recording.
+// tries limits how many times a recording is replayed to the server without petrigate. On a busy
+// machine, the fixture sometimes drops a subscription, so that the replay misses messages.
 const tries = 3
 
-// both replays a conversation twice and compares.
+// both replays a conversation to both servers and compares the results.
 func both(direct, through []string, conversation []entry, except []string) (requests int, differences []string, err error) {
 	var want transcript
 	for range tries {

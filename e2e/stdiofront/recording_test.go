@@ -9,17 +9,17 @@ import (
 	"slices"
 )
 
-// An entry is one message of a recording.
+// An entry is a message in a recording.
 type entry struct {
 	Session string          `json:"session,omitempty"` // of the older era, in the order of their coming
 	From    string          `json:"from"`              // client or server
 	Message json.RawMessage `json:"message,omitempty"`
 	Left    json.RawMessage `json:"left,omitempty"` // in place of a message: the id of a request whose client went away
 
-	dropped bool // only HTTP knows it
+	dropped bool // whether the message only makes sense over HTTP
 }
 
-// The members of a message that say what it is.
+// An envelope contains the members that identify a message.
 type envelope struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -30,11 +30,11 @@ type envelope struct {
 
 func (e entry) read() envelope {
 	var m envelope
-	_ = json.Unmarshal(e.Message, &m) // only messages that can be read are recorded
+	_ = json.Unmarshal(e.Message, &m) // cannot fail: only valid messages are recorded
 	return m
 }
 
-// writeRecording writes an entry a line.
+// writeRecording writes one entry per line.
 func writeRecording(w io.Writer, entries []*entry) error {
 	out := bufio.NewWriter(w)
 	encoder := json.NewEncoder(out)
@@ -50,8 +50,8 @@ func writeRecording(w io.Writer, entries []*entry) error {
 	return out.Flush()
 }
 
-// readRecording returns the conversations of a recording: those of the sessions,
-// and that without one.
+// readRecording returns the conversations in a recording: one for each session, and one for
+// messages without a session.
 func readRecording(r io.Reader) ([][]entry, error) {
 	var order []string
 	bySession := map[string][]entry{}
@@ -74,13 +74,12 @@ func readRecording(r io.Reader) ([][]entry, error) {
 	}
 }
 
-// changed is a message, or the params of one, with another value of a member.
+// changed returns a message, or its params, with the value of one member replaced.
 func changed(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
 	return edited(object, func(members map[string]json.RawMessage) { members[key] = value })
 }
 
-// without is an object without some of its members, the rest of them in the
-// order of their keys.
+// without returns an object without the given members. The remaining members are sorted by key.
 func without(object json.RawMessage, keys ...string) json.RawMessage {
 	return edited(object, func(members map[string]json.RawMessage) {
 		for _, key := range keys {
@@ -104,7 +103,7 @@ func edited(object json.RawMessage, edit func(map[string]json.RawMessage)) json.
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// at is a member of an object by its path; nil: there is none.
+// at returns the member of an object at the given path, or nil if there is none.
 func at(object json.RawMessage, path ...string) json.RawMessage {
 	for _, key := range path {
 		var members map[string]json.RawMessage

@@ -13,14 +13,14 @@ import (
 
 const sessionHeader = "Mcp-Session-Id"
 
-// A relay passes HTTP on to a server as it came, and records the messages.
+// A relay forwards HTTP requests unchanged to a server, and records the messages.
 type relay struct {
 	to     string
 	client *http.Client
 
 	mu       sync.Mutex
 	entries  []*entry
-	sessions map[string]string // their names in the recording
+	sessions map[string]string // names of the sessions in the recording
 }
 
 func newRelay(to string) *relay {
@@ -30,7 +30,7 @@ func newRelay(to string) *relay {
 	}}
 }
 
-// ServeHTTP relays one request.
+// ServeHTTP relays a request.
 func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -63,10 +63,10 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	answer, _ := io.ReadAll(response.Body)
 	r.record(session, "server", answer)
-	_, _ = w.Write(answer) // a client that is gone needs none
+	_, _ = w.Write(answer) // the client may be gone
 }
 
-// said records what a client sends; nil: it is no message.
+// said records what a client sends. It returns nil if that is not a message.
 func (r *relay) said(req *http.Request, body []byte) *entry {
 	session, known := r.session(req.Header.Get(sessionHeader))
 	var m envelope
@@ -87,8 +87,8 @@ func (r *relay) session(id string) (name string, known bool) {
 	return name, known
 }
 
-// settle takes back what was answered by a status alone, and names the session
-// that an answer opens.
+// settle removes a message that was answered by a status alone, and names the session that an
+// answer opens.
 func (r *relay) settle(said *entry, req *http.Request, response *http.Response) (session string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +109,7 @@ func (r *relay) settle(said *entry, req *http.Request, response *http.Response) 
 	return said.Session
 }
 
-// record notes a message, unless it is none.
+// record records a message. It does nothing if the bytes are not a message.
 func (r *relay) record(session, from string, message []byte) *entry {
 	var compact bytes.Buffer
 	var m envelope
@@ -123,7 +123,7 @@ func (r *relay) record(session, from string, message []byte) *entry {
 	return e
 }
 
-// left notes that the client of a request has closed the connection.
+// left records that the client of a request has closed the connection.
 func (r *relay) left(req *http.Request, said *entry) {
 	if said == nil || req.Context().Err() == nil || said.read().Method == "" {
 		return
@@ -133,7 +133,7 @@ func (r *relay) left(req *http.Request, said *entry) {
 	r.entries = append(r.entries, &entry{Session: said.Session, From: "client", Left: said.read().ID})
 }
 
-// events passes an event stream on, and reports whether it came to its end.
+// events forwards an event stream. It reports whether the stream came to its end.
 func (r *relay) events(w http.ResponseWriter, stream io.Reader, session string) bool {
 	lines := bufio.NewReader(stream)
 	var data []byte
@@ -142,7 +142,7 @@ func (r *relay) events(w http.ResponseWriter, stream io.Reader, session string) 
 		if part, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 			data = append(data, part...)
 		} else if len(bytes.TrimSpace(line)) == 0 && data != nil {
-			r.record(session, "server", data) // first, so that what it causes comes later
+			r.record(session, "server", data) // before forwarding, so that what the message causes is recorded later
 			data = nil
 		}
 		if _, gone := w.Write(line); gone != nil {

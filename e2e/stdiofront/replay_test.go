@@ -11,34 +11,34 @@ import (
 	"time"
 )
 
-// patience bounds the wait for what came in the recording.
+// patience limits the wait for something that the recording contains.
 const patience = 2 * time.Minute
 
-// A transcript is what came back in a replay.
+// A transcript contains what was received in a replay.
 type transcript struct {
-	left          map[int]bool            // requests that the client gave up, by number
-	requests      []entry                 // of the client, in order
+	left          map[int]bool            // requests that the client has canceled, by number
+	requests      []entry                 // the client's requests in order
 	answers       map[int]json.RawMessage // by the number of the request
-	asked         []json.RawMessage       // method and params of requests to the client
-	notifications []json.RawMessage       // method and params
-	missing       []string                // what came in the recording and not now
+	asked         []json.RawMessage       // methods and params of requests to the client
+	notifications []json.RawMessage       // methods and params of notifications
+	missing       []string                // what the recording contains but the replay did not receive
 }
 
-// A player sends one conversation of a recording again.
+// A player replays one conversation of a recording.
 type player struct {
 	in   io.Writer
-	from <-chan []byte // lines of the server
+	from <-chan []byte // lines from the server
 	transcript
 
-	numbers map[string]int             // of the client's requests, by the id in the recording
-	states  map[string]json.RawMessage // that servers have made, by what the recording has
-	ids     map[string]json.RawMessage // of requests to the client, by the id in the recording
-	open    []envelope                 // requests to the client that the recording has not come to
-	heard   map[string]int             // notifications that it has not come to, by method
+	numbers map[string]int             // maps the IDs in the recording to the numbers of the client's requests
+	states  map[string]json.RawMessage // maps states in the recording to those that the server has created
+	ids     map[string]json.RawMessage // maps the IDs in the recording to those of requests to the client
+	open    []envelope                 // requests to the client that the recording has not reached yet
+	heard   map[string]int             // number of notifications that it has not reached yet, by method
 	ended   bool
 }
 
-// play runs a command and replays a conversation with it.
+// play runs a command and replays a conversation to it.
 func play(command []string, conversation []entry) (transcript, error) {
 	c := exec.Command(command[0], command[1:]...)
 	in, err := c.StdinPipe()
@@ -53,12 +53,11 @@ func play(command []string, conversation []entry) (transcript, error) {
 		return transcript{}, fmt.Errorf("starting the server: %w", err)
 	}
 	t := converse(in, out, conversation)
-	_ = c.Wait() // a server may end as it likes
+	_ = c.Wait() // a server may end with any status
 	return t, nil
 }
 
-// converse replays a conversation over a pair of streams, and closes the input
-// when all has been said.
+// converse replays a conversation over a pair of streams, and closes the input at the end.
 func converse(in io.WriteCloser, out io.Reader, conversation []entry) transcript {
 	lines := make(chan []byte)
 	go func() {
@@ -90,12 +89,12 @@ func converse(in io.WriteCloser, out io.Reader, conversation []entry) transcript
 	return p.transcript
 }
 
-// finish waits for answers that the recording does not have: over HTTP they came
-// where nobody listened any more.
+// finish waits for answers that the recording does not contain, because over HTTP they arrived when
+// no one was listening any more.
 func (p *player) finish() {
 	p.await(func() bool {
 		for i, r := range p.requests {
-			if !p.left[i+1] && p.answers[i+1] == nil && r.read().Method != "subscriptions/listen" { // which has none
+			if !p.left[i+1] && p.answers[i+1] == nil && r.read().Method != "subscriptions/listen" { // that request has no answer
 				return false
 			}
 		}
@@ -103,18 +102,18 @@ func (p *player) finish() {
 	})
 }
 
-// say sends what the client said, with the ids and states of this replay.
+// say sends what the client has sent, with the IDs and states of this replay.
 func (p *player) say(e entry) {
 	m, message := e.read(), e.Message
 	switch {
-	case e.Left != nil: // over stdio a client says that it does not want the answer
+	case e.Left != nil: // over stdio, a client must say that it no longer wants the answer
 		number := p.numbers[string(e.Left)]
 		p.left[number] = true
 		message = fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, number)
 	case m.Method == "":
 		id := p.ids[string(m.ID)]
 		if id == nil {
-			return // nobody asks that now, which is noted already
+			return // the server does not ask for this now, which has already been recorded
 		}
 		message = changed(message, "id", id)
 	case m.Method == "notifications/cancelled":
@@ -129,17 +128,17 @@ func (p *player) say(e entry) {
 			message = changed(message, "params", changed(m.Params, "requestState", state))
 		}
 	}
-	_, _ = p.in.Write(append(message, '\n')) // a server that is gone is found by its silence
+	_, _ = p.in.Write(append(message, '\n')) // if the server is gone, its silence will reveal that
 }
 
-// expect waits for what the server said.
+// expect waits for a message from the server.
 func (p *player) expect(e entry) {
 	m := e.read()
 	switch {
 	case m.Method == "":
 		number := p.numbers[string(m.ID)]
 		if number == 0 {
-			return // it answers nothing that was understood
+			return // it does not answer a message that was understood
 		}
 		if !p.await(func() bool { return p.answers[number] != nil }) {
 			p.missing = append(p.missing, "the answer to request "+strconv.Itoa(number))
@@ -175,7 +174,7 @@ func (p *player) expect(e entry) {
 	}
 }
 
-// await takes messages until ok.
+// await handles messages until ok returns true.
 func (p *player) await(ok func() bool) bool {
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
@@ -197,7 +196,7 @@ func (p *player) await(ok func() bool) bool {
 	return true
 }
 
-// take keeps one message of the server.
+// take stores a message from the server.
 func (p *player) take(line []byte) {
 	var m envelope
 	if json.Unmarshal(line, &m) != nil {

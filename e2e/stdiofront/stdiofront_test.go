@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the recordings anew")
 
-// A speaker is a client over HTTP that says what it is told to.
+// A speaker is a client over HTTP that sends what it is told to send.
 type speaker struct {
 	t       *testing.T
 	url     string
@@ -30,8 +30,8 @@ type speaker struct {
 	id      int
 }
 
-// say sends a message and reads what comes to the end. %ID% stands for a fresh
-// id and %META% for what the newer era wants in params.
+// say sends a message and reads the response to its end. %ID% stands for a new ID, and %META% for
+// what the newer revision family requires in params.
 func (s *speaker) say(ctx context.Context, message string) {
 	s.t.Helper()
 	if strings.Contains(message, "%ID%") {
@@ -63,7 +63,7 @@ func (s *speaker) say(ctx context.Context, message string) {
 	}
 	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r)
 	if err != nil {
-		return // given up
+		return // canceled
 	}
 	defer func() { _ = response.Body.Close() }()
 	if id := response.Header.Get(sessionHeader); id != "" {
@@ -72,7 +72,7 @@ func (s *speaker) say(ctx context.Context, message string) {
 	_, _ = io.Copy(io.Discard, response.Body)
 }
 
-// told is what our client says in both eras.
+// told returns what our client sends in both revision families.
 func told() []string {
 	var list []string
 	for _, call := range []string{
@@ -116,7 +116,7 @@ func tape(t *testing.T, modern bool) []byte {
 		s.say(ctx, message)
 	}
 	s.giveUp(ctx, &log)
-	front.Close() // waits until the relay has noticed that the client left
+	front.Close() // waits until the relay has noticed that the client has left
 	var b bytes.Buffer
 	if err := r.write(&b); err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func tape(t *testing.T, modern bool) []byte {
 	return b.Bytes()
 }
 
-// giveUp begins a call and cancels it, in the way of the era.
+// giveUp starts a call and cancels it in the way of the revision family.
 func (s *speaker) giveUp(ctx context.Context, log *testserver.Log) {
 	s.t.Helper()
 	calling, hangUp := context.WithCancel(ctx)
@@ -155,7 +155,7 @@ func eachEra(t *testing.T, f func(t *testing.T, modern bool, recording string)) 
 	}
 }
 
-// TestRecord: the relay records what our client and the fixture say.
+// TestRecord checks that the relay records everything that our client and the fixture send.
 func TestRecord(t *testing.T) {
 	eachEra(t, func(t *testing.T, modern bool, recording string) {
 		got := tape(t, modern)
@@ -174,7 +174,7 @@ func TestRecord(t *testing.T) {
 	})
 }
 
-// TestReplay: over stdio the same comes back through petrigate as without it.
+// TestReplay checks that the same messages arrive over stdio through petrigate as without it.
 func TestReplay(t *testing.T) {
 	petrigate := testbinary.Path(t)
 	self, err := os.Executable()
@@ -203,7 +203,7 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// TestCompareTells: what differs is told.
+// TestCompareTells checks that differences are reported.
 func TestCompareTells(t *testing.T) {
 	one := func(answer, note string) transcript {
 		return transcript{
