@@ -15,7 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/table.md anew")
 
-// fake is the environment variable that makes this test binary a harness; its value is a file of samples.
+// fake is an environment variable that turns this test binary into a harness. Its value is a file
+// with samples.
 const fake = "COMPARE_TEST_HARNESS"
 
 func TestMain(m *testing.M) {
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fakeHarness writes the samples of one scenario, and measures the disk for the target flush.
+// fakeHarness writes the samples of a scenario. For the target flush, it measures the disk.
 func fakeHarness(file string, args []string) error {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	only, work, out := flags.String("only", "", ""), flags.String("work", "", ""), flags.String("out", "", "")
@@ -66,7 +67,7 @@ func readSamples(file string) (samples []sample, err error) {
 	return samples, json.Unmarshal(text, &samples)
 }
 
-// TestTable prints the table of recorded samples.
+// TestTable checks the table for recorded samples.
 func TestTable(t *testing.T) {
 	samples, err := readSamples("testdata/samples.json")
 	if err != nil {
@@ -93,7 +94,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestRun measures the disk in a run of a harness, and leaves nothing behind.
+// TestRun checks that a run of a harness measures the disk and leaves nothing behind.
 func TestRun(t *testing.T) {
 	onLinux(t)
 	t.Setenv(fake, "testdata/samples.json")
@@ -126,7 +127,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestFailures ends with an error and keeps the logs when calls fail, and prints the table all the same.
+// TestFailures checks that a run whose calls fail prints the table, keeps the logs and ends with an
+// error.
 func TestFailures(t *testing.T) {
 	onLinux(t)
 	t.Setenv(fake, "testdata/failed.json")
@@ -146,7 +148,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestChoose puts scenarios in the order of the table, and refuses unknown names.
+// TestChoose checks that chosen scenarios have the order of the table, and that unknown names are
+// refused.
 func TestChoose(t *testing.T) {
 	chosen, err := choose("S5,S1")
 	var ids []string
@@ -163,7 +166,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestMemory refuses to measure a file system in memory.
+// TestMemory checks that the benchmark refuses to measure a file system in memory.
 func TestMemory(t *testing.T) {
 	onLinux(t)
 	if kind, err := fileSystem("/dev/shm"); err != nil || kind != "tmpfs" {
@@ -181,7 +184,7 @@ func onLinux(t *testing.T) {
 	}
 }
 
-// diskDir is a temporary directory that is not in memory.
+// diskDir returns a temporary directory that is not in memory.
 func diskDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -47,7 +47,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestWhichServer wants exactly one of a URL and a command.
+// TestWhichServer checks that exactly one of a URL and a command is required.
 func TestWhichServer(t *testing.T) {
 	for _, args := range [][]string{{}, {"-url", "http://127.0.0.1:1/mcp", "--", "echo"}} {
 		if err := run(t.Context(), args); err == nil {

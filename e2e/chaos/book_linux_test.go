@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An entry is a line of the audit log.
+// An entry is a line in the audit log.
 type entry struct {
 	Seq       uint64    `json:"seq"`
 	Time      time.Time `json:"time"`
@@ -21,14 +21,14 @@ type entry struct {
 	By        string    `json:"by"`
 }
 
-// A book reads the audit log, and holds its order against the policy: whatever
-// a call needs stands before it.
+// A book reads the audit log and checks its order against the policy: everything that a call
+// requires must be recorded before the call.
 type book struct {
 	verdict  *verdict
 	ledger   *ledger
 	seq      uint64
 	admitted map[ticket]*call
-	accounts map[string]*account // by session
+	accounts map[string]*account // keyed by session
 }
 
 type ticket struct {
@@ -36,7 +36,7 @@ type ticket struct {
 	number  uint64
 }
 
-// An account is what one session has done so far, by upstream and tool.
+// An account contains what one session has done so far, by upstream and tool.
 type account struct {
 	group                string
 	first, last          time.Time
@@ -63,7 +63,7 @@ func (b *book) read(file string) error {
 			b.decision(e)
 		case "outcome":
 			b.outcome(e)
-		case "start", "policy", "session opened", "session closed", "end": // of no call
+		case "start", "policy", "session opened", "session closed", "end": // these do not concern a call
 		default:
 			b.verdict.violation("an unexpected line of the audit log: %s", line)
 		}
@@ -116,7 +116,7 @@ func (b *book) decision(e entry) {
 	b.orderly(a, c, e)
 }
 
-// orderly checks that what an admitted call needs is on record already.
+// orderly checks that everything an admitted call requires has already been recorded.
 func (b *book) orderly(a *account, c *call, e entry) {
 	name := c.upstream + "_" + c.tool
 	after := func(need string, spare int) {
@@ -164,7 +164,7 @@ func (b *book) outcome(e entry) {
 	a.inFlight--
 }
 
-// close checks what can be said of sessions as a whole.
+// close checks the conditions that concern a session as a whole.
 func (b *book) close() {
 	for session, a := range b.accounts {
 		if a.inFlight != 0 {

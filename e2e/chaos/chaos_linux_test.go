@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
-// options are the flags of TestChaos and what is made for one run of it.
+// options contains the flags of TestChaos and data derived from them for one run.
 type options struct {
 	duration  time.Duration
 	upstreams int
@@ -20,7 +20,7 @@ type options struct {
 	seed      uint64
 	keep      bool
 
-	petrigate string // the binary
+	petrigate string // path of the binary
 	dir       string
 }
 
@@ -36,7 +36,7 @@ var flags = func() *options {
 	return o
 }()
 
-// TestMain is an upstream where the test binary is started as one.
+// TestMain runs an upstream if the test binary was started as one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == upstreamVerb {
 		os.Exit(upstreamMain(context.Background(), os.Args[2:]))
@@ -44,8 +44,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestChaos runs a load for as long as -duration says, and fails for each
-// violation: see the package comment.
+// TestChaos runs a load for the time given by -duration, and fails for each violation; see the
+// package comment.
 func TestChaos(t *testing.T) {
 	o := *flags
 	if o.duration == 0 {
@@ -56,7 +56,7 @@ func TestChaos(t *testing.T) {
 	}
 	o.petrigate = testbinary.Path(t)
 	var err error
-	if o.dir, err = os.MkdirTemp("/tmp", "petrigate-chaos-"); err != nil { // short: it holds sockets
+	if o.dir, err = os.MkdirTemp("/tmp", "petrigate-chaos-"); err != nil { // the path must be short because the directory contains sockets
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

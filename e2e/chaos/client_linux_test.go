@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// A client is one session with petrigate.
+// A client is a session with petrigate.
 type client interface {
-	// request sends a request and waits for its answer. The end of ctx cancels
-	// it, and then there is none.
+	// request sends a request and waits for the answer. If ctx ends, the request is canceled and
+	// there is no answer.
 	request(ctx context.Context, id int, method, tool, params string) (reply, error)
 	close() error
 }
@@ -38,7 +38,7 @@ const (
 	handshake  = `"protocolVersion":"` + legacyVersion + `","capabilities":{},"clientInfo":{"name":"chaos","version":"1"}`
 )
 
-// message is a request; params are the members of its params.
+// message returns a request. params contains the members of its params.
 func message(id int, method, params string, modern bool) string {
 	meta := fmt.Sprintf(legacyMeta, id)
 	if modern {
@@ -50,10 +50,11 @@ func message(id int, method, params string, modern bool) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s%s}}`, id, method, meta, params)
 }
 
-// errWrong is for what no sound proxy does, whatever its upstreams do.
+// errWrong means that the proxy has done something that a correct proxy never does, whatever its
+// upstreams do.
 var errWrong = errors.New("a wrong answer")
 
-// An httpClient is a client over HTTP, of either era.
+// An httpClient is a client over HTTP that uses either revision family.
 type httpClient struct {
 	url     string
 	modern  bool
@@ -62,8 +63,8 @@ type httpClient struct {
 }
 
 func dialHTTP(ctx context.Context, url string, modern bool) (*httpClient, error) {
-	// A server may close a connection on which it has waited for a request too
-	// long; it must not happen just when there is one.
+	// A server may close a connection that has been idle for too long. This must not happen at the
+	// moment when a request is sent.
 	transport := &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: 3 * time.Second}
 	c := &httpClient{url: url, modern: modern, http: &http.Client{Transport: transport}}
 	if modern {
@@ -122,7 +123,7 @@ func (c *httpClient) request(ctx context.Context, id int, method, tool, params s
 	return only(body, id, strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream"))
 }
 
-// cancelled says so too, as the older era wants it.
+// cancelled notifies the server of a cancellation, as the older revision family requires.
 func (c *httpClient) cancelled(id int) {
 	resp, err := c.send(context.Background(), http.MethodPost,
 		fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id), nil)
@@ -131,7 +132,7 @@ func (c *httpClient) cancelled(id int) {
 	}
 }
 
-// only takes the one answer from a body, which may hold notifications too.
+// only returns the only answer in a body, which may also contain notifications.
 func only(body []byte, id int, stream bool) (reply, error) {
 	messages := [][]byte{body}
 	if stream {
@@ -170,7 +171,7 @@ func (c *httpClient) close() error {
 	return resp.Body.Close()
 }
 
-// lines calls f for each line of in that is a message.
+// lines calls f for each line of in that contains a message.
 func lines(in io.Reader, f func(line []byte)) {
 	for r := bufio.NewReader(in); ; {
 		line, err := r.ReadBytes('\n')

@@ -15,10 +15,10 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// A verdict is what is found when all accounts lie side by side.
+// A verdict is the result of comparing all accounts.
 type verdict struct {
 	found    []string
-	executed map[string]int // by upstream
+	executed map[string]int // keyed by upstream
 	fates    map[fate]int
 	sessions int
 	stable   []figure
@@ -66,7 +66,7 @@ func kill(pid int) error {
 	return proc.Kill()
 }
 
-// readExecuted reads the records of all processes that were an upstream.
+// readExecuted reads the records of all processes that were upstreams.
 func (v *verdict) readExecuted(l *ledger, p *plant) {
 	files, _ := filepath.Glob(filepath.Join(p.options.dir, "executed.*"))
 	for _, file := range files {
@@ -94,7 +94,7 @@ func (v *verdict) readExecuted(l *ledger, p *plant) {
 	}
 }
 
-// judgeCall holds the accounts of one call against each other.
+// judgeCall compares the accounts of one call.
 func (v *verdict) judgeCall(c *call) {
 	v.fates[c.fate]++
 	say := func(what string) { v.violation("%s: %+v", what, *c) }
@@ -117,7 +117,7 @@ func (v *verdict) judgeCall(c *call) {
 	v.judgeFate(c, say)
 }
 
-// judgeFate holds what the client was told against the rest.
+// judgeFate compares what the client was told with the other accounts.
 func (v *verdict) judgeFate(c *call, say func(string)) {
 	outcome := ""
 	if len(c.outcomes) > 0 {
@@ -147,7 +147,7 @@ func (v *verdict) judgeFate(c *call, say func(string)) {
 	}
 }
 
-// judgeGroups holds what was executed against the budgets.
+// judgeGroups checks that the executed calls are within the budgets.
 func (v *verdict) judgeGroups(l *ledger) {
 	type tally struct{ pay, send, refresh, forbidden int }
 	groups := map[string]*tally{}
@@ -176,19 +176,19 @@ func (v *verdict) judgeGroups(l *ledger) {
 	}
 }
 
-// maxKept is how many connections to one upstream a proxy may keep at rest.
+// maxKept is the number of idle connections to one upstream that a proxy may keep.
 const maxKept = 256
 
-// judgeFigures compares what petrigate holds at rest. Memory may grow at first:
-// the pools fill, and the collector lets it.
+// judgeFigures compares the resources that petrigate uses while it is idle. Memory may grow at
+// first, because pools fill up and the garbage collector allows it.
 func (v *verdict) judgeFigures(o *options) {
 	if len(v.stable) < 3 {
 		v.violation("the run was cut short")
 		return
 	}
 	start, middle, end := v.stable[0], v.stable[1], v.stable[2]
-	slack := 4 * o.upstreams                                  // what is up and what is down changes it
-	came := 2 * max(0, end.kept-max(start.kept, middle.kept)) // a connection that is kept has two goroutines, or none
+	slack := 4 * o.upstreams                                  // depends on which upstreams are up
+	came := 2 * max(0, end.kept-max(start.kept, middle.kept)) // a kept connection has either two goroutines or none
 	switch {
 	case end.goroutines-max(start.goroutines, middle.goroutines) > slack+came:
 		v.violation("goroutines have grown from %d to %d", start.goroutines, end.goroutines)
@@ -235,7 +235,7 @@ func (v *verdict) print(t *testing.T, o *options, l *load, p *plant) {
 		len(files), p.kills.Load(), p.stops.Load(), len(v.found))
 }
 
-// eachLine calls f for the lines of a file.
+// eachLine calls f for each line of a file.
 func eachLine(file string, f func(line []byte) error) error {
 	in, err := os.Open(file)
 	if err != nil {

@@ -9,49 +9,49 @@ import (
 	"sync"
 )
 
-// A fate is what a client was told of a call.
+// A fate is what the client of a call was told.
 type fate string
 
 const (
-	open        fate = ""            // no answer yet
-	succeeded   fate = "succeeded"   // the result of the upstream
-	failed      fate = "failed"      // an error of the upstream, or a result that is one
-	refused     fate = "refused"     // by the policy
-	unavailable fate = "unavailable" // refused: the upstream is down, or was not reached
-	unknown     fate = "unknown"     // sent, and nobody knows what came of it
-	cancelled   fate = "cancelled"   // by the client
-	lost        fate = "lost"        // a violation in itself
+	open        fate = ""            // no answer so far
+	succeeded   fate = "succeeded"   // the upstream's result
+	failed      fate = "failed"      // an error from the upstream, or a result that is an error
+	refused     fate = "refused"     // refused by the policy
+	unavailable fate = "unavailable" // refused because the upstream is down or could not be reached
+	unknown     fate = "unknown"     // sent, but the outcome is unknown
+	cancelled   fate = "cancelled"   // canceled by the client
+	lost        fate = "lost"        // no answer at all, which is a violation by itself
 )
 
-// A call is one call with the four accounts of it.
+// A call is a call with its four accounts.
 type call struct {
 	nonce, group, upstream, tool string
 
 	impatient bool
-	fate      fate // as the client was told
+	fate      fate // what the client was told
 
-	executed int // by the upstream
+	executed int // number of executions by the upstream
 
-	// Of the audit log.
+	// From the audit log.
 	session  string
 	number   uint64
 	allowed  int
 	refusals int
-	outcomes []string // of those that ended it
-	late     []string // of answers after the end
+	outcomes []string // outcomes that ended the call
+	late     []string // outcomes of answers that arrived after the end
 }
 
-// A ledger holds every call, and what nobody can be right about.
+// A ledger contains all calls, and violations that do not depend on how the accounts compare.
 type ledger struct {
 	mu     sync.Mutex
-	calls  map[string]*call // by the hash of their arguments
-	byName map[string]*call // by nonce
+	calls  map[string]*call // keyed by the hash of the arguments
+	byName map[string]*call // keyed by the nonce
 	wrongs []string
 }
 
 func newLedger() *ledger { return &ledger{calls: map[string]*call{}, byName: map[string]*call{}} }
 
-// book notes a call that is about to be made.
+// book records a call that is about to be made.
 func (l *ledger) book(c *call, args string) {
 	sum := sha256.Sum256([]byte(args))
 	l.mu.Lock()
@@ -60,15 +60,15 @@ func (l *ledger) book(c *call, args string) {
 	l.byName[c.nonce] = c
 }
 
-// wrong notes a violation.
+// wrong records a violation.
 func (l *ledger) wrong(what string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.wrongs = append(l.wrongs, what)
 }
 
-// told notes the answer, and returns what is wrong with it: an answer of an
-// upstream has the nonce of its call and no other text.
+// told records the answer and returns what is wrong with it. An answer from an upstream must
+// contain the nonce of its call and no other text.
 func (c *call) told(r reply) string {
 	if r.Error != nil {
 		return c.toldError(r.Error)
@@ -108,7 +108,7 @@ func (c *call) toldError(raw json.RawMessage) string {
 	case err == nil && e.Code == -32000 && e.Message == c.nonce:
 		c.fate = failed
 	case err == nil && e.Code == -32602 && strings.HasPrefix(e.Message, "Unknown tool: "+c.upstream+"_"+c.tool+"."):
-		c.fate = unavailable // the message goes on: this petrigate has not seen the list of the upstream yet
+		c.fate = unavailable // the message continues, because this proxy has not yet received the upstream's list
 	default:
 		c.fate = lost
 		return fmt.Sprintf("an error that is not that of its upstream: %s", raw)

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// patience is longer than any call can take whose upstream is lost, and than a
-// petrigate takes to begin and to end, on a busy machine too.
+// patience is longer than any call whose upstream is lost can take, and than petrigate takes to
+// start and to end, even on a busy machine.
 const patience = 3 * time.Minute
 
-// A load is the clients, and what they have seen.
+// A load consists of the clients and what they have seen.
 type load struct {
 	options *options
 	plant   *plant
 	ledger  *ledger
 
-	reached  sync.Map // upstreams, by name, that have executed something
+	reached  sync.Map // names of the upstreams that have executed something
 	nonces   atomic.Int64
 	sessions atomic.Int64
 
-	rest    sync.RWMutex // held for writing while nobody may work
+	rest    sync.RWMutex // held for writing during pauses
 	resting atomic.Bool
 }
 
@@ -31,8 +31,8 @@ func newLoad(o *options, p *plant) *load {
 	return &load{options: o, plant: p, ledger: newLedger()}
 }
 
-// run lets the clients work for the whole time but three pauses, and returns
-// the figures that were taken in them.
+// run lets the clients work except during three pauses. It returns the figures measured in the
+// pauses.
 func (l *load) run(ctx context.Context) []figure {
 	ctx, stop := context.WithCancel(ctx)
 	var actors sync.WaitGroup
@@ -65,8 +65,8 @@ func (l *load) run(ctx context.Context) []figure {
 	return figures
 }
 
-// awaitReached lets the clients work on until each upstream has been of use: a
-// slow machine may need longer for that than the load was to last.
+// awaitReached lets the clients continue until each upstream has executed something. On a slow
+// machine, this may take longer than the load was meant to last.
 func (l *load) awaitReached(ctx context.Context) {
 	began := time.Now()
 	for i := range l.options.upstreams {
@@ -78,7 +78,7 @@ func (l *load) awaitReached(ctx context.Context) {
 	}
 }
 
-// act is one client: session after session, until ctx ends.
+// act is a client: it runs one session after another until ctx ends.
 func (l *load) act(ctx context.Context, i int) {
 	a := &actor{load: l, dice: newDice(l.options.seed, "client", fmt.Sprint(i)), stdio: i < l.options.stdio, modern: i%2 == 1}
 	for wait(ctx, a.dice.about(l.options.pause)) {
@@ -90,17 +90,17 @@ func (l *load) act(ctx context.Context, i int) {
 	}
 }
 
-// An actor is one client with its habits.
+// An actor is a client with its habits.
 type actor struct {
 	load          *load
 	dice          *dice
 	stdio, modern bool
 	client        client
-	group         string // the calls that share their budgets
+	group         string // identifies the calls that share budgets
 	ids           atomic.Int64
 }
 
-// session is the life of one session.
+// session runs one session from start to end.
 func (a *actor) session(ctx context.Context, label string) {
 	l := a.load
 	var err error
@@ -110,7 +110,7 @@ func (a *actor) session(ctx context.Context, label string) {
 	} else {
 		a.client, err = dialHTTP(ctx, l.plant.url, a.modern)
 		if a.modern {
-			a.group = "modern" // they are one principal, and have no sessions
+			a.group = "modern" // all of these clients share one principal and have no sessions
 		}
 	}
 	if err != nil {
@@ -119,7 +119,7 @@ func (a *actor) session(ctx context.Context, label string) {
 	}
 	steps := 10 + a.dice.n(100)
 	if a.stdio {
-		steps *= 5 // it is a process with children of its own
+		steps *= 5 // each of these sessions is a process with children of its own
 	}
 	for range steps {
 		if l.resting.Load() || !wait(ctx, a.dice.about(l.options.pause)) {
@@ -132,7 +132,7 @@ func (a *actor) session(ctx context.Context, label string) {
 	}
 }
 
-// step is one call, sometimes several at once, sometimes a list.
+// step makes one call, sometimes several at once, or sometimes requests a list.
 func (a *actor) step(ctx context.Context) {
 	switch n := a.dice.n(20); {
 	case n == 0:
@@ -148,7 +148,7 @@ func (a *actor) step(ctx context.Context) {
 	}
 }
 
-// pick is a tool, by its exposed name.
+// pick returns a random tool by its exposed name.
 func (a *actor) pick() (upstream, tool string) {
 	n := a.load.options.upstreams
 	any, last := name(a.dice.n(n)), name(n-1)
@@ -180,7 +180,7 @@ func (a *actor) list() {
 	}
 }
 
-// call makes one call, which the client may give up, and books what it is told.
+// call makes a call, which the client may cancel, and records what the client is told.
 func (a *actor) call(upstream, tool string) {
 	c := &call{nonce: fmt.Sprintf("n%d", a.load.nonces.Add(1)), group: a.group, upstream: upstream, tool: tool}
 	args := fmt.Sprintf(`{"nonce":%q}`, c.nonce)

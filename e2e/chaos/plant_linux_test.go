@@ -19,11 +19,10 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// A plant is the petrigate that is tried, and the upstreams that are not its
-// children.
+// A plant is the petrigate process under test, with those upstreams that are not its children.
 type plant struct {
 	options *options
-	self    string // the test binary
+	self    string // path of the test binary
 	url     string
 	serve   *exec.Cmd
 	exited  chan struct{}
@@ -33,19 +32,19 @@ type plant struct {
 
 	stop  context.CancelFunc
 	tasks sync.WaitGroup
-	calm  atomic.Bool // nothing is done to the upstreams
+	calm  atomic.Bool // while set, nothing is done to the upstreams
 	wild  []*wild
 
 	once                        sync.Once
 	kills, stops, startsOverAll atomic.Int64
 }
 
-// A wild is one upstream. That over stdio is a child of every petrigate.
+// A wild is an upstream. An upstream over stdio is a child of each petrigate process.
 type wild struct {
-	addr string // over HTTP
+	addr string // address, if over HTTP
 
 	mu  sync.Mutex
-	cmd *exec.Cmd // over HTTP; nil: it is down
+	cmd *exec.Cmd // process, if over HTTP; nil if it is down
 }
 
 func newPlant(ctx context.Context, o *options) (*plant, error) {
@@ -82,13 +81,14 @@ func newPlant(ctx context.Context, o *options) (*plant, error) {
 	return p, nil
 }
 
-// freeAddrs are addresses that nobody listens at, and that no system gives to
-// those who want any: nobody else is to be found there while its program is down.
+// freeAddrs returns addresses on which no one listens. The operating system does not hand them out
+// to programs that ask for any port, because no other program must be reachable there while an
+// upstream is down.
 func freeAddrs(n int) (addrs []string, err error) {
 	var open []net.Listener
 	defer func() {
 		for _, l := range open {
-			_ = l.Close() // not before there are all: one could come twice
+			_ = l.Close() // only after all were found; otherwise, the same one could be returned twice
 		}
 	}()
 	for range 100 * n {
@@ -116,19 +116,19 @@ func (p *plant) upstreamArgs(i int) []string {
 	return args
 }
 
-// span is how long an upstream is left alone, on average: a short run has to
-// see something too, and in a long one an upstream has to be up most of the
-// time, though petrigate waits longer each time that it is lost.
+// span returns how long an upstream is left alone, on average. Even a short run must see some
+// events; in a long run, an upstream must be up most of the time, although petrigate waits longer
+// each time that the upstream is lost.
 func (p *plant) span() time.Duration {
 	return min(max(p.options.duration/10, 5*time.Second), 30*time.Second)
 }
 
-// environment keeps the sockets of this run apart from the user's.
+// environment keeps this run's sockets separate from the user's.
 func (p *plant) environment() []string {
 	return append(os.Environ(), "PETRIGATE_RUNTIME_DIR="+filepath.Join(p.options.dir, "run"), "XDG_STATE_HOME="+filepath.Join(p.options.dir, "state"), "GODEBUG=gctrace=1")
 }
 
-// start starts the petrigate that serves HTTP, and waits until it listens.
+// start starts the petrigate process that serves HTTP, and waits until it listens.
 func (p *plant) start(ctx context.Context, addr string) error {
 	p.url = "http://" + addr + "/mcp"
 	p.serve = exec.Command(p.options.petrigate, "serve", "--config", p.configFile(), "--http", addr, "--auth", "none")
@@ -165,7 +165,7 @@ func (p *plant) start(ctx context.Context, addr string) error {
 	return errors.New("petrigate does not listen")
 }
 
-// keepUp runs an upstream over HTTP, and starts it again some time after its end.
+// keepUp runs an upstream over HTTP, and restarts it some time after it has ended.
 func (p *plant) keepUp(ctx context.Context, i int) {
 	w, d := p.wild[i], newDice(p.options.seed, "keep", name(i))
 	for ctx.Err() == nil {
@@ -210,8 +210,8 @@ func (p *plant) torment(ctx context.Context) {
 	}
 }
 
-// pids are the processes of an upstream. More than one has it as a child where
-// stdio clients have a petrigate of their own.
+// pids returns the process IDs of an upstream. If stdio clients have their own petrigate processes,
+// the upstream has one process for each of them.
 func (p *plant) pids(i int) []int {
 	var pids []int
 	for _, proc := range processes(p.options.dir) {
@@ -224,7 +224,7 @@ func (p *plant) pids(i int) []int {
 
 func signalAll(pids []int, s syscall.Signal) {
 	for _, pid := range pids {
-		_ = syscall.Kill(pid, s) // it may be gone by now
+		_ = syscall.Kill(pid, s) // the process may already have ended
 	}
 }
 

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// The tools of every upstream.
+// Tools of each upstream.
 const (
-	toolEcho      = "echo" // free
-	toolPay       = "pay"  // limited for a session, on all upstreams together
+	toolEcho      = "echo" // not restricted
+	toolPay       = "pay"  // limited per session, for all upstreams together
 	toolForbidden = "forbidden"
-	toolSend      = "send" // of u1: limited, given back by refresh
+	toolSend      = "send" // on u1: limited, restored by refresh
 	toolRefresh   = "refresh"
-	toolTick      = "tick"   // limited by the clock
-	toolBackup    = "backup" // of u2 and of the last: before delete there
+	toolTick      = "tick"   // limited per unit of time
+	toolBackup    = "backup" // on u2 and the last upstream: required before delete
 	toolDelete    = "delete"
-	toolBuild     = "build" // of u3: a workflow
+	toolBuild     = "build" // on u3: a workflow
 	toolTest      = "test"
 	toolDeploy    = "deploy"
 )
@@ -26,10 +26,10 @@ const (
 const (
 	maxPay  = 15
 	maxSend = 3
-	maxTick = 40 // a second
+	maxTick = 40 // per second
 )
 
-// rules is the policy for so many upstreams, but for the workflow.
+// rules returns the policy for the given number of upstreams, except for the workflow.
 func rules(upstreams int) string {
 	last := name(upstreams - 1)
 	return strings.Join([]string{
@@ -55,10 +55,10 @@ const workflow = `{
 
 func name(upstream int) string { return fmt.Sprintf("u%d", upstream+1) }
 
-// overHTTP says that every second upstream speaks HTTP.
+// overHTTP reports whether an upstream uses HTTP, as every second one does.
 func overHTTP(upstream int) bool { return upstream%2 == 1 }
 
-// writeConfig writes what serve is started with.
+// writeConfig writes the configuration for petrigate serve.
 func (p *plant) writeConfig() error {
 	servers := map[string]any{}
 	for i := range p.options.upstreams {
@@ -78,7 +78,7 @@ func (p *plant) writeConfig() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(p.configFile(), config, 0o600) // JSON is YAML
+	return os.WriteFile(p.configFile(), config, 0o600) // JSON is also YAML
 }
 
 func (p *plant) configFile() string { return filepath.Join(p.options.dir, "petrigate.yaml") }

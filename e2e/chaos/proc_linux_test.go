@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// A process is one of this run: its command line names the directory.
+// A process is a process of this run, which means that its command line contains the directory.
 type process struct {
 	pid      int
-	upstream string // its name; empty: it is a petrigate
+	upstream string // name of the upstream; empty for petrigate
 }
 
-// processes are all that run in dir, but for this one.
+// processes returns all processes that run in dir, except this one.
 func processes(dir string) []process {
 	var found []process
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -41,17 +41,17 @@ func processes(dir string) []process {
 	return found
 }
 
-// A figure is what petrigate holds while nobody uses it.
+// A figure contains the resources that petrigate uses while it is idle.
 type figure struct {
 	when       string
 	goroutines int
-	files      int // but for those that follow
-	kept       int // connections to upstreams, open for the next request
+	files      int // other than the following ones
+	kept       int // idle connections to upstreams, kept for the next request
 	threads    int
-	children   int // of this petrigate
+	children   int // of this petrigate process
 	processes  int // of the whole run
-	resident   int // KiB
-	live       int // MiB that the collector left, at the least since the last figure
+	resident   int // in KiB
+	live       int // MiB left by the garbage collector, minimum since the last figure
 	clients    int
 }
 
@@ -60,8 +60,8 @@ func (f figure) String() string {
 		f.when, f.goroutines, f.files, f.kept, f.threads, f.children, f.processes, float64(f.resident)/1024, f.live)
 }
 
-// measure waits until petrigate is at rest, and says what it holds then: the
-// figure with the fewest goroutines of some seconds.
+// measure waits until petrigate is idle and then measures for a few seconds. It returns the figure
+// with the fewest goroutines.
 func (p *plant) measure(ctx context.Context, when string) figure {
 	p.calm.Store(true)
 	defer p.calm.Store(false)
@@ -103,8 +103,8 @@ func (p *plant) look(when string) figure {
 	return f
 }
 
-// kept counts the connections of a process to the upstreams over HTTP. They
-// are kept for a while after a busy time, up to a bound for each.
+// kept counts a process's connections to upstreams over HTTP. After a busy time, they are kept for
+// a while, up to a limit for each upstream.
 func (p *plant) kept(pid string) (n int) {
 	own := map[string]bool{}
 	links, _ := filepath.Glob("/proc/" + pid + "/fd/*")
@@ -130,12 +130,12 @@ func (p *plant) kept(pid string) (n int) {
 	return n
 }
 
-// A heapLog reads what GODEBUG=gctrace=1 prints: what is left after a
-// collection does not depend on when the last one was.
+// A heapLog parses the output of GODEBUG=gctrace=1, because what is left after a collection does
+// not depend on when the last one took place.
 type heapLog struct {
 	mu    sync.Mutex
 	rest  []byte
-	least int // MiB; 0: none yet
+	least int // in MiB; 0 if there was no collection
 }
 
 func (h *heapLog) Write(b []byte) (int, error) {
@@ -156,7 +156,7 @@ func (h *heapLog) Write(b []byte) (int, error) {
 	}
 }
 
-// take is the least since it was last called.
+// take returns the minimum since it was last called.
 func (h *heapLog) take() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

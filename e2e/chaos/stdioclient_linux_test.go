@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// A stdioClient is a client with a petrigate of its own.
+// A stdioClient is a client with its own petrigate process.
 type stdioClient struct {
 	modern bool
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	log    *os.File
-	ended  chan struct{} // its output has
-	wrong  func(string)  // what it says that nobody asked for
+	ended  chan struct{} // closed when its output has ended
+	wrong  func(string)  // called for messages that no one has asked for
 
-	mu      sync.Mutex // also of writes
+	mu      sync.Mutex // also serializes writes
 	waiting map[string]chan reply
-	gone    map[string]bool // cancelled: there may be one answer, or none
+	gone    map[string]bool // canceled requests, which may or may not be answered
 }
 
 func dialStdio(ctx context.Context, p *plant, log string, modern bool, wrong func(string)) (*stdioClient, error) {
@@ -60,7 +60,7 @@ func dialStdio(ctx context.Context, p *plant, log string, modern bool, wrong fun
 	return c, c.write(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
 
-// take finds who waits for a message.
+// take passes a message to whoever waits for it.
 func (c *stdioClient) take(line []byte) {
 	var r reply
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -119,7 +119,7 @@ func (c *stdioClient) request(ctx context.Context, id int, method, _, params str
 	return reply{}, errors.Join(ctx.Err(), c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{%s"requestId":%d}}`, meta, id)))
 }
 
-// close ends it as clients do: by the end of its input.
+// close ends petrigate as clients do, by closing its input.
 func (c *stdioClient) close() error {
 	defer func() { _ = c.log.Close() }()
 	_ = c.in.Close()

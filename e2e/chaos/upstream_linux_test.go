@@ -17,10 +17,10 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// upstreamVerb makes the test binary one of its own upstreams.
+// upstreamVerb makes the test binary run one of its own upstreams.
 const upstreamVerb = "upstream"
 
-// upstreamMain is an upstream: it records what it executes, and misbehaves.
+// upstreamMain runs an upstream that records what it executes, and misbehaves.
 func upstreamMain(ctx context.Context, args []string) int {
 	flags := flag.NewFlagSet(upstreamVerb, flag.ContinueOnError)
 	name := flags.String("name", "", "")
@@ -31,7 +31,7 @@ func upstreamMain(ctx context.Context, args []string) int {
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	// Numbers of processes come again in ten minutes; names of files must not.
+	// Process IDs may be reused within ten minutes, but file names must be unique.
 	f, err := os.CreateTemp(filepath.Dir(*records), filepath.Base(*records)+".*")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -48,7 +48,7 @@ func upstreamMain(ctx context.Context, args []string) int {
 	if *addr == "" {
 		err = b.server.ServeStdio(ctx, &pausing{in: os.Stdin, pause: &b.deaf}, os.Stdout)
 	} else {
-		go func() { // ends with the program that started it
+		go func() { // ends together with the program that has started it
 			_, _ = io.Copy(io.Discard, os.Stdin)
 			os.Exit(0)
 		}()
@@ -61,13 +61,13 @@ func upstreamMain(ctx context.Context, args []string) int {
 	return 0
 }
 
-// dice are random, and may be thrown by several goroutines.
+// A dice generates random values. It is safe for concurrent use.
 type dice struct {
 	mu sync.Mutex
 	r  *rand.Rand
 }
 
-// newDice are the same for the same seed and names.
+// newDice returns a dice that generates the same values for the same seed and names.
 func newDice(seed uint64, names ...string) *dice {
 	h := fnv.New64()
 	_, _ = io.WriteString(h, strings.Join(names, "/"))
@@ -84,14 +84,14 @@ func (d *dice) span(least, most time.Duration) time.Duration {
 	return least + time.Duration(d.n(int(most-least)))
 }
 
-// about is a time that is on average mean.
+// about returns a random duration with the given mean.
 func (d *dice) about(mean time.Duration) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return time.Duration(d.r.ExpFloat64() * float64(mean))
 }
 
-// wait returns after span, or at the end of ctx, and whether it was the span.
+// wait waits for span. It returns false if ctx ends first.
 func wait(ctx context.Context, span time.Duration) bool {
 	t := time.NewTimer(span)
 	defer t.Stop()
@@ -103,15 +103,14 @@ func wait(ctx context.Context, span time.Duration) bool {
 	}
 }
 
-// A beast is an upstream that is not to be relied upon.
+// A beast is an unreliable upstream.
 type beast struct {
 	dice   *dice
 	server *testserver.Server
 	deaf   sync.Mutex // held while it does not read
 }
 
-// tools are the same for every upstream; what they are called for is up to the
-// policy.
+// tools returns the same tools for each upstream. The policy determines how they are used.
 func (b *beast) tools() []testserver.Tool {
 	var tools []testserver.Tool
 	for _, name := range []string{toolEcho, toolPay, toolForbidden, toolSend, toolRefresh, toolTick, toolBackup, toolDelete, toolBuild, toolTest, toolDeploy} {
@@ -120,19 +119,19 @@ func (b *beast) tools() []testserver.Tool {
 	return tools
 }
 
-// execute answers with the nonce of the call, most of the time at once.
+// execute answers with the call's nonce, usually at once.
 func (b *beast) execute(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 	result := testserver.Text(c.Text("nonce"))
 	switch n := b.dice.n(1000); {
 	case n < 2:
 		os.Exit(1)
 	case n < 5:
-		<-ctx.Done() // hangs until it is cancelled, if it ever is
+		<-ctx.Done() // hangs until it is canceled, if ever
 		return nil, ctx.Err()
 	case n < 35:
-		wait(context.Background(), b.dice.span(20*time.Millisecond, 600*time.Millisecond)) // whatever the client says meanwhile
+		wait(context.Background(), b.dice.span(20*time.Millisecond, 600*time.Millisecond)) // continues whatever the client says
 	case n < 40:
-		wait(context.Background(), b.dice.span(2*time.Second, 4*time.Second)) // after the time that it is given
+		wait(context.Background(), b.dice.span(2*time.Second, 4*time.Second)) // longer than the timeout
 	case n < 60:
 		c.Send([]byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, c.ID, result)))
 	case n < 70:
@@ -157,7 +156,7 @@ func complain(lines int) {
 	}
 }
 
-// tempers is what the upstream does of its own accord.
+// tempers makes the upstream misbehave spontaneously.
 func (b *beast) tempers(calm time.Duration) {
 	for wait(context.Background(), b.dice.about(calm)) {
 		switch b.dice.n(5) {
@@ -178,7 +177,7 @@ func (b *beast) tempers(calm time.Duration) {
 	}
 }
 
-// pausing reads in, but not while pause is held.
+// A pausing reads from in, but waits while pause is held.
 type pausing struct {
 	in    io.Reader
 	pause *sync.Mutex
@@ -187,6 +186,6 @@ type pausing struct {
 func (p *pausing) Read(b []byte) (int, error) {
 	n, err := p.in.Read(b)
 	p.pause.Lock()
-	defer p.pause.Unlock() // it is only waited for
+	defer p.pause.Unlock() // only waits for the lock
 	return n, err
 }

@@ -1,3 +1,3 @@
-// Package crash kills proxies that share a database, and holds what has reached their
-// upstreams against the policy and the records.
+// Package crash kills proxies that share a database, and compares what has reached their upstreams
+// with the policy and the records.
 package crash

@@ -11,8 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
-// TestFaults lets things happen to the file of a proxy that serves: once the log is to be folded into it,
-// each call is refused for the reason, none reaches the upstream, and the proxy goes on by itself.
+// TestFaults damages the database file of a running proxy in various ways. From the time when the
+// log must be written back to the file, each call must be refused with the reason and must not
+// reach the upstream, and the proxy must recover by itself.
 func TestFaults(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state", "petrigate.db")
@@ -47,7 +48,7 @@ func TestFaults(t *testing.T) {
 		if err := happen(); err != nil {
 			t.Fatal(err)
 		}
-		for n := 0; ; n++ { // until the log is to be folded into the file
+		for n := 0; ; n++ { // until the log must be written back to the file
 			got, err := x.call("backup", fmt.Sprint("late", allowed, "-", n))
 			if err != nil || !strings.Contains(got, "yes") {
 				break
@@ -85,7 +86,7 @@ func TestFaults(t *testing.T) {
 	p.recorded(t, calls)
 }
 
-// allow lets a proxy of its own serve some calls, and end.
+// allow starts a separate proxy, which serves some calls and ends.
 func (p *plant) allow(t *testing.T, name string, calls int) {
 	t.Helper()
 	x, err := p.start()
@@ -103,7 +104,7 @@ func (p *plant) allow(t *testing.T, name string, calls int) {
 	}
 }
 
-// replaced puts another file in the place of one.
+// replaced replaces a file by another one.
 func replaced(path, away string, data []byte) error {
 	return errors.Join(os.Rename(path, away), os.WriteFile(path, data, 0o600))
 }

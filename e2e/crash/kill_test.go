@@ -19,9 +19,9 @@ import (
 	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
-// TestKill lets three proxies, which share a database and a session, serve bursts of calls,
-// and kills them with signal 9 at random points. PETRIGATE_SOAK is how many calls there
-// are, PETRIGATE_SEED what the points are drawn from.
+// TestKill starts three proxies that share a database and a session, lets them serve bursts of
+// calls, and kills them with SIGKILL at random points. PETRIGATE_SOAK sets the number of calls, and
+// PETRIGATE_SEED the seed for the random points.
 func TestKill(t *testing.T) {
 	binary := testbinary.Path(t)
 	for _, driver := range []string{"sqlite", "postgres"} {
@@ -43,8 +43,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestForgetful shows that the test finds out proxies that forget: in memory, each life has
-// the whole budget.
+// TestForgetful shows that the test detects proxies that forget: if states are kept in memory, each
+// proxy has the whole budget.
 func TestForgetful(t *testing.T) {
 	p := newPlant(t, testbinary.Path(t), t.TempDir(), map[string]any{"driver": "memory"})
 	if found := p.violations(t, p.kill(t)); len(found) == 0 {
@@ -54,7 +54,7 @@ func TestForgetful(t *testing.T) {
 	}
 }
 
-// A plant is what the proxies are started with.
+// A plant contains what is needed to start the proxies.
 type plant struct {
 	binary, config, notes string
 	environment           []string
@@ -69,7 +69,7 @@ func newPlant(t *testing.T, binary, dir string, state map[string]any) *plant {
 	return plantAt(t, binary, dir, filepath.Join(dir, "reached"), state)
 }
 
-// plantAt is a plant whose upstreams write their notes elsewhere.
+// plantAt returns a plant whose upstreams write their notes to the given file.
 func plantAt(t *testing.T, binary, dir, notes string, state map[string]any) *plant {
 	t.Helper()
 	p := &plant{binary: binary, config: filepath.Join(dir, "petrigate.json"), notes: notes}
@@ -101,8 +101,8 @@ func plantAt(t *testing.T, binary, dir, notes string, state map[string]any) *pla
 	return p
 }
 
-// kill kills the proxies until enough calls were sent, and returns those that have reached
-// the upstream.
+// kill kills proxies until enough calls were sent. It returns the calls that have reached the
+// upstream.
 func (p *plant) kill(t *testing.T) []reached {
 	t.Helper()
 	var wait sync.WaitGroup
@@ -121,7 +121,7 @@ func (p *plant) kill(t *testing.T) []reached {
 	return calls
 }
 
-// live starts a proxy, and kills it after some answers.
+// live starts a proxy and kills it after some answers.
 func (p *plant) live(t *testing.T, random *rand.Rand, name string) {
 	x, err := p.start()
 	if err != nil {
@@ -145,7 +145,7 @@ func (p *plant) live(t *testing.T, random *rand.Rand, name string) {
 	}
 }
 
-// burst is some calls as they are sent.
+// burst returns a number of calls in the form in which they are sent.
 func (p *plant) burst(random *rand.Rand, name string, n, size int) string {
 	var b strings.Builder
 	for i := range size {
@@ -157,7 +157,7 @@ func (p *plant) burst(random *rand.Rand, name string, n, size int) string {
 	return b.String()
 }
 
-// violations holds what has reached the upstream against the policy.
+// violations compares the calls that have reached the upstream with the policy.
 func (p *plant) violations(t *testing.T, calls []reached) (all []string) {
 	t.Helper()
 	count := map[string]int{}
@@ -185,7 +185,7 @@ func (p *plant) violations(t *testing.T, calls []reached) (all []string) {
 	return all
 }
 
-// recorded looks for each call on the record, and verifies the chains.
+// recorded checks that each call has been recorded, and verifies the hash chains.
 func (p *plant) recorded(t *testing.T, calls []reached) {
 	t.Helper()
 	run := func(args ...string) string {

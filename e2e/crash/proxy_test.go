@@ -14,15 +14,15 @@ const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"pr
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 `
 
-// A proxy is a petrigate that serves the named session over stdio.
+// A proxy is a petrigate process that serves the named session over stdio.
 type proxy struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	lines *bufio.Scanner
-	said  strings.Builder // for people
+	said  strings.Builder // output for people
 }
 
-// start starts a proxy and shakes hands.
+// start starts a proxy and initializes a session.
 func (p *plant) start() (*proxy, error) {
 	x := &proxy{cmd: exec.Command(p.binary, "serve", "--config", p.config, "--session", "crash")}
 	x.cmd.Env, x.cmd.Stderr = p.environment, &x.said
@@ -46,7 +46,7 @@ func (p *plant) start() (*proxy, error) {
 	return x, nil
 }
 
-// answer is the next answer to a request; nil: there is none any more.
+// answer returns the next answer to a request, or nil if there are no more.
 func (x *proxy) answer() []byte {
 	for x.lines.Scan() {
 		var m struct{ ID, Method any }
@@ -57,13 +57,13 @@ func (x *proxy) answer() []byte {
 	return nil
 }
 
-// call calls a tool and waits for its answer.
+// call calls a tool and waits for the answer.
 func (x *proxy) call(tool, id string) (string, error) {
 	_, err := fmt.Fprintf(x.in, `{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{"name":%q,"arguments":{"id":%[1]q}}}`+"\n", id, tool)
 	return string(x.answer()), err
 }
 
-// fails calls a tool that fails.
+// fails calls a tool that fails, and waits for the answer.
 func (x *proxy) fails(tool, id string) (string, error) {
 	_, err := fmt.Fprintf(x.in, `{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{"name":%q,"arguments":{"id":%[1]q,"fail":true}}}`+"\n", id, tool)
 	return string(x.answer()), err
@@ -74,7 +74,7 @@ func (x *proxy) kill() {
 	_ = x.cmd.Wait()
 }
 
-// end lets it end by itself.
+// end lets the proxy end by itself.
 func (x *proxy) end() error {
 	return errors.Join(x.in.Close(), x.cmd.Wait())
 }

@@ -17,9 +17,10 @@ import (
 	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
-// TestUnwritten ends a call while nothing can be written: on a disk that is full, and with a
-// PostgreSQL that is cut off. The client gets its result, status lists the call with the outcome
-// that the proxy knows, and once the store recovers the next call is decided on that outcome.
+// TestUnwritten ends a call while nothing can be written, either because the disk is full or
+// because PostgreSQL is unreachable. The client must receive the result, petrigate status must list
+// the call with the outcome that the proxy knows, and once the store has recovered, the next call
+// must be decided based on that outcome.
 func TestUnwritten(t *testing.T) {
 	binary := testbinary.Path(t)
 	for _, driver := range []string{"sqlite", "memory", "postgres"} {
@@ -38,7 +39,7 @@ func TestUnwritten(t *testing.T) {
 			}
 			if driver == "sqlite" {
 				state["path"] = filepath.Join(dir, "state", "petrigate.db")
-				state["sync"] = "normal" // otherwise there is room in the log on a disk that is full
+				state["sync"] = "normal" // otherwise, the log still has space on a full disk
 			}
 			plantAt(t, binary, dir, filepath.Join(t.TempDir(), "reached"), state).endsUnwritten(t, fail, mend)
 		})
@@ -60,7 +61,7 @@ func (p *plant) endsUnwritten(t *testing.T, fail, mend func()) {
 	if _, err := fmt.Fprintf(x.in, wait, strings.Repeat("x", p.padding(t, x))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.ReadFile(begun); err != nil { // the call is with the upstream
+	if _, err := os.ReadFile(begun); err != nil { // the call has reached the upstream
 		t.Fatal(err)
 	}
 	fail()
@@ -78,7 +79,7 @@ func (p *plant) endsUnwritten(t *testing.T, fail, mend func()) {
 		t.Error(got, err)
 	}
 	mend()
-	for n := 0; ; n++ { // PostgreSQL is away until a trial has found it
+	for n := 0; ; n++ { // PostgreSQL counts as unreachable only when an attempt has failed
 		got, err := x.call("delete", fmt.Sprint("d2-", n))
 		if err == nil && strings.Contains(got, "yes") {
 			break
@@ -95,18 +96,18 @@ func (p *plant) endsUnwritten(t *testing.T, fail, mend func()) {
 	}
 }
 
-// padding is how long an argument of the next call has to be for the record of its decision to
-// leave hardly a byte in the last block of the audit file, or of the log of the state, which could be
-// written on a full disk. It is found out by calls that fail.
+// padding returns how long an argument of the next call must be so that, after the decision record,
+// hardly a byte is left in the last block of the audit file or of the state's log. Such a byte
+// could still be written on a full disk. padding tries this out with calls that fail.
 func (p *plant) padding(t *testing.T, x *proxy) int {
 	t.Helper()
 	const block, left = 4096, 64
-	for range 2 { // the first one writes the whole of a session
+	for range 2 { // the first call also writes the session
 		if got, err := x.fails("backup", "p"); err != nil || !strings.Contains(got, "no") {
 			t.Fatal(got, err)
 		}
 	}
-	dir, ends := filepath.Dir(p.config), []int{3} // which lines from the end on are the decision
+	dir, ends := filepath.Dir(p.config), []int{3} // which of the last lines are the decision
 	data, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
 	if errors.Is(err, os.ErrNotExist) {
 		ends = []int{5, 4}
@@ -128,7 +129,7 @@ func (p *plant) padding(t *testing.T, x *proxy) int {
 
 type unknownCall struct{ Tool, Outcome string }
 
-// unknown is the calls of unknown outcome, as the verb lists them.
+// unknown returns the calls with an unknown outcome, as the command lists them.
 func (p *plant) unknown(t *testing.T) []unknownCall {
 	t.Helper()
 	c := exec.Command(p.binary, "status", "--json")
@@ -148,7 +149,7 @@ func (p *plant) unknown(t *testing.T) []unknownCall {
 	return all.Proxies[0].State.Unknown
 }
 
-// smallDisk mounts a disk of its own until the end of the test.
+// smallDisk mounts a separate disk until the test ends.
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -163,7 +164,7 @@ func smallDisk(t *testing.T) string {
 	return dir
 }
 
-// fill returns functions that leave no byte on the disk, and that make room again.
+// fill returns a function that fills the disk completely, and one that frees space again.
 func fill(t *testing.T, dir string) (full, empty func()) {
 	path := filepath.Join(dir, "ballast")
 	full = func() {

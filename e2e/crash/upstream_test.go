@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// upstreamVerb makes the test binary an upstream, which notes the calls that reach it in
-// the file that the next argument names.
+// upstreamVerb makes the test binary run an upstream. The upstream records the calls that reach it
+// in the file that the next argument names.
 const upstreamVerb = "upstream"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 func upstream(path string) error {
-	alive := flock.New(path + ".alive") // until the process ends
+	alive := flock.New(path + ".alive") // held until the process ends
 	if err := alive.RLock(); err != nil {
 		return err
 	}
@@ -63,8 +63,8 @@ func upstream(path string) error {
 	return testserver.New(testserver.Options{Tools: tools}).ServeStdio(context.Background(), os.Stdin, os.Stdout)
 }
 
-// Files beside the notes of an upstream, for a call that waits: it writes into the first, a pipe,
-// when it has begun, and ends once it gets the lock of the second.
+// Files next to an upstream's notes, for a call that waits. When the call has started, it writes to
+// the first file, which is a pipe. It ends as soon as it gets the lock of the second file.
 const (
 	begunSuffix = ".begun"
 	gateSuffix  = ".gate"
@@ -84,7 +84,7 @@ type reached struct {
 	ok       bool
 }
 
-// readReached waits for all upstreams to end.
+// readReached waits until all upstreams have ended and returns the calls that have reached them.
 func readReached(t *testing.T, path string) (calls []reached) {
 	t.Helper()
 	f := flock.New(path + ".alive")

@@ -21,24 +21,25 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// questions is how many different calls of y people are asked about in a round.
+// questions is the number of different calls of y in each round, each of which requires an
+// approval.
 const questions = 8
 
-// An answer is what an operator has said, or has tried to say.
+// An answer is what an operator has answered, or has tried to answer.
 type answer struct {
-	arguments string // that were shown, by their hash
+	arguments string // hash of the arguments that were shown
 	approves  bool
-	sure      bool // petrigate has said that it counts
+	sure      bool // whether petrigate has confirmed that the answer counts
 }
 
-// A use is an admission of a call that a person was asked about.
+// A use is the admission of a call that a person was asked about.
 type use struct{ approval, arguments string }
 
-// A book has what people have answered and what was executed.
+// A book contains what people have answered and what was executed.
 type book struct {
 	mu       sync.Mutex
-	answers  map[string]answer // by approval
-	executed map[string]int    // calls of y, by the hash of their arguments
+	answers  map[string]answer // keyed by approval
+	executed map[string]int    // calls of y, keyed by the hash of their arguments
 }
 
 func newBook() *book { return &book{answers: map[string]answer{}, executed: map[string]int{}} }
@@ -55,8 +56,8 @@ func hash(arguments []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// decide returns what the operator says to a question: some calls are denied, the others
-// are approved once.
+// decide returns the operator's answer to a question. Some calls are denied, and all others are
+// approved once.
 func (b *book) decide(id, arguments string, n int) answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -82,9 +83,9 @@ func (b *book) counts(id string) {
 	b.answers[id] = a
 }
 
-// judge returns what is wrong: a call without an approval of exactly its arguments, an
-// approval that was used twice, or, where all has ended, one that was never used.
-// Without faults what is admitted is executed.
+// judge returns the violations: a call without an approval of exactly its arguments, an approval
+// that was used twice or, once everything has ended, an approval that was never used. In a round
+// without faults, everything that was admitted must have been executed.
 func (b *book) judge(uses []use, faults bool) (wrong []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -119,7 +120,7 @@ func (b *book) judge(uses []use, faults bool) (wrong []string) {
 	return wrong
 }
 
-// TestJudge: each fault that approvals could have is found.
+// TestJudge checks that judge detects each kind of violation.
 func TestJudge(t *testing.T) {
 	cases := map[string]struct {
 		change func(b *book, uses []use) []use
@@ -145,8 +146,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// operate answers the questions that wait until ctx ends: it reads them at one replica and
-// answers at another one, by the command line.
+// operate answers pending questions until ctx ends. It reads them at one replica and answers at
+// another one, using the command line.
 func (b *book) operate(ctx context.Context, bin string, f *fleet) {
 	for i := 0; ctx.Err() == nil; i++ {
 		var list struct {
@@ -160,7 +161,7 @@ func (b *book) operate(ctx context.Context, bin string, f *fleet) {
 			err = json.Unmarshal(out, &list)
 		}
 		if err != nil {
-			<-time.After(10 * time.Millisecond) // the replica is killed just now
+			<-time.After(10 * time.Millisecond) // the replica is just being killed
 			continue
 		}
 		for _, q := range list.Approvals {
@@ -188,8 +189,8 @@ func command(ctx context.Context, bin string, r *replica, args ...string) ([]byt
 	return c.Output()
 }
 
-// request calls y until it was executed or denied: at one replica, and, when it has waited,
-// round for round at all three at once.
+// request calls y until the call is executed or denied. It starts at one replica; after the call
+// has waited, it continues each round at all three replicas at once.
 func (f *fleet) request(t *testing.T, n int, wait func()) {
 	args := fmt.Sprintf(`{"n":%d}`, n)
 	_, body := f.call(n, "y", args)
@@ -214,7 +215,7 @@ func (f *fleet) request(t *testing.T, n int, wait func()) {
 				body = bodies[i]
 			}
 		}
-		if body == "" || !strings.Contains(strings.Join(bodies[:], ""), "requestState") { // parked, or the database is away
+		if body == "" || !strings.Contains(strings.Join(bodies[:], ""), "requestState") { // the call was parked, or the database is unreachable
 			body = ""
 			<-time.After(20 * time.Millisecond)
 		}
@@ -222,7 +223,7 @@ func (f *fleet) request(t *testing.T, n int, wait func()) {
 	t.Errorf("a call of y with %s never ends: %s", args, body)
 }
 
-// uses reads by which approvals calls of y were admitted.
+// uses returns the approvals by which calls of y were admitted.
 func uses(t *testing.T, conn *pgx.Conn) (all []use) {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), `SELECT coalesce(event::json->>'approval', ''), event::json->>'arguments' FROM petrigate_log

@@ -1,4 +1,4 @@
-// Package replicas runs three petrigates on one PostgreSQL, before a server that counts
-// what is executed and an operator who answers at another replica than was asked, and kills
-// and cuts off what they stand on.
+// Package replicas runs three petrigate processes with one PostgreSQL database, in front of a
+// server that counts what it executes. An operator answers at a different replica than the one that
+// has asked. Meanwhile, the test kills replicas and the database, and cuts connections.
 package replicas

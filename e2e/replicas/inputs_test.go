@@ -15,14 +15,14 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// inputBudget is how many calls of w may be made, each of two rounds.
+// inputBudget is the number of allowed calls of w, each of which takes two rounds.
 const inputBudget = 12
 
-// inputs are the calls of w, which wants a second round.
+// inputs records the calls of w, which requires a second round.
 type inputs struct {
 	mu    sync.Mutex
 	begun int
-	ended map[string]int // second rounds, by the requestState of the server
+	ended map[string]int // number of second rounds, keyed by the server's requestState
 }
 
 func newInputs() *inputs { return &inputs{ended: map[string]int{}} }
@@ -38,8 +38,8 @@ func (w *inputs) execute(_ context.Context, c *testserver.Call) (json.RawMessage
 	return json.RawMessage(`{"resultType":"input_required","requestState":"` + strconv.Itoa(w.begun) + `"}`), nil
 }
 
-// judge returns what is wrong: a second round that ran twice, or calls that were not
-// admitted. Of the calls that came back, without faults none is lost.
+// judge returns the violations: a second round that ran twice, or calls that were not admitted. In
+// a round without faults, no call whose client came back may be lost.
 func (w *inputs) judge(admitted, back int, faults bool) (wrong []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,7 +57,7 @@ func (w *inputs) judge(admitted, back int, faults bool) (wrong []string) {
 	return wrong
 }
 
-// TestJudgeInputs: each fault that rounds could have is found.
+// TestJudgeInputs checks that judge detects each kind of violation.
 func TestJudgeInputs(t *testing.T) {
 	for want, plant := range map[string]func(*inputs) int{
 		"":               func(*inputs) int { return 2 },
@@ -76,9 +76,9 @@ func TestJudgeInputs(t *testing.T) {
 	}
 }
 
-// begin begins as many calls of w as it may, each at one replica, and returns those whose
-// clients are to come back. Nothing is left of the budget, so that a state that opens twice
-// would be seen.
+// begin starts as many calls of w as the budget allows, each at one replica. It returns the states
+// of those calls whose clients will come back. Because the budget is then used up, a state that
+// could be used twice would be noticed.
 func (f *fleet) begin(calls int) (states []string) {
 	over := func(body string) bool { return strings.Contains(body, "reached its limit") }
 	for began := time.Now(); time.Since(began) < time.Minute; {
@@ -94,7 +94,7 @@ func (f *fleet) begin(calls int) (states []string) {
 	return states
 }
 
-// end comes back with a state at all replicas at once, until one has gone on with it.
+// end comes back with a state at all replicas at once, until one of them has continued the call.
 func (f *fleet) end(t *testing.T, n int, state string) {
 	args := fmt.Sprintf(`{},"requestState":%q`, state)
 	for began := time.Now(); time.Since(began) < time.Minute; <-time.After(10 * time.Millisecond) {

@@ -57,7 +57,7 @@ type upstream struct {
 	z       [3]atomic.Int64
 	y       *book
 	w       *inputs
-	steps   atomic.Int64 // of the pipeline
+	steps   atomic.Int64 // number of executed pipeline steps
 	running atomic.Int64
 }
 
@@ -93,7 +93,7 @@ func newUpstream(t *testing.T) *upstream {
 	return u
 }
 
-// A replica is a petrigate, or what is left of one.
+// A replica is a petrigate process, which may have ended.
 type replica struct {
 	dir, addr string
 	proxy     *postgrestest.Proxy
@@ -133,7 +133,7 @@ func start(t *testing.T, bin, dir string, u *upstream, dsn string) *replica {
 	}
 }
 
-// kill is kill -9.
+// kill sends SIGKILL to the replica.
 func (r *replica) kill() {
 	_ = r.cmd.Process.Kill()
 	_ = r.cmd.Wait()
@@ -148,7 +148,7 @@ func freeAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A fleet is the replicas behind one address, so to speak.
+// A fleet contains the replicas, as if they were behind a single address.
 type fleet struct {
 	mu       sync.Mutex
 	replicas []*replica
@@ -169,7 +169,7 @@ func (f *fleet) replace(i int, r *replica) {
 
 const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 
-// call calls a tool, of any replica, and reports whether it was executed.
+// call calls a tool at any replica. It reports whether the tool was executed.
 func (f *fleet) call(i int, tool, args string) (done bool, body string) {
 	text := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s,%s}}`, i+1, tool, args, meta)
 	r, err := http.NewRequest(http.MethodPost, "http://"+f.get(i).addr+"/mcp", strings.NewReader(text))
@@ -194,12 +194,13 @@ func (f *fleet) call(i int, tool, args string) (done bool, body string) {
 	return resp.StatusCode == http.StatusOK && bytes.Contains(b, []byte(`"result"`)) && !bytes.Contains(b, []byte(`"isError":true`)), string(b)
 }
 
-// TestReplicas: three replicas and 64 clients, while one is killed, the database crashes,
-// and connections to it are cut: what a budget has is executed, and never more, one step of
-// the pipeline runs at a time, all that was executed is on record, and what people are asked
-// about runs once, as they were shown it. A call that the server wants input for goes on once.
+// TestReplicas runs three replicas and 64 clients, while a replica is killed, the database crashes,
+// and connections to it are cut. The budget must be used exactly, only one step of the pipeline may
+// run at a time, everything that was executed must be recorded, and what people are asked about
+// must run once, exactly as shown. A call for which the server requires input must continue exactly
+// once.
 func TestReplicas(t *testing.T) {
-	rounds := 1 // with faults, after one without
+	rounds := 1 // one round without faults, followed by rounds with faults
 	if n, err := strconv.Atoi(os.Getenv("PETRIGATE_SOAK")); err == nil {
 		rounds = max(rounds, n/100)
 	}
@@ -214,7 +215,7 @@ func TestReplicas(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// run is one round, with faults or without.
+// run runs one round, with or without faults.
 func run(t *testing.T, s *postgrestest.Server, bin, dsn string, faults bool) {
 	const clients, calls = 64, 8
 	u, f := newUpstream(t), &fleet{mishaps: newMishaps()}
@@ -238,7 +239,7 @@ func run(t *testing.T, s *postgrestest.Server, bin, dsn string, faults bool) {
 	operating, stop := context.WithCancel(t.Context())
 	var operator sync.WaitGroup
 	operator.Go(func() { f.mishaps.await(1); u.y.operate(operating, bin, f) })
-	for n := range questions { // half of them come back when the server has crashed since
+	for n := range questions { // half of them come back only after the server has crashed
 		wait.Go(func() { f.request(t, n, func() { f.mishaps.await(3 * (n % 2)) }) })
 	}
 	for n, state := range waiting {
@@ -253,7 +254,7 @@ func run(t *testing.T, s *postgrestest.Server, bin, dsn string, faults bool) {
 	<-ended
 	stop()
 	operator.Wait()
-	http.DefaultClient.CloseIdleConnections() // to replicas that were killed
+	http.DefaultClient.CloseIdleConnections() // closes connections to replicas that were killed
 	for i := range budget + 10 {
 		f.call(i, "x", "{}")
 	}
@@ -282,7 +283,7 @@ func disturb(t *testing.T, s *postgrestest.Server, f *fleet, another func() *rep
 	}
 }
 
-// mishaps counts faults.
+// A mishaps counts faults.
 type mishaps struct {
 	mu    sync.Mutex
 	count int
@@ -295,7 +296,7 @@ func newMishaps() *mishaps {
 	return m
 }
 
-// over says that no more come.
+// over declares that there will be no more faults.
 func (m *mishaps) over() { m.add(1000) }
 
 func (m *mishaps) add(n int) {
@@ -305,7 +306,7 @@ func (m *mishaps) add(n int) {
 	m.more.Broadcast()
 }
 
-// await waits until there were n.
+// await waits until there have been n faults.
 func (m *mishaps) await(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -314,7 +315,7 @@ func (m *mishaps) await(n int) {
 	}
 }
 
-// verify compares what was executed with what is on record.
+// verify compares what was executed with the records.
 func verify(t *testing.T, u *upstream, dsn string, waiting int, faults bool) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)

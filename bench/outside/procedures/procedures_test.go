@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestProcedures converts a small set in the shape of the benchmark, made for this test, and
-// plays its runs: the rules and the procedures agree on every call.
+// TestProcedures converts a small data set in the format of the benchmark, made for this test, and
+// replays its runs. The rules and the procedures must agree on every call.
 func TestProcedures(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "desk.rules")
 	var out bytes.Buffer
@@ -44,7 +44,7 @@ require check_user before sign_in once with same user
 	}
 }
 
-// TestImplied lets a success stand for what it implies.
+// TestImplied checks that a success counts for everything that it implies.
 func TestImplied(t *testing.T) {
 	var out bytes.Buffer
 	file := filepath.Join(t.TempDir(), "desk.rules")
