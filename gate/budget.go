@@ -96,32 +96,3 @@ func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 		}
 	}
 }
-
-// Used returns the usage at time t of the limit with index net, where d is its state or the state
-// for one value of its key. It returns nil if the usage is zero or the net is not a limit from
-// rules. Another policy can take over the usage with [Policy.Charge].
-func (p *Policy) Used(net int, d *NetData, t time.Time) *big.Rat {
-	n := p.nets[net]
-	if n.budget == nil {
-		return nil
-	}
-	if used := n.usage(d, t); used.Sign() > 0 {
-		return used
-	}
-	return nil
-}
-
-// Charge returns the state of the limit with index net, for one value if the net has a key, with
-// the given usage at time t. From d, it keeps only the calls in flight and the data other than
-// tokens. If the usage exceeds the maximum, nothing is left and the excess is stored as a [Debt]. A
-// net that is not a limit from rules gets its initial state.
-func (p *Policy) Charge(net int, d *NetData, used *big.Rat, t time.Time) *NetData {
-	n := p.nets[net]
-	if n.budget == nil {
-		return n.initialState(d.Active)
-	}
-	if used == nil {
-		used = new(big.Rat)
-	}
-	return n.charge(d, used, t)
-}

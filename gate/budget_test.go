@@ -1,7 +1,6 @@
 package gate_test
 
 import (
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -360,40 +359,6 @@ func TestAdoptIntoShadowMode(t *testing.T) {
 	}
 }
 
-// TestCharge checks that usage can be taken over without the old policy.
-func TestCharge(t *testing.T) {
-	p := newPolicy(t, limitNet("a", 5, "session"), blockNet("b"))
-	s := p.NewState(nil)
-	if p.Used(0, s.Nets[0], noon) != nil || p.Used(1, s.Nets[1], noon) != nil {
-		t.Error("something is used up at the start")
-	}
-	for range 3 {
-		pass(t, s, call("a"))
-	}
-	used := p.Used(0, s.Nets[0], noon)
-	if used.RatString() != "3" {
-		t.Errorf("%s are used up, want 3", used.RatString())
-	}
-	less := newPolicy(t, limitNet("a", 2, "session"), blockNet("b"))
-	d := less.Charge(0, less.NewState(nil).Nets[0], used, noon)
-	if d.Marking[2] != 0 || d.Debt().Amount.RatString() != "1" {
-		t.Errorf("%+v owes %+v", d, d.Debt())
-	}
-	if got := less.Used(0, d, noon); got.RatString() != "3" {
-		t.Errorf("%s are used up, want 3", got.RatString())
-	}
-	if d := less.Charge(0, d, nil, noon); d.Marking[2] != 2 || d.Debt() != nil {
-		t.Errorf("%+v owes %+v", d, d.Debt())
-	}
-	if d := less.Charge(1, s.Nets[1], big.NewRat(1, 1), noon); !slices.Equal(d.Marking, s.Nets[1].Marking) {
-		t.Errorf("a net that is no limit: %+v", d)
-	}
-	huge := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(40), nil))
-	if d := less.Charge(0, s.Nets[0], huge, time.Time{}); d.Marking[2] != 0 || d.Debt() == nil {
-		t.Errorf("%+v", d)
-	}
-}
-
 // TestLimitsWithoutBudget checks that a net that takes several tokens for a call, or none, is not a limit
 // with a budget, and that a limit with more calls in flight than tokens has nothing left.
 func TestLimitsWithoutBudget(t *testing.T) {
@@ -407,12 +372,12 @@ func TestLimitsWithoutBudget(t *testing.T) {
 	if id := newPolicy(t, none).IDs()[0]; id.Limit != "" {
 		t.Errorf("%+v", id)
 	}
-	over := onceNet(1)
-	p := newPolicy(t, over)
-	d := p.NewState(nil).Nets[0]
-	full := *d
+	s := newPolicy(t, onceNet(2)).NewState(nil)
+	full := *s.Nets[0]
 	full.Flights = []gate.Flight{{Call: 1}, {Call: 2}}
-	if got := p.Charge(0, &full, nil, noon); got.Marking[2] != 0 || got.Debt().Amount.RatString() != "1" {
+	s.Nets[0] = &full
+	to, _ := newPolicy(t, onceNet(1)).Adopt(s, gate.AdoptOptions{Time: noon})
+	if got := to.Nets[0]; got.Marking[2] != 0 || got.Debt().Amount.RatString() != "1" {
 		t.Errorf("%+v", got)
 	}
 }

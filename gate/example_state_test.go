@@ -2,7 +2,6 @@ package gate_test
 
 import (
 	"fmt"
-	"math/big"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -273,21 +272,6 @@ func ExampleFlight() {
 	// Output: false true
 }
 
-// The usage of a limit survives a change of its number, even if states are stored as bytes and the
-// old policy is gone.
-func ExamplePolicy_Charge() {
-	before, now := policyWith(limitOfPushes(3)), policyWith(limitOfPushes(5))
-	state := before.NewState(nil)
-	_, delta := before.Decide(state, gate.Call{Tool: "push"}, nil)
-	state.Apply(delta)
-	id, used := before.IDs()[0], before.Used(0, state.Nets[0], time.Time{})
-	if now.Heirs([]gate.NetID{id})[0] == 0 && now.IDs()[0].Print != id.Print {
-		start := now.NewState(nil).Nets[0]
-		fmt.Println(used.RatString(), "used up, left:", now.Charge(0, start, used, time.Time{}).Marking)
-	}
-	// Output: 1 used up, left: [4]
-}
-
 // limitOfPushes returns "limit push to 3 per session" with the given number.
 func limitOfPushes(n int) gate.Net {
 	net := threePushes
@@ -297,10 +281,15 @@ func limitOfPushes(n int) gate.Net {
 
 // A limit that was lowered below its usage remembers the excess.
 func ExampleNetData_Debt() {
-	policy := policyWith(limitOfPushes(3))
-	shrunk := policy.Charge(0, policy.NewState(nil).Nets[0], big.NewRat(7, 1), time.Time{})
-	fmt.Println(shrunk.Marking, shrunk.Debt().Amount.RatString())
-	// Output: [0] 4
+	before, now := policyWith(limitOfPushes(7)), policyWith(limitOfPushes(3))
+	state := before.NewState(nil)
+	for range 5 {
+		_, delta := before.Decide(state, gate.Call{Tool: "push"}, nil)
+		state.Apply(delta)
+	}
+	adopted, _ := now.Adopt(state, gate.AdoptOptions{})
+	fmt.Println(adopted.Nets[0].Marking, adopted.Nets[0].Debt().Amount.RatString())
+	// Output: [0] 2
 }
 
 // A fate is printed as a word.

@@ -1,10 +1,6 @@
 package gate
 
-import (
-	"slices"
-
-	"github.com/petrigate/petrigate/gate/internal/argument"
-)
+import "slices"
 
 // ignoredArguments are the arguments that are not part of the identity of calls.
 type ignoredArguments struct {
@@ -40,18 +36,4 @@ func (a *ignoredArguments) of(c *Call) []string {
 // unusual returns the ignored arguments that are part of the fingerprint.
 func (a *ignoredArguments) unusual() []Ignored {
 	return slices.DeleteFunc(slices.Clone(a.given), func(i Ignored) bool { return i.Usual })
-}
-
-// Ignored returns the arguments of the call that are not part of its identity, see
-// [PolicyOptions.Ignored]; nil: all arguments are.
-func (p *Policy) Ignored(c *Call) []string {
-	return p.ignored.of(c)
-}
-
-// Row returns a text that is equal exactly for equal calls; empty if no net counts rows.
-func (p *Policy) Row(c *Call) string {
-	if !p.rows {
-		return ""
-	}
-	return argument.Fingerprint(c, p.Ignored(c))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/petrigate/petrigate/gate/internal/argument"
 	"github.com/petrigate/petrigate/gate/listing"
 	"github.com/petrigate/petrigate/gate/naming"
 )
@@ -155,3 +156,17 @@ func (p *Policy) JudgesResults() bool { return len(p.successes) > 0 }
 // ReadsResults reports whether the policy uses the results of calls: as values of a key, for a
 // hook, or for a condition. If not, [End.Result] has no effect.
 func (p *Policy) ReadsResults() bool { return p.results || len(p.successes) > 0 }
+
+// Ignored returns the arguments of the call that are not part of its identity, see
+// [PolicyOptions.Ignored]; nil: all arguments are.
+func (p *Policy) Ignored(c *Call) []string {
+	return p.ignored.of(c)
+}
+
+// Row returns a text that is equal exactly for equal calls; empty if no net counts rows.
+func (p *Policy) Row(c *Call) string {
+	if !p.rows {
+		return ""
+	}
+	return argument.Fingerprint(c, p.Ignored(c))
+}
