@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestPagesHaveEveryKey: there is no key of the configuration that the pages
-// about it do not name.
+// TestPagesHaveEveryKey checks that the pages about the configuration name each of its keys.
 func TestPagesHaveEveryKey(t *testing.T) {
 	var schema struct {
 		Defs map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// cookbook sets what the configurations of the cookbook ask for.
+// cookbook sets the variables that the cookbook's configurations require, and returns its folders.
 func cookbook(t *testing.T) (folders []string) {
 	t.Helper()
 	for _, name := range []string{"WORKSPACE", "GITHUB_TOKEN", "SLACK_BOT_TOKEN", "SLACK_TEAM_ID", "DATABASE_URI"} {
@@ -26,8 +26,8 @@ func cookbook(t *testing.T) (folders []string) {
 	return folders
 }
 
-// TestCookbook has every policy of the cookbook load without a warning, pass its own tests
-// and have every claim proved, and finds each on the page about them.
+// TestCookbook checks that each policy in the cookbook loads without a warning, passes its own
+// tests and has all claims proved, and that the page about the cookbook shows it.
 func TestCookbook(t *testing.T) {
 	exe := program(t)
 	page := read(t, "../docs/cookbook.md")
@@ -50,8 +50,8 @@ func TestCookbook(t *testing.T) {
 	}
 }
 
-// claims has every claim of a configuration proved; whether its servers can be started is
-// another question.
+// claims checks that all claims of a configuration can be proved. Whether its servers can be
+// started does not matter.
 func claims(t *testing.T, exe, file string) {
 	t.Helper()
 	out, err := exec.Command(exe, "check", "--json", file).Output()

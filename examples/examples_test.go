@@ -1,5 +1,5 @@
-// Package examples holds configurations to start from, and tests that keep
-// them and the README true.
+// Package examples contains configurations to start from, and tests that keep these and the README
+// correct.
 package examples
 
 import (
@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the policies of the examples into their cases")
 
-// TestExamples loads each example and plays its cases under its own policy.
+// TestExamples loads each example and runs its cases under its own policy.
 func TestExamples(t *testing.T) {
 	files, err := filepath.Glob("*/petrigate.yaml")
 	if err != nil || len(files) == 0 {
@@ -38,13 +38,13 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// environment is what the configurations ask for.
+// environment looks up the variables that the configurations require.
 func environment(name string) (string, bool) {
 	value, ok := map[string]string{"WORKSPACE": "/srv/project", "DEPLOY_TOKEN": "x", "CLIENT_SECRET": "x", "DISCORD_TOKEN": "x", "GITHUB_TOKEN": "x", "PETRIGATE_HOOK_SECRET": "0123456789abcdef"}[name]
 	return value, ok
 }
 
-// build makes the policy of a configuration, and wants no warning.
+// build builds the policy of a configuration, which must not cause warnings.
 func build(t *testing.T, c *config.Config) {
 	t.Helper()
 	for _, w := range c.Warnings {
@@ -59,8 +59,8 @@ func build(t *testing.T, c *config.Config) {
 	}
 }
 
-// checkCases holds the cases against the policy: they carry a copy of it, so
-// that "petrigate eval" can run them, and the copy has to be true.
+// checkCases compares the cases with the policy. Each case contains a copy of the policy, so that
+// petrigate eval can run it, and the copy must be correct.
 func checkCases(t *testing.T, path string, c *config.Config) {
 	t.Helper()
 	old, err := os.ReadFile(path)
@@ -90,7 +90,7 @@ func checkCases(t *testing.T, path string, c *config.Config) {
 	}
 }
 
-// A testCase is a line of cases: a policy, events, and what is expected of them.
+// A testCase is a line of cases: a policy, events, and the expected results.
 type testCase struct {
 	Case struct {
 		Name    string          `json:"name"`
@@ -102,7 +102,7 @@ type testCase struct {
 	Expect json.RawMessage `json:"expect"`
 }
 
-// A net is a net as a case has it.
+// A net is a net in the format of a case.
 type net struct {
 	Name           string         `json:"name"`
 	Scope          string         `json:"scope,omitempty"`
@@ -136,7 +136,7 @@ type transition struct {
 	Deferred bool     `json:"deferred,omitempty"`
 }
 
-// withPolicy is a line of cases with the policy of c in it.
+// withPolicy returns a line of cases with the policy of c inserted.
 func withPolicy(t *testing.T, line []byte, c *config.Config) []byte {
 	t.Helper()
 	var tc testCase
@@ -167,7 +167,7 @@ func withPolicy(t *testing.T, line []byte, c *config.Config) []byte {
 	return b.Bytes()
 }
 
-// netOf is a net of a configuration, as far as the examples use nets.
+// netOf converts a net of a configuration, as far as the examples use nets.
 func netOf(t *testing.T, n config.Net) net {
 	t.Helper()
 	if n.TerminalPlaces != nil || n.Map != nil || n.Match != "" || n.AllowUnbounded {

@@ -9,8 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/hook"
 )
 
-// TestHooksPage: the rules of the page compile, and what is to be pasted is JSON with events that
-// the agent of its section has, each handled by that agent's hook, for all agents.
+// TestHooksPage checks that the rules on the page compile, and that each text to be pasted is JSON
+// whose events the section's agent knows and handles by that agent's hook. It must cover all
+// agents.
 func TestHooksPage(t *testing.T) {
 	of := regexp.MustCompile(`hook[ /]([a-z-]+)`)
 	var seen []string

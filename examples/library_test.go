@@ -11,14 +11,13 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// step is one call of a story: a tool, its arguments, and whether it succeeds.
+// A step is a call in an example: a tool, its arguments, and whether the call succeeds.
 type step struct {
 	tool, args string
 	outcome    gate.Outcome
 }
 
-// tell plays a story, and says what becomes of each call. A person agrees to
-// whatever they are asked.
+// tell makes the calls and prints what happens to each. A person approves everything.
 func tell(n gate.Net, steps ...step) {
 	p, err := gate.NewPolicy([]gate.Net{n}, gate.PolicyOptions{})
 	if err != nil {
@@ -43,7 +42,7 @@ func tell(n gate.Net, steps ...step) {
 	}
 }
 
-// pathOf is the path among the arguments of a call.
+// pathOf returns the path in the arguments of a call.
 func pathOf(f gate.Firing) (string, error) {
 	var args struct{ Path string }
 	if err := json.Unmarshal(f.Call.Args, &args); err != nil || args.Path == "" {
@@ -52,7 +51,7 @@ func pathOf(f gate.Firing) (string, error) {
 	return path.Clean(args.Path), nil
 }
 
-// The write guard as Go: a validator that looks at the arguments.
+// The write guard in Go: a validator that examines the arguments.
 func Example_writeGuard() {
 	guard := gate.Net{
 		Name: "write-guard", Places: []string{"ready"}, Initial: map[string]int{"ready": 1},
@@ -80,8 +79,8 @@ func Example_writeGuard() {
 	// read_file {"path":"/etc/passwd"}: allowed
 }
 
-// The smart backup as Go: a hook remembers the paths that were backed up, and
-// a validator holds deletes to them.
+// The smart backup in Go: a hook remembers which paths were backed up, and a validator allows
+// deleting only these.
 func Example_smartBackup() {
 	saved := func(m gate.Meta) []string {
 		paths, _ := m["saved"].([]string)
@@ -102,7 +101,7 @@ func Example_smartBackup() {
 		},
 		OnSuccess: func(f gate.Firing) {
 			p, _ := pathOf(f)
-			f.Meta["saved"] = append(slices.Clone(saved(f.Meta)), p) // a new value: a rejected call can be undone
+			f.Meta["saved"] = append(slices.Clone(saved(f.Meta)), p) // a new value, because a rejected call may be undone
 		},
 	}
 	tell(backup,
@@ -122,8 +121,7 @@ func Example_smartBackup() {
 	// delete {"path":"/x/../a"}: allowed
 }
 
-// The deployment pipeline as Go: a mapper names what a command does, and the
-// net has the order.
+// The deployment pipeline in Go: a mapper names what a command does, and the net defines the order.
 func Example_deploymentPipeline() {
 	move := func(name, from, to string) gate.Transition {
 		return gate.Transition{Name: name, Inputs: []string{from}, Outputs: []string{to}, Tools: gate.Tools("deploy-" + name), Deferred: true}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// pages are the files of the repository that people read in a browser.
+// pages returns the files in the repository that people read in a browser.
 func pages(t *testing.T) []string {
 	t.Helper()
 	var found []string
@@ -34,13 +34,13 @@ func pages(t *testing.T) []string {
 	return found
 }
 
-// prose is a page without its blocks of code and its code between backticks.
+// prose returns a page without code blocks and inline code.
 func prose(text string) string {
 	text = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(text, "")
 	return regexp.MustCompile("`[^`\n]*`").ReplaceAllString(text, "")
 }
 
-// anchors are what a link into a page can lead to, as GitHub makes them.
+// anchors returns the anchors on a page, as GitHub generates them.
 func anchors(text string) []string {
 	text = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(text, "")
 	var found []string
@@ -51,7 +51,7 @@ func anchors(text string) []string {
 	return found
 }
 
-// TestLinks follows every link of every page to a file, and to a heading if it names one.
+// TestLinks follows all links on all pages to files, and to headings if the links name them.
 func TestLinks(t *testing.T) {
 	seen := 0
 	for _, page := range pages(t) {
@@ -79,8 +79,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestPagesAreReached requires that the index of docs lists every page once, and
-// that the README leads to the index.
+// TestPagesAreReached checks that the index of docs lists each page exactly once, and that the
+// README links to the index.
 func TestPagesAreReached(t *testing.T) {
 	index := read(t, "../docs/README.md")
 	all, _ := filepath.Glob("../docs/*.md")

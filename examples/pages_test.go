@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/docpage"
 )
 
-// ownTest names the tests of blocks that want to know more than their kind. Read-only.
+// ownTest names the tests for blocks that need more than the test for their kind. It is read-only.
 var ownTest = map[string]string{
 	"docs/codes.md":       "TestCodesPage and what else reads it, in rules and cmd/petrigate",
 	"docs/hooks.md":       "TestHooksPage",
@@ -20,12 +20,12 @@ var ownTest = map[string]string{
 	"docs/expressions.md": "TestPage in internal/cel",
 }
 
-// notRun bounds the blocks that say that they cannot run here, each with its reason.
+// notRun limits the number of blocks that declare, with a reason, that they cannot run here.
 const notRun = 14
 
-// TestBlocks loads every block of every page that a reader could copy, and fails for
-// one that it cannot try and that does not say why. The commands of the blocks are
-// tried in [TestSessions] and by TestPageCommandsParse in cmd/petrigate.
+// TestBlocks loads each block that a reader might copy from a page. It fails for blocks that it
+// cannot try and that do not explain why. [TestSessions] and TestPageCommandsParse in cmd/petrigate
+// try the commands in the blocks.
 func TestBlocks(t *testing.T) {
 	checks := map[string]func(*testing.T, string){
 		"yaml": checkConfig, "rules": checkRules, "net": checkNet, "json": checkJSON,
@@ -36,7 +36,7 @@ func TestBlocks(t *testing.T) {
 		check := checks[b.Kind]
 		switch {
 		case ownTest[b.Page] != "" || b.Kind == "indented" && b.Script() == "" && b.SeenIn == "":
-			// A text that shows what something looks like.
+			// The text shows what something looks like.
 		case b.NotRun != "":
 			left++
 		case b.SeenIn != "":
@@ -61,7 +61,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// checkConfig loads a configuration. One without servers is a part: it gets some.
+// checkConfig loads a configuration. If the configuration has no servers, it is only a part, and
+// checkConfig adds some.
 func checkConfig(t *testing.T, text string) {
 	dir := t.TempDir()
 	pipeline := regexp.MustCompile(`(?m)^name: .*$`).ReplaceAllString(read(t, "deployment-pipeline/pipeline.net.yaml"), "name: pipeline")
@@ -84,8 +85,8 @@ func checkConfig(t *testing.T, text string) {
 	build(t, c)
 }
 
-// checkSeen looks for each line of the output of a block in the file that a test holds.
-// A line of dots stands for what is left out.
+// checkSeen looks for each line of the block's output in the file that a test verifies. A line of
+// dots stands for omitted lines.
 func checkSeen(t *testing.T, b docpage.Block) {
 	t.Helper()
 	text := read(t, filepath.Join("..", filepath.FromSlash(b.SeenIn)))
@@ -105,8 +106,8 @@ func checkSeen(t *testing.T, b docpage.Block) {
 	}
 }
 
-// TestSessions runs the commands that pages show the output of, in the folder that
-// the comment above them names.
+// TestSessions runs the commands whose output the pages show, in the folder that the comment above
+// them names.
 func TestSessions(t *testing.T) {
 	exe := program(t)
 	ran := 0
@@ -119,7 +120,7 @@ func TestSessions(t *testing.T) {
 			args := strings.Fields(s.Command)
 			c := exec.Command(exe, args[1:]...)
 			c.Dir = filepath.Join("..", filepath.FromSlash(b.RunIn))
-			out, _ := c.CombinedOutput() // a refuted claim is exit code 3
+			out, _ := c.CombinedOutput() // the exit code is 3 for a refuted claim
 			got, want := strings.TrimRight(string(out), "\n"), strings.TrimRight(s.Output, "\n")
 			if args[0] != "petrigate" || !printed(got, want) {
 				t.Errorf("%s:%d: %s prints\n%s\nand not\n%s", b.Page, b.Line, s.Command, got, want)
@@ -131,14 +132,14 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// printed compares what a command printed with what a page shows of it. A line of dots
-// stands for lines that are left out.
+// printed compares the output of a command with what a page shows. A line of dots stands for
+// omitted lines.
 func printed(got, want string) bool {
 	shown := strings.ReplaceAll(regexp.QuoteMeta(want), "\n"+regexp.QuoteMeta("...")+"\n", "\n(?s:.*)\n")
 	return regexp.MustCompile("^" + shown + "$").MatchString(got)
 }
 
-// TestNamedScripts: each script that a page names as its witness is there.
+// TestNamedScripts checks that each script that a page refers to exists.
 func TestNamedScripts(t *testing.T) {
 	named := 0
 	for page, text := range docpage.Prose(t, "..") {

@@ -13,10 +13,10 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// What the documentation of PetriFlow shows, as a Go program: a net, a call, its
-// result, several nets, rules and what is known of them before anybody calls.
+// These examples correspond to PetriFlow's documentation, as a Go program: a net, a call, its
+// result, several nets, rules, and what can be known about them before anyone makes a call.
 
-// toolApproval is what is given to defineSkillNet; NewPolicy checks it.
+// toolApproval corresponds to the argument of defineSkillNet; NewPolicy checks it.
 var toolApproval = gate.Net{
 	Name:    "tool-approval",
 	Places:  []string{"idle", "ready"},
@@ -29,7 +29,7 @@ var toolApproval = gate.Net{
 	},
 }
 
-// commits names bash calls by what they do (toolMapper); other bash calls are free.
+// commits names bash calls by what they do (toolMapper). Other bash calls are free.
 var commits = gate.Net{
 	Name:    "commits",
 	Places:  []string{"working", "committed"},
@@ -50,8 +50,8 @@ var commits = gate.Net{
 	},
 }
 
-// backups judges arguments and remembers what succeeded (validateToolCall,
-// onDeferredResult, state.meta).
+// backups examines arguments and remembers what has succeeded (validateToolCall, onDeferredResult,
+// state.meta).
 var backups = gate.Net{
 	Name:    "backups",
 	Places:  []string{"ready"},
@@ -69,7 +69,8 @@ var backups = gate.Net{
 	OnSuccess: func(f gate.Firing) { f.Meta["saved"] = string(f.Call.Args) },
 }
 
-// manager is createGateManager of nets, or of a registry of which some are active.
+// manager corresponds to createGateManager with nets, or with a registry of which only some are
+// active.
 func manager(nets []gate.Net, o gate.PolicyOptions, s gate.SessionOptions) *gate.Session {
 	policy, err := gate.NewPolicy(nets, o)
 	if err != nil {
@@ -78,8 +79,8 @@ func manager(nets []gate.Net, o gate.PolicyOptions, s gate.SessionOptions) *gate
 	return gate.NewSession(policy, s)
 }
 
-// handle is handleToolCall, with a person who agrees to what touches no production
-// (ctx.confirm), and handleToolResult.
+// handle corresponds to handleToolCall, with a person who approves everything that does not concern
+// production (ctx.confirm), and to handleToolResult.
 func handle(s *gate.Session, line string, o gate.Outcome) {
 	tool, args, _ := strings.Cut(line, " ")
 	confirm := func(_ context.Context, a *gate.Ask) (bool, error) {
@@ -95,7 +96,7 @@ func handle(s *gate.Session, line string, o gate.Outcome) {
 	}
 }
 
-// One net alone decides about all tools: what it does not list it blocks.
+// A single net decides about all tools and blocks those that it does not list.
 func Example_oneNet() {
 	s := manager([]gate.Net{toolApproval}, gate.PolicyOptions{Deny: true}, gate.SessionOptions{})
 	handle(s, `read {"path":"a"}`, gate.Success)
@@ -177,7 +178,7 @@ func Example_severalNets() {
 	// State: working:1
 }
 
-// Rules and hand-written nets are nets, and one policy has both.
+// Rules compile to nets, and a policy can contain both rules and hand-written nets.
 func Example_rulesAndNets() {
 	file, _ := rules.Parse("safety.rules", []byte(`
 map bash.command rm as delete
@@ -223,7 +224,7 @@ block format
 	// format: format is blocked and cannot be called.
 }
 
-// A script that verifies: rules from a file, and one net with its invariant.
+// A script that verifies rules from a file, and a net with its invariant.
 func Example_verify() {
 	compiled, err := rules.Load(os.DirFS("file-safety"), "files.rules")
 	if err != nil {
@@ -251,7 +252,7 @@ func Example_verify() {
 	// committed:1
 }
 
-// A session that goes on is made again of what succeeded (replay).
+// A session that continues is restored from the calls that have succeeded (replay).
 func Example_replay() {
 	s := manager([]gate.Net{commits}, gate.PolicyOptions{}, gate.SessionOptions{})
 	commit := gate.Call{Tool: "bash", Args: []byte(`{"command":"git commit"}`)}

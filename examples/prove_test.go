@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/docpage"
 )
 
-// TestClaims has every claim of the examples and of the pages proved, and
-// finds nothing else that is doubtful in them but a command that is not here.
+// TestClaims checks that all claims in the examples and on the pages can be proved, and that
+// nothing else in them is doubtful except commands that are not installed.
 func TestClaims(t *testing.T) {
 	exe := program(t)
 	for _, name := range []string{"WORKSPACE", "DEPLOY_TOKEN", "DISCORD_TOKEN"} {
@@ -38,7 +38,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// proved runs check and counts the claims.
+// proved runs petrigate check and returns the number of proved claims.
 func proved(t *testing.T, exe string, args ...string) int {
 	t.Helper()
 	out, err := exec.Command(exe, append([]string{"check", "--json"}, args...)...).Output()

@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
-// readme is the README, and demo what the demo printed when it was last run by
-// its own test.
+// readme is the path of the README, and demo that of the output that the demo printed when its own
+// test last ran.
 const (
 	readme = "../README.md"
 	demo   = "../internal/serve/demo/testdata/demo.txt"
 )
 
-// fence is a block of a page, with its kind. Read-only.
+// fence matches a code block on a page and its kind. It is read-only.
 var fence = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
 
 func read(t *testing.T, path string) string {
@@ -32,14 +32,14 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// TestReadmeIsShort bounds the README: what is longer belongs in docs.
+// TestReadmeIsShort limits the length of the README, because details belong in docs.
 func TestReadmeIsShort(t *testing.T) {
 	if n := strings.Count(read(t, readme), "\n"); n > 200 {
 		t.Errorf("the README has %d lines", n)
 	}
 }
 
-// atHome is the environment of a reader.
+// atHome looks up variables in a reader's environment.
 func atHome(name string) (string, bool) {
 	if name == "HOME" {
 		return "/home/me", true
@@ -59,7 +59,7 @@ func checkNet(t *testing.T, text string) {
 	build(t, &config.Config{Nets: nets, Default: "allow"})
 }
 
-// checkJSON reads JSON. What has servers is the configuration of a client.
+// checkJSON parses JSON. If it contains servers, it is a client's configuration.
 func checkJSON(t *testing.T, text string) {
 	if strings.Contains(text, `ervers"`) {
 		checkClient(t, text)
@@ -68,8 +68,7 @@ func checkJSON(t *testing.T, text string) {
 	}
 }
 
-// checkClient reads the configuration of a client. Its block of servers is one
-// that petrigate itself would take.
+// checkClient parses a client's configuration. petrigate itself must accept its servers.
 func checkClient(t *testing.T, text string) {
 	var client map[string]map[string]struct {
 		Type, Command, URL string
@@ -98,15 +97,15 @@ func checkClient(t *testing.T, text string) {
 	}
 }
 
-// checkTranscript compares the text with what the demo printed.
+// checkTranscript compares the text with the demo's output.
 func checkTranscript(t *testing.T, text string) {
 	if !strings.Contains(read(t, demo), text) {
 		t.Errorf("the demo does not print this (any more):\n%s", text)
 	}
 }
 
-// checkDiagram requires that the boxes of a flowchart are closed: GitHub shows
-// an error in place of a diagram that it cannot read.
+// checkDiagram checks that all boxes in a flowchart are closed. For a diagram that it cannot parse,
+// GitHub shows an error.
 func checkDiagram(t *testing.T, text string) {
 	if !strings.HasPrefix(text, "flowchart ") {
 		t.Errorf("not a flowchart: %s", text)
@@ -121,7 +120,7 @@ func checkDiagram(t *testing.T, text string) {
 	}
 }
 
-// program puts petrigate into the PATH of the test.
+// program adds petrigate to the test's PATH.
 func program(t *testing.T) string {
 	t.Helper()
 	exe := testbinary.Path(t)
@@ -132,8 +131,8 @@ func program(t *testing.T) string {
 	return exe
 }
 
-// TestQuickstartLive starts the server of the quickstart: every tool that its
-// rules name has to be there.
+// TestQuickstartLive starts the server in the quickstart, which must have all tools that the rules
+// name.
 func TestQuickstartLive(t *testing.T) {
 	exe := program(t)
 	t.Setenv("PETRIGATE_RUNTIME_DIR", t.TempDir())
@@ -143,7 +142,7 @@ func TestQuickstartLive(t *testing.T) {
 	}
 }
 
-// TestVerbs asks the program for every verb and flag of the page about them.
+// TestVerbs checks that the program has each command and flag on the page about commands.
 func TestVerbs(t *testing.T) {
 	exe := program(t)
 	rows := regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| (.*) \\|$").FindAllStringSubmatch(read(t, "../docs/cli.md"), -1)
@@ -180,7 +179,7 @@ func TestExamplesAreListed(t *testing.T) {
 	}
 }
 
-// TestReadmeSaysWhatIsLater tries the keys of what is to come: they are refused.
+// TestReadmeSaysWhatIsLater checks that keys announced for the future are refused.
 func TestReadmeSaysWhatIsLater(t *testing.T) {
 	const server = "mcpServers: { a: { command: x } }\n"
 	for _, later := range []string{"default: ask", "log: { file: x }"} {

@@ -10,9 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/policytest"
 )
 
-// TestSteps runs the policy tests of the examples, of which every folder with
-// rules or nets has some, and wants them to exercise nearly everything. Those of the
-// cookbook are in [TestCookbook].
+// TestSteps runs the policy tests of the examples. Each folder with rules or nets must have tests,
+// and these must exercise nearly everything. [TestCookbook] runs those of the cookbook.
 func TestSteps(t *testing.T) {
 	exe := program(t)
 	args := []string{"test", "--min-cover", "95"}

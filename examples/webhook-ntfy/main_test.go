@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A phone is a stand-in for ntfy and for who reads it.
+// A phone stands in for ntfy and its reader.
 type phone struct{ got chan notification }
 
 func (p *phone) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -24,7 +24,7 @@ func (p *phone) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.got <- n
 }
 
-// press does what the app does when somebody presses a button.
+// press does what the app does when someone presses a button.
 func press(t *testing.T, n notification, label string) int {
 	t.Helper()
 	for _, a := range n.Actions {
@@ -61,7 +61,7 @@ func newTestGlue(t *testing.T) (url string, p *phone) {
 	return server.URL, p
 }
 
-// TestPhone: a call waits, the phone shows it, and a button lets it pass or not.
+// TestPhone checks that the phone shows a waiting call, and that the buttons allow or refuse it.
 func TestPhone(t *testing.T) {
 	url, p := newTestGlue(t)
 	a := newAgent(t, url)
@@ -101,7 +101,7 @@ func TestPhone(t *testing.T) {
 	<-p.got
 }
 
-// TestOnlyPetrigate: nobody else reaches the phone.
+// TestOnlyPetrigate checks that no one else can send notifications to the phone.
 func TestOnlyPetrigate(t *testing.T) {
 	url, p := newTestGlue(t)
 	for _, signature := range []string{"", "t=1,v1=00", "t=1,v1=" + strings.Repeat("00", 32)} {
@@ -125,7 +125,7 @@ func TestOnlyPetrigate(t *testing.T) {
 	}
 }
 
-// TestLong: nobody is offered to approve what the phone does not show.
+// TestLong checks that no one is offered to approve what the phone does not show completely.
 func TestLong(t *testing.T) {
 	for _, m := range []message{{Event: "asked", Question: strings.Repeat("é", 3000)}, {Event: "asked", ArgumentsLeftOut: true}} {
 		n := notificationOf(m)

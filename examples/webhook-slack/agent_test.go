@@ -12,13 +12,13 @@ import (
 	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
-// An agent is a client of a real petrigate, which runs with the configuration of the example
-// and posts to a glue.
+// An agent is a client of a real petrigate process, which uses the example's configuration and
+// posts to a glue.
 type agent struct {
 	t        *testing.T
 	in       io.Writer
 	out      *bufio.Scanner
-	executed string // file with the name of each tool that the server has run
+	executed string // file that contains the name of each tool that the server has run
 }
 
 const secret = "a secret that nobody can guess"
@@ -65,7 +65,7 @@ func (a *agent) send(line string) {
 	}
 }
 
-// read returns the response to a request.
+// read returns the response to the given request.
 func (a *agent) read(id string) string {
 	a.t.Helper()
 	for a.out.Scan() {
@@ -78,7 +78,7 @@ func (a *agent) read(id string) string {
 	return ""
 }
 
-// deploy calls the tool that waits for a person.
+// deploy calls the tool that requires an approval.
 func (a *agent) deploy(id string) {
 	a.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"deploy","arguments":{}}}`)
 }

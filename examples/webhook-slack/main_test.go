@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// A channel is a stand-in for Slack and for who reads it.
+// A channel stands in for Slack and its readers.
 type channel struct {
 	got     chan posted
-	replies chan struct{} // one for each message that is posted; nil: a reply does not wait for it
+	replies chan struct{} // one element for each message that is posted; if nil, replies do not wait for it
 }
 
 // A posted is a call of Slack's API.
@@ -63,7 +63,7 @@ func newTestGlue(t *testing.T) (at string, c *channel) {
 	return server.URL, c
 }
 
-// press sends what Slack sends when a user presses a button, signed with a secret.
+// press sends what Slack sends when a user presses a button, signed with the given secret.
 func press(t *testing.T, glue, user, action, id, secret string, at time.Time) int {
 	t.Helper()
 	payload := fmt.Sprintf(`{"type":"block_actions","user":{"id":%q},"actions":[{"action_id":%q,"value":%q}]}`, user, action, id)
@@ -83,8 +83,8 @@ func press(t *testing.T, glue, user, action, id, secret string, at time.Time) in
 	return response.StatusCode
 }
 
-// TestChannel: a call waits, the channel shows it, and a button of a user who may answer lets
-// it pass or not.
+// TestChannel checks that the channel shows a waiting call, and that the buttons allow or refuse it
+// if the user may answer.
 func TestChannel(t *testing.T) {
 	glue, c := newTestGlue(t)
 	a := newAgent(t, glue+"/petrigate")
@@ -129,7 +129,7 @@ func TestChannel(t *testing.T) {
 	if said := a.read("3"); !strings.Contains(said, "A person denied deploy") {
 		t.Error(said)
 	}
-	c.replies <- struct{}{} // late: the answer was faster
+	c.replies <- struct{}{} // late: the answer comes before the reply
 	if p = <-c.got; p.method != "chat.update" || p.ts != "17.42" {
 		t.Errorf("%+v", p)
 	}
@@ -138,7 +138,7 @@ func TestChannel(t *testing.T) {
 	}
 }
 
-// TestOnlyPetrigate: nobody else writes into the channel.
+// TestOnlyPetrigate checks that no one else can post to the channel.
 func TestOnlyPetrigate(t *testing.T) {
 	glue, c := newTestGlue(t)
 	body := `{"event":"asked","id":"ap_1"}`
@@ -162,7 +162,7 @@ func TestOnlyPetrigate(t *testing.T) {
 	}
 }
 
-// TestLong: nobody is offered to approve what the channel does not show.
+// TestLong checks that no one is offered to approve what the channel does not show completely.
 func TestLong(t *testing.T) {
 	for _, m := range []message{{Question: strings.Repeat("é", 3000), Approve: "https://gate/x"}, {ArgumentsLeftOut: true, Approve: "https://gate/x"}} {
 		c := &channel{got: make(chan posted, 1)}

@@ -16,24 +16,25 @@ import (
 	"testing"
 )
 
-// A reading is one measurement of the code, such as the methods of a type.
+// A reading is one measurement of the code, such as the number of methods of a type.
 type reading struct {
-	what   string  // the measurement: comments, cycles, direction, methods
-	of     string  // the subject: a package, a type, or "all"
-	value  float64 // the lower the better
+	what   string  // name of the measurement: comments, cycles, direction or methods
+	of     string  // subject: a package, a type, or "all"
+	value  float64 // lower values are better
 	detail string
 }
 
-// goals are the bounds of measurements that have no line in bounds.txt.
+// goals contains the bounds for measurements that are not listed in bounds.txt.
 var goals = map[string]float64{
-	"comments":  4,  // comments with a form of private English, per 100
-	"cycles":    30, // files in the largest cycle of their package, per 100
-	"direction": 2,  // pairs of declarations that point against the order of files, per 100
-	"methods":   45, // methods of a type, with the functions that take it first
+	"comments":  4,  // comments with unidiomatic phrases, per 100
+	"cycles":    30, // files in the largest dependency cycle of their package, per 100
+	"direction": 2,  // pairs of declarations that violate the order of files, per 100
+	"methods":   45, // methods of a type, including functions that take it as their first argument
 }
 
-// TestBounds compares each measurement with its goal, or with its bound in bounds.txt if the code
-// does not meet the goal yet. With -update the bounds fall to the measured values; they never rise.
+// TestBounds compares each measurement with its goal. If the code does not meet the goal yet,
+// bounds.txt contains a higher bound. With -update, bounds are lowered to the measured values; they
+// are never raised.
 func TestBounds(t *testing.T) {
 	bounds := readBounds(t)
 	kept := map[string]string{}
@@ -47,7 +48,7 @@ func TestBounds(t *testing.T) {
 		if !has {
 			bound = goals[r.what]
 		}
-		r.value = math.Round(10*r.value) / 10 // as bounds.txt has it
+		r.value = math.Round(10*r.value) / 10 // as in bounds.txt
 		if r.value > bound {
 			t.Errorf("%s: %.1f, at most %.1f are allowed\n%s", key, r.value, bound, r.detail)
 		}
@@ -68,7 +69,7 @@ func TestBounds(t *testing.T) {
 
 const boundsHead = "# What does not meet its goal yet (bounds_test.go), with a bound that only falls.\n"
 
-// readBounds reads bounds.txt: the measurement, its subject, the bound.
+// readBounds reads bounds.txt. Each line contains a measurement, its subject and the bound.
 func readBounds(t *testing.T) map[string]float64 {
 	t.Helper()
 	f, err := os.Open("bounds.txt")
@@ -90,13 +91,13 @@ func readBounds(t *testing.T) map[string]float64 {
 	return bounds
 }
 
-// privateEnglish are the forms that a native reader stumbles over.
+// privateEnglish matches phrases over which a native reader stumbles.
 var privateEnglish = regexp.MustCompile(`(?i)\b((of|by|from|to|for|with|in|at|on|after|before|behind|beside|without|under) (which|whom|whose)` +
 	`|(told|tells|tell) of|there (is|are) (of|none)|whoever|nobody|is (none|no [a-z]+)|may not|says (that|what|which|how|who|where|why)` +
 	`|as (it|they) (is|are|was|were)|what (it|is|there|they|comes|can|has|was)|it is for|(goes|go|went) on|(is|are) to (be|[a-z]+))\b`)
 
-// measureComments returns the share of comments of the module, without its tests, that have one
-// of the forms.
+// measureComments returns the share of comments in the module, except for its tests, that contain
+// such a phrase.
 func measureComments(t *testing.T) reading {
 	all, odd := 0, []string(nil)
 	for _, p := range packages(t) {
@@ -120,8 +121,8 @@ func measureComments(t *testing.T) reading {
 	return reading{"comments", "all", 100 * float64(len(odd)) / float64(all), strings.Join(odd[:min(len(odd), 20)], "\n")}
 }
 
-// measureMethods counts the methods of each type of a package, and the functions of the package
-// that take it as their first argument: they are methods in all but syntax.
+// measureMethods counts the methods of each type in a package. It includes the package's functions
+// that take the type as their first argument, because they are methods in all but syntax.
 func measureMethods(p typed) (all []reading) {
 	count := map[string]int{}
 	scope := p.pkg.Scope()
@@ -151,9 +152,9 @@ func measureMethods(p typed) (all []reading) {
 	return all
 }
 
-// measureFiles measures how the files of each package depend on one another: how many are in the
-// largest cycle, over all packages, and for each package the share of pairs of declarations that
-// point against the best order of its files.
+// measureFiles measures how the files of each package depend on one another: over all packages, how
+// many files are in the largest cycle of their package, and for each package, the share of pairs of
+// declarations that violate the best order of its files.
 func measureFiles(t *testing.T) (all []reading) {
 	files, inCycles := 0, 0
 	var worst []string
@@ -165,7 +166,7 @@ func measureFiles(t *testing.T) (all []reading) {
 			worst = append(worst, fmt.Sprintf("%3d of %d in %s", n, len(g.names), short(p.ImportPath)))
 		}
 		wrong, pairs, which := g.wrongWay()
-		if pairs >= 50 { // in smaller packages one pair would count too much
+		if pairs >= 50 { // in smaller packages, a single pair would count too much
 			all = append(all, reading{"direction", short(p.ImportPath), 100 * float64(wrong) / float64(pairs), strings.Join(which[:min(len(which), 20)], "\n")})
 		}
 	})
@@ -174,14 +175,15 @@ func measureFiles(t *testing.T) (all []reading) {
 	return append(all, reading{"cycles", "all", 100 * float64(inCycles) / float64(files), strings.Join(worst[:min(len(worst), 20)], "\n")})
 }
 
-// A fileGraph has the files of a package, and the pairs of declarations across them.
+// A fileGraph contains a package's files, and the pairs of declarations in different files that
+// depend on each other.
 type fileGraph struct {
 	names []string
-	pairs map[[2]int]map[string]bool // by the file that uses and the file that is used: "user > used"
+	pairs map[[2]int]map[string]bool // keyed by the using file and the used file; each pair has the form "user > used"
 }
 
-// graphOf reads the pairs of declarations in a package that use each other across files: functions,
-// methods, types, fields, constants and variables.
+// graphOf returns the pairs of declarations in a package that use each other across files:
+// functions, methods, types, fields, constants and variables.
 func graphOf(p typed) *fileGraph {
 	g := &fileGraph{pairs: map[[2]int]map[string]bool{}}
 	at := map[string]int{}
@@ -215,7 +217,7 @@ func graphOf(p typed) *fileGraph {
 	return g
 }
 
-// isDeclared reports whether o is declared at the top level of its package, or a field or method.
+// isDeclared reports whether o is a field, a method, or declared at the top level of its package.
 func isDeclared(o types.Object, pkg *types.Package) bool {
 	switch o := o.(type) {
 	case *types.Var:
@@ -226,7 +228,7 @@ func isDeclared(o types.Object, pkg *types.Package) bool {
 	return false
 }
 
-// nameOf names a declaration.
+// nameOf returns the name of a declaration.
 func nameOf(d ast.Decl) string {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -244,7 +246,7 @@ func nameOf(d ast.Decl) string {
 	return "a declaration"
 }
 
-// largestCycle returns the number of files in the largest strongly connected component, by
+// largestCycle returns the number of files in the largest strongly connected component, using
 // Tarjan's algorithm.
 func (g *fileGraph) largestCycle() (largest int) {
 	n := len(g.names)
@@ -284,9 +286,9 @@ func (g *fileGraph) largestCycle() (largest int) {
 	return largest
 }
 
-// wrongWay counts the pairs that point back under an order of the files with few such pairs,
-// which it finds by moving single files from several starts. It returns all pairs too, and the
-// wrong ones for people.
+// wrongWay finds an order of the files that few pairs violate, by moving single files from several
+// starting points. It returns the number of pairs that violate the order, the number of all pairs,
+// and descriptions of the former.
 func (g *fileGraph) wrongWay() (wrong, all int, which []string) {
 	n := len(g.names)
 	cost := make([][]int, n)
@@ -327,14 +329,14 @@ func back(order []int, cost [][]int) (n int) {
 	return n
 }
 
-// settle moves one file at a time to its best place until no move helps.
+// settle moves single files to their best places until no move improves the order.
 func settle(order []int, cost [][]int) []int {
 	for improved := true; improved; {
 		improved = false
 		for a := range order {
 			x := order[a]
 			rest := slices.Delete(slices.Clone(order), a, a+1)
-			wrong := 0 // pairs that would point back with x at the place that is tried, from the end
+			wrong := 0 // number of pairs that would violate the order if x were at the current place, counted from the end
 			for _, r := range rest {
 				wrong += cost[x][r]
 			}

@@ -11,16 +11,16 @@ import (
 	"testing"
 )
 
-// shown are the packages whose entry points all have an Example.
+// shown lists the packages in which all entry points must have an Example.
 var shown = []string{"gate", "gate/toolnet", "rules", "internal/petri"}
 
-// plain are methods that need none: they print a value, or tell where it stands.
+// plain lists methods that need no Example, because they print a value or return its position.
 var plain = []string{"Error", "Position", "String", "Unwrap"}
 
-// TestExamples: each exported function and method of these packages has an Example of
-// its own (ExampleF, ExampleT_M), or an Example of its type (ExampleT, ExampleT_N) calls
-// it. The type of a function is that of its first result. Only an Example that runs
-// counts: one with an "Output:".
+// TestExamples checks that each exported function and method of these packages has an Example of
+// its own (ExampleF, ExampleT_M), or that an Example for its type (ExampleT, ExampleT_N) calls it.
+// The type of a function is that of its first result. Only Examples with an "Output:" count,
+// because only these are run.
 func TestExamples(t *testing.T) {
 	ours := packages(t)
 	for _, name := range shown {
@@ -44,11 +44,11 @@ func TestExamples(t *testing.T) {
 // An entry is an exported function or method.
 type entry struct {
 	f     *types.Func
-	name  string // that an Example of it has: F, or T_M
-	owner string // the type below which go doc lists it; empty: none
+	name  string // name in an Example: F or T_M
+	owner string // type below which go doc lists it; may be empty
 }
 
-// shown reports whether one of the Examples is of that name, or calls it for its type.
+// shown reports whether any Example has the entry's name, or calls it and belongs to its type.
 func (e entry) shown(calls map[string]map[*types.Func]bool) bool {
 	for example, called := range calls {
 		if is(example, e.name) || e.owner != "" && is(example, e.owner) && called[e.f] {
@@ -58,14 +58,13 @@ func (e entry) shown(calls map[string]map[*types.Func]bool) bool {
 	return false
 }
 
-// is reports whether an Example is about that name.
+// is reports whether the Example with the given name is about name.
 func is(example, name string) bool {
 	return example == name || strings.HasPrefix(example, name+"_")
 }
 
-// entries are the exported functions of a package, and the exported methods of its
-// exported types, also of those that have their name here and stand in an internal package
-// below it.
+// entries returns a package's exported functions and the exported methods of its exported types. It
+// includes types that are aliases for types in an internal package below it.
 func entries(pkg *types.Package) (all []entry) {
 	for _, name := range pkg.Scope().Names() {
 		o := pkg.Scope().Lookup(name)
@@ -89,7 +88,7 @@ func ownedBy(pkg, of *types.Package) bool {
 	return of == pkg || of != nil && strings.HasPrefix(of.Path(), pkg.Path()+"/internal/")
 }
 
-// resultOf names the type of the package that a function returns first.
+// resultOf returns the name of the type in this package that a function returns first.
 func resultOf(f *types.Func) string {
 	if f.Signature().Results().Len() == 0 {
 		return ""
@@ -104,8 +103,8 @@ func resultOf(f *types.Func) string {
 	return ""
 }
 
-// examples checks the types of a package with its tests. It returns what of the
-// package each Example calls, by the name of the Example without that word.
+// examples type-checks a package together with its tests. It returns the package's functions that
+// each Example calls, keyed by the Example's name without the word Example.
 func examples(t *testing.T, fset *token.FileSet, p listed) (*types.Package, map[string]map[*types.Func]bool) {
 	t.Helper()
 	found, err := list()
@@ -114,7 +113,7 @@ func examples(t *testing.T, fset *token.FileSet, p listed) (*types.Package, map[
 	}
 	from := compiled(fset, found.export)
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	// What the tests import beyond the program has no export data, and is of no interest.
+	// The packages that only the tests import have no export data and do not matter.
 	lenient := func(error) {}
 	inside, err := parse(fset, p, slices.Concat(p.GoFiles, p.TestGoFiles))
 	if err != nil {

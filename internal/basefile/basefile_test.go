@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// The program minisign 0.11 signed the files in testdata, with keys made for these tests.
+// file returns a file in testdata. The files were signed by minisign 0.11, with keys created for
+// these tests.
 func file(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
@@ -86,7 +87,7 @@ func TestBook(t *testing.T) {
 	}
 }
 
-// TestBrokenBook checks that an unreadable file of versions accepts no version.
+// TestBrokenBook checks that no version is accepted if the file of versions cannot be read.
 func TestBrokenBook(t *testing.T) {
 	entry := `{"key":"k","place":"/b","name":"a","version":1,"digest":"` + Digest(nil) + `"}`
 	for name, text := range map[string]string{

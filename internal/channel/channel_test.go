@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFind finds each channel by its name, and no other.
+// TestFind checks that each channel is found by its name, and by no other.
 func TestFind(t *testing.T) {
 	for _, c := range All() {
 		if found, ok := Find(c.Name); !ok || found != c {
@@ -17,7 +17,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestNames selects channels by what they can do, in the order of the table.
+// TestNames checks that channels are selected by their properties, in the order of the table.
 func TestNames(t *testing.T) {
 	for _, tt := range []struct {
 		what      string

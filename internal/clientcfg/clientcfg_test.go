@@ -32,7 +32,8 @@ func lookup(env map[string]string) func(string) (string, bool) {
 	}
 }
 
-// TestRead translates the servers of each archive in testdata/clients, the file of one client.
+// TestRead translates the servers in each archive in testdata/clients, which contains the file of
+// one client.
 func TestRead(t *testing.T) {
 	for _, c := range All() {
 		t.Run(c.Name, func(t *testing.T) {
@@ -105,7 +106,8 @@ func describe(t *testing.T, c Client, src []byte) string {
 	return b.String()
 }
 
-// TestEntries: what connect would write for each client, with a command and with a URL.
+// TestEntries checks the entries that petrigate connect would write for each client, with a command
+// and with a URL.
 func TestEntries(t *testing.T) {
 	var b strings.Builder
 	for _, c := range All() {
@@ -117,7 +119,7 @@ func TestEntries(t *testing.T) {
 	golden(t, "testdata/entries.txt", b.String())
 }
 
-// TestFiles: where the files are on each system.
+// TestFiles checks the paths of the clients' files on each operating system.
 func TestFiles(t *testing.T) {
 	var b strings.Builder
 	for _, os := range []string{"linux", "darwin", "windows"} {
@@ -144,7 +146,8 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// TestFilesByVariables: variables that clients read too move their files.
+// TestFilesByVariables checks that environment variables that clients read change the paths of
+// their files.
 func TestFilesByVariables(t *testing.T) {
 	s := System{OS: "linux", Home: "/home/ann", Env: lookup(map[string]string{"XDG_CONFIG_HOME": "/x", "CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/d"})}
 	for name, want := range map[string]string{
@@ -168,7 +171,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestIsRunning: command lines as systems show them.
+// TestIsRunning checks that clients are recognized in command lines as operating systems show them.
 func TestIsRunning(t *testing.T) {
 	for _, c := range []struct {
 		client  string
@@ -191,7 +194,7 @@ func TestIsRunning(t *testing.T) {
 	}
 }
 
-// TestProcProcesses reads a directory like /proc.
+// TestProcProcesses reads a directory with the structure of /proc.
 func TestProcProcesses(t *testing.T) {
 	dir := t.TempDir()
 	for pid, line := range map[string]string{"12": "claude\x00--resume\x00", "13": "", "self": "x"} {
@@ -230,7 +233,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, at := range c.Places(d) {
-			entries, _ := d.Entries(at) // refused elsewhere
+			entries, _ := d.Entries(at) // an error is reported elsewhere
 			for _, e := range entries {
 				s := c.Read(system("linux"), e.Name, e.Value)
 				if !s.Native && (s.Refused == "") != (s.Fields != nil) {

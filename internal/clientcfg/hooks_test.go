@@ -10,7 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// TestOurs: a hook is ours by its program or its configuration, and of one agent.
+// TestOurs checks that a hook is recognized as ours by its program or its configuration, for one
+// agent only.
 func TestOurs(t *testing.T) {
 	h, _ := HooksOf("claude-code")
 	for hook, want := range map[string]bool{
@@ -39,8 +40,8 @@ func TestOurs(t *testing.T) {
 	}
 }
 
-// TestItems: a hook before a call refuses it where the hook fails, in agents that can do that, and others
-// do not say so.
+// TestItems checks that in agents that support it, a call is refused if its pre-call hook fails,
+// and that for other agents the entry does not claim this.
 func TestItems(t *testing.T) {
 	for _, h := range AllHooks() {
 		var text strings.Builder
@@ -78,7 +79,7 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
-// TestAsks: the hooks of all agents say which configuration they ask.
+// TestAsks checks for each agent which configuration its hooks ask.
 func TestAsks(t *testing.T) {
 	for _, config := range []string{"/home/ann/petrigate.yaml", "/home/ann/my files/it's $x & \"y\".yaml"} {
 		for _, h := range AllHooks() {
@@ -159,7 +160,7 @@ func TestOddValues(t *testing.T) {
 	}
 }
 
-// TestNoHeaders: an entry without headers says nothing of them.
+// TestNoHeaders checks that an entry without headers does not mention them.
 func TestNoHeaders(t *testing.T) {
 	for _, c := range All() {
 		entry, _ := c.Entry(Launch{URL: "http://x/mcp"})

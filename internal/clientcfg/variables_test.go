@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// readBack returns the value that a configuration gives to a text in our form.
+// readBack returns the value that a configuration assigns to a text in our syntax.
 func readBack(t *testing.T, dir, ours string) (string, error) {
 	t.Helper()
 	o := splice.Object{{Key: "version", Value: 1}, {Key: "mcpServers", Value: splice.Object{{Key: "s", Value: splice.Object{{Key: "command", Value: "c"}, {Key: "args", Value: []string{ours}}}}}}}
@@ -21,7 +21,8 @@ func readBack(t *testing.T, dir, ours string) (string, error) {
 	return c.Servers[0].Args[0], nil
 }
 
-// borders are texts whose $ or { at the border of a piece could combine with the next piece.
+// borders contains texts in which a $ or { at the border of a piece could combine with the next
+// piece.
 var borders = []string{
 	"$${file:/etc/hostname}", "$$${file:none}", "$${SET_TOKEN}", "$$", "$", "$$$", "a$", "${", "$${", "${a b}", "$5 and $6", "{$}", "$ {x}", "$$ $${ $$$",
 	"${SET_TOKEN}", "$${SET_TOKEN}$", "${SET_TOKEN}{x}", "${SET_TOKEN}$${SET_TOKEN}", "$${env:SET_TOKEN}", "$${userHome}{file:/x}", "${userHome}$", "$${/}{x}",
@@ -29,8 +30,8 @@ var borders = []string{
 	"${ SET_TOKEN }", "Bearer ${ SET_TOKEN }", "$${ SET_TOKEN }", "${file:/x}", "${file}", "${SET_TOKEN:-x}", "${SET_TOKEN:-}",
 }
 
-// FuzzVariables checks that literal text is read back unchanged, and that text with variables has
-// the client's meaning, whatever is beside them.
+// FuzzVariables checks that literal text is read back unchanged, and that text with variables keeps
+// the meaning that it has for the client, whatever surrounds it.
 func FuzzVariables(f *testing.F) {
 	for _, text := range borders {
 		f.Add(text, text)
@@ -43,7 +44,7 @@ func FuzzVariables(f *testing.F) {
 	})
 }
 
-// TestBorders: every text of three pieces reads back as the client means it.
+// TestBorders checks that all texts of three pieces keep the meaning that they have for the client.
 func TestBorders(t *testing.T) {
 	pieces := []string{"$", "{", "}", "${SET_TOKEN}", "$SET_TOKEN", "{env:SET_TOKEN}", "${env:SET_TOKEN}", "${ SET_TOKEN }", "${userHome}", "a"}
 	dir := t.TempDir()
@@ -86,8 +87,8 @@ func printable(text string) bool {
 	return true
 }
 
-// meant returns the client's interpretation of a text, piece by piece. ok is false if it depends on
-// the contents of a file or on defaults.
+// meant returns the client's interpretation of a text, piece by piece. ok is false if the
+// interpretation depends on the content of a file or on defaults.
 func meant(v *variables, s System, text string) (_ string, ok bool) {
 	if v == nil {
 		return text, true
@@ -108,7 +109,8 @@ func meant(v *variables, s System, text string) (_ string, ok bool) {
 	}), ok
 }
 
-// TestFileOfOthers: ${file:...} of a client that has no such variable is text, and no file is read.
+// TestFileOfOthers checks that ${file:...} is literal text for a client without such variables, and
+// that no file is read.
 func TestFileOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "secret")
@@ -123,7 +125,7 @@ func TestFileOfOthers(t *testing.T) {
 			switch c.Name {
 			case "windsurf":
 				want = strings.ReplaceAll(text, "${file:"+secret+"}", "the-secret")
-			case "opencode": // {file:...}, whatever stands before it
+			case "opencode": // {file:...}, whatever precedes it
 				want = strings.ReplaceAll(text, "{file:"+secret+"}", "the-secret")
 			default:
 				has = false

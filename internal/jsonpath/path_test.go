@@ -33,7 +33,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestTexts reads the texts of a place; ~ marks weak texts.
+// TestTexts checks the texts at a place; ~ marks weak texts.
 func TestTexts(t *testing.T) {
 	for _, c := range []struct{ path, doc, want string }{
 		{"$.a.b", `{"a":{"b":"x"}}`, `["x"]`},
@@ -60,7 +60,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestKeys lists the keys of a path, with an empty key for an array step.
+// TestKeys checks the keys of a path, which include an empty key for each array step.
 func TestKeys(t *testing.T) {
 	p, err := jsonpath.Parse(`$.a[0]["b c"][*].d`)
 	if err != nil {

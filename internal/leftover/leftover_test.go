@@ -7,7 +7,8 @@ import (
 
 func TestMain(m *testing.M) { Main(m) }
 
-// TestFind: what ends in the end is waited for, and what does not is named.
+// TestFind checks that goroutines that end are waited for, and that those that do not end are
+// listed.
 func TestFind(t *testing.T) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {

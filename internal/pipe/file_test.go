@@ -27,7 +27,7 @@ func ends(t *testing.T) (r, w *pipe.File) {
 	return pipe.New(in), pipe.New(out)
 }
 
-// More data than a pipe holds arrives completely, followed by EOF.
+// TestLarge checks that more data than a pipe can hold arrives completely, followed by EOF.
 func TestLarge(t *testing.T) {
 	r, w := ends(t)
 	sent := bytes.Repeat([]byte("a message and then some\n"), 100_000)
@@ -48,7 +48,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TryWrite and TryRead transfer as much as possible without waiting.
+// TestTry checks that TryWrite and TryRead transfer as much as possible without waiting.
 func TestTry(t *testing.T) {
 	r, w := ends(t)
 	if n, waits, err := r.TryRead(make([]byte, 10)); n != 0 || !waits || err != nil {
@@ -77,7 +77,7 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// A waiting read or write fails when either end is closed.
+// TestEnds checks that a blocked read or write fails when either end is closed.
 func TestEnds(t *testing.T) {
 	r, w := ends(t)
 	said := make(chan error, 1)
@@ -110,7 +110,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// A blocking file is read and written as before, and TryRead and TryWrite do nothing.
+// TestBlocking checks that a file in blocking mode is read and written as usual, and that TryRead
+// and TryWrite do nothing.
 func TestBlocking(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {
@@ -136,7 +137,8 @@ func TestBlocking(t *testing.T) {
 	}
 }
 
-// The pipe end that this process owns is non-blocking; the shared one still blocks.
+// TestReopen checks that the pipe end that belongs to this process is non-blocking, while the
+// shared one is still blocking.
 func TestReopen(t *testing.T) {
 	var fds [2]int
 	if err := unix.Pipe(fds[:]); err != nil {
@@ -172,8 +174,8 @@ func TestReopen(t *testing.T) {
 	_ = ownIn.Close()
 }
 
-// A Shared whose file another process makes non-blocking still transfers messages, even larger ones
-// than the pipe holds.
+// TestShared checks that a Shared still transfers messages, even ones larger than the pipe, if
+// another process makes the file non-blocking.
 func TestShared(t *testing.T) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -210,7 +212,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// A write to a client that does not read fails at the deadline.
+// TestDeadline checks that a write to a client that does not read fails at the deadline.
 func TestDeadline(t *testing.T) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {

@@ -20,7 +20,7 @@ var accepted = []string{
 var refused = []struct {
 	doc    string
 	offset int
-	msg    string // a part of it
+	msg    string // part of the message
 }{
 	{``, 0, "unexpected end"},
 	{` `, 1, "unexpected end"},
@@ -149,7 +149,8 @@ func TestCheckDepth(t *testing.T) {
 	}
 }
 
-// Duplicates among few and many keys, with escapes, and in sibling objects.
+// TestCheckManyKeys checks duplicates among few and many keys, with escapes, and in sibling
+// objects.
 func TestCheckManyKeys(t *testing.T) {
 	for _, n := range []int{2, manyKeys - 1, manyKeys, manyKeys + 1, 33, 1000, 100_000} {
 		var b strings.Builder

@@ -46,8 +46,8 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// Strings of all lengths near the sizes of words and blocks, with runs of backslashes at all
-// positions.
+// TestSkipString skips strings of all lengths around the sizes of words and blocks, with sequences
+// of backslashes at all positions.
 func TestSkipString(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2_000 {

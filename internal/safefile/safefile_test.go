@@ -13,7 +13,7 @@ func TestModes(t *testing.T) {
 	}
 	for _, c := range []struct {
 		mode                os.FileMode
-		directory, own, reg bool // is taken
+		directory, own, reg bool // whether each function accepts it
 	}{
 		{0o700, true, true, true},
 		{0o755, true, true, true},

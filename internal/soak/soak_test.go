@@ -2,7 +2,8 @@ package soak
 
 import "testing"
 
-// TestRange: the environment says how many and from where, and what is usual without it.
+// TestRange checks that the environment determines the seed and the number of inputs, and what the
+// defaults are.
 func TestRange(t *testing.T) {
 	t.Setenv(Variable, "")
 	t.Setenv(Seed, "")

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg"
 )
 
-// TestTakeSome: --only takes the servers that it names, and petrigate itself is never taken.
+// TestTakeSome checks that --only takes only the named servers, and that petrigate itself is never
+// taken.
 func TestTakeSome(t *testing.T) {
 	p := newPlace(t, "cursor")
 	p.write(t, []byte(`{"mcpServers":{"petrigate":{"command":"petrigate","args":["serve"]},"a":{"command":"x"},"b":{"command":"y"}}}`))
@@ -30,7 +31,8 @@ func TestTakeSome(t *testing.T) {
 	}
 }
 
-// TestDisconnectAsks: disconnect shows the difference, and writes nothing without a yes.
+// TestDisconnectAsks checks that disconnect shows the difference and writes nothing unless the
+// answer is yes.
 func TestDisconnectAsks(t *testing.T) {
 	p := served(t, two)
 	p.connect(t)
@@ -52,7 +54,7 @@ func TestDisconnectAsks(t *testing.T) {
 	}
 }
 
-// TestNothingLeft: where petrigate has all servers, nothing is said of others.
+// TestNothingLeft checks that connect does not mention other servers if petrigate has them all.
 func TestNothingLeft(t *testing.T) {
 	p := served(t, `{"mcpServers":{"a":{"command":"x"}}}`)
 	p.connect(t)
@@ -61,7 +63,7 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
-// TestEditedKeepsBackup: the backup goes with the last thing that it is needed for, and not before.
+// TestEditedKeepsBackup checks that the backup is removed only when it is no longer needed.
 func TestEditedKeepsBackup(t *testing.T) {
 	p := served(t, two)
 	p.connect(t)
@@ -72,14 +74,14 @@ func TestEditedKeepsBackup(t *testing.T) {
 		t.Errorf("%q, %v\n%s", src, err, p.out)
 	}
 	edited := p.read(t)
-	p.connect(t) // the backup of before is of another time
+	p.connect(t) // the existing backup is from an earlier time
 	if src, _ := os.ReadFile(backup); string(src) != edited {
 		t.Errorf("the backup is %q", src)
 	}
 }
 
-// TestHooksAsBefore checks that disconnect reports an exactly restored file of hooks, and removes
-// its backup.
+// TestHooksAsBefore checks that disconnect reports when it has restored a hooks file exactly, and
+// then removes the backup.
 func TestHooksAsBefore(t *testing.T) {
 	p := newPlace(t, "claude-code")
 	h, _ := clientcfg.HooksOf("claude-code")
@@ -114,7 +116,7 @@ func TestHooksAsBefore(t *testing.T) {
 	}
 }
 
-// TestConfigOf: the configuration that an entry of ours names.
+// TestConfigOf checks which configuration an entry of ours names.
 func TestConfigOf(t *testing.T) {
 	for args, want := range map[string]string{"serve --config x": "x", "serve --config=y --quiet": "y", "serve --config": "", "serve": ""} {
 		if got := (Entry{Args: strings.Fields(args)}).Config(); got != want {

@@ -14,7 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// shapes are files of hooks as people and programs write them. BEFORE stands for the event before a call.
+// shapes contains hooks files as people and programs write them. BEFORE stands for the event that
+// precedes a call.
 var shapes = map[string]string{
 	"none":     "",
 	"empty":    "{}",
@@ -28,7 +29,7 @@ var shapes = map[string]string{
 
 func hookFile(t *testing.T, p *place, h clientcfg.Hooks) string {
 	t.Helper()
-	t.Chdir(filepath.Dir(p.config)) // those of VS Code are in the present folder
+	t.Chdir(filepath.Dir(p.config)) // the hooks file of VS Code is in the current directory
 	file := h.File().Files(p.desk.System)[0]
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
@@ -40,8 +41,8 @@ func before(h clientcfg.Hooks) string {
 	return map[string]string{"gemini-cli": "BeforeTool", "cursor": "preToolUse"}[h.Agent]
 }
 
-// TestHooks: hooks come once, beside those that are there, and go byte for byte, also where somebody
-// has edited the file since.
+// TestHooks checks that hooks are added once, next to existing ones, and that removing them
+// restores the file byte for byte, even if it was edited in the meantime.
 func TestHooks(t *testing.T) {
 	for _, h := range clientcfg.AllHooks() {
 		for name, shape := range shapes {
@@ -120,8 +121,9 @@ func testHooks(t *testing.T, h clientcfg.Hooks, src []byte) {
 	}
 }
 
-// TestHookCommand: where an agent cannot refuse a call whose hook fails, the command does: it ends with the
-// code that refuses, and says something, unless the program agrees.
+// TestHookCommand checks that for agents that cannot refuse a call if its hook fails, the command
+// refuses the call: unless the program agrees, it exits with the code that refuses and prints a
+// reason.
 func TestHookCommand(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands there are run by no shell of POSIX")
@@ -156,7 +158,7 @@ func TestHookCommand(t *testing.T) {
 	}
 }
 
-// hookCommand is the command of an entry.
+// hookCommand returns the command in an entry.
 func hookCommand(t *testing.T, o splice.Object) string {
 	t.Helper()
 	for _, m := range o {
@@ -173,7 +175,8 @@ func hookCommand(t *testing.T, o splice.Object) string {
 	return ""
 }
 
-// TestHooksAndServers: the servers and the hooks of one file go together.
+// TestHooksAndServers checks that petrigate can connect to the servers and the hooks in the same
+// file.
 func TestHooksAndServers(t *testing.T) {
 	p := newPlace(t, "gemini")
 	p.write(t, sample(t, "gemini"))
@@ -188,7 +191,7 @@ func TestHooksAndServers(t *testing.T) {
 	}
 }
 
-// TestHookURL: only a listener that is open to hooks, at a known address, has a URL.
+// TestHookURL checks that only a listener that accepts hooks at a known address has a URL.
 func TestHookURL(t *testing.T) {
 	for _, c := range []struct {
 		listen config.Listen
@@ -224,7 +227,7 @@ func TestHookURL(t *testing.T) {
 	}
 }
 
-// TestHookSecrets: what stands beside the hooks is not shown where it may be a secret.
+// TestHookSecrets checks that text next to the hooks is not shown if it may be secret.
 func TestHookSecrets(t *testing.T) {
 	p := newPlace(t, "claude-code")
 	h, _ := clientcfg.HooksOf("claude-code")
@@ -239,7 +242,7 @@ func TestHookSecrets(t *testing.T) {
 	}
 }
 
-// TestNoHooks checks that a client without hooks is refused, and so is a malformed list of hooks.
+// TestNoHooks checks that clients without hooks and malformed lists of hooks are refused.
 func TestNoHooks(t *testing.T) {
 	p := newPlace(t, "zed")
 	if err := p.desk.ConnectHooks(t.Context(), HookConnection{Client: "zed"}); err == nil || !strings.HasPrefix(err.Error(), "Zed has no hooks that petrigate knows; claude-code, codex, ") {

@@ -17,7 +17,7 @@ import (
 
 const two = `{"mcpServers":{"a":{"command":"x"},"b":{"command":"y"}}}`
 
-// served is a place whose configuration has the server a.
+// served returns a place whose configuration has a server named a.
 func served(t *testing.T, src string) *place {
 	t.Helper()
 	p := newPlace(t, "cursor")
@@ -33,7 +33,8 @@ func (p *place) configure(t *testing.T, src string) {
 	}
 }
 
-// TestTogether checks that one of several concurrent connects writes, and that its record survives.
+// TestTogether checks that only one of several concurrent connects writes the file, and that its
+// record survives.
 func TestTogether(t *testing.T) {
 	for range 10 {
 		p := served(t, two)
@@ -100,8 +101,8 @@ func privateMode(info fs.FileInfo) bool {
 	return runtime.GOOS == "windows" || info.Mode().Perm() == 0o600
 }
 
-// TestBrokenNote checks that the error about an unreadable record names the file with the original
-// contents.
+// TestBrokenNote checks that if a record cannot be read, the error names the file with the original
+// content.
 func TestBrokenNote(t *testing.T) {
 	p := served(t, two)
 	p.connect(t)
@@ -144,7 +145,8 @@ efgh
 	}
 }
 
-// TestSecretsAround: secrets in arguments, in addresses, and beside the servers are not shown.
+// TestSecretsAround checks that secrets in arguments, in addresses and next to the servers are not
+// shown.
 func TestSecretsAround(t *testing.T) {
 	p := newPlace(t, "cursor")
 	p.write(t, []byte(`{
@@ -163,7 +165,7 @@ func TestSecretsAround(t *testing.T) {
 	}
 }
 
-// TestOurName checks that another server named petrigate is taken like all others, and never lost
+// TestOurName checks that another server named petrigate is taken like all others and never lost
 // silently.
 func TestOurName(t *testing.T) {
 	const src = `{"mcpServers":{"petrigate":{"command":"node","args":["theirs.js"]}}}`
@@ -211,8 +213,8 @@ func TestRunsUs(t *testing.T) {
 	}
 }
 
-// TestBroken checks that disconnect names the original contents if a connected file cannot be
-// parsed any more.
+// TestBroken checks that if a connected file can no longer be parsed, disconnect names the original
+// content.
 func TestBroken(t *testing.T) {
 	p := served(t, two)
 	p.connect(t)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestSafeguards: what a client says against calls, and the configuration does not, is named with the rule for it.
+// TestSafeguards checks that restrictions which the client has but the configuration lacks are
+// listed, each with an equivalent rule.
 func TestSafeguards(t *testing.T) {
 	p := newPlace(t, "claude-code")
 	p.configure(t, "version: 1\nmcpServers:\n  gh: { command: other }\n")
@@ -46,8 +47,8 @@ func TestSafeguards(t *testing.T) {
 	}
 }
 
-// TestSafeguardsOfEntries: approvals in the entry of a server are named under its new name, and a server that the
-// client has switched off elsewhere is off.
+// TestSafeguardsOfEntries checks that approval settings in a server's entry are listed under the
+// server's new name, and that a server that the client disables elsewhere is disabled.
 func TestSafeguardsOfEntries(t *testing.T) {
 	p := newPlace(t, "codex")
 	p.configure(t, "version: 1\nmcpServers:\n  db: { command: other }\n")
@@ -82,15 +83,15 @@ func TestSafeguardsOfEntries(t *testing.T) {
 	}
 }
 
-// TestExcludedOfProject: servers of .mcp.json that settings of Claude Code switch off are off, whatever
-// else is switched on there.
+// TestExcludedOfProject checks that servers in .mcp.json are disabled if settings of Claude Code
+// disable them, whatever other settings enable.
 func TestExcludedOfProject(t *testing.T) {
 	const servers = `{"mcpServers": {"my db": {"command": "x"}, "other": {"command": "y"}}}`
 	const off = "  \"my db\":\n    command: \"x\"\n    disabled: true\n"
 	project := t.TempDir()
 	for _, c := range []struct {
-		file, src string // a file beside .mcp.json, and its text
-		want      bool   // the server is off
+		file, src string // name and content of a file next to .mcp.json
+		want      bool   // whether the server is disabled
 	}{
 		{"home/.claude/settings.json", `{"disabledMcpjsonServers": ["my_db"]}`, true},
 		{".claude/settings.json", `{"disabledMcpjsonServers": ["x", "my db"], "enableAllProjectMcpServers": true}`, true},
@@ -130,7 +131,7 @@ func TestExcludedOfProject(t *testing.T) {
 		}
 	}
 
-	p := newPlace(t, "claude-code") // servers of the user are not of .mcp.json
+	p := newPlace(t, "claude-code") // the user's servers are not in .mcp.json
 	p.write(t, []byte(servers))
 	settings := filepath.Join(p.desk.System.Home, ".claude", "settings.json")
 	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/service"
 )
 
-// serving is a service for the configuration of a place. No manager of services answers in these tests.
+// serving returns a service for the configuration of a place. In these tests, no service manager
+// answers.
 func serving(t *testing.T, p *place) *HookService {
 	t.Helper()
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
@@ -23,9 +24,9 @@ func serving(t *testing.T, p *place) *HookService {
 	}
 }
 
-// TestServiceOfOthers checks that a service file that petrigate has not written, or that runs
-// another configuration, is not changed. Then --service fails before anything is written; without
-// it, connect prints a note and writes the hooks.
+// TestServiceOfOthers checks that a service file is not changed if petrigate has not written it or
+// if it runs a different configuration. With --service, connect must then fail before it writes
+// anything; without it, connect prints a note and writes the hooks.
 func TestServiceOfOthers(t *testing.T) {
 	for text, want := range map[string]string{
 		"[Service]\nExecStart=/opt/mine\n": "petrigate.service is there, and petrigate has not written it",
@@ -75,7 +76,8 @@ func TestServiceOfOthers(t *testing.T) {
 	}
 }
 
-// TestRetire: the service stays while an agent or a client uses it, and where a person wants it to.
+// TestRetire checks that the service remains while any agent or client uses it, and if the person
+// wants to keep it.
 func TestRetire(t *testing.T) {
 	p := newPlace(t, "codex")
 	s := serving(t, p)
@@ -131,7 +133,8 @@ func TestRetire(t *testing.T) {
 	}
 }
 
-// TestServiceFits: what the service could not run with, or beside, is said before it is started.
+// TestServiceFits checks that conflicts and missing variables are reported before the service is
+// started.
 func TestServiceFits(t *testing.T) {
 	p := newPlace(t, "cursor")
 	p.write(t, []byte(`{"mcpServers":{"petrigate":{"command":"petrigate","args":["serve","--config","`+p.config+`"]}}}`))
@@ -180,7 +183,8 @@ func TestServiceFits(t *testing.T) {
 	}
 }
 
-// TestServiceUsers: a client at a URL of this machine uses the service too.
+// TestServiceUsers checks that a client that uses a URL on this machine counts as a user of the
+// service.
 func TestServiceUsers(t *testing.T) {
 	for at, want := range map[string]bool{
 		"http://127.0.0.1:7777/mcp": true, "https://localhost:1/mcp": true, "http://[::1]:1/mcp": true, "https://gate.example/mcp": false, "http://10.0.0.1:7777/mcp": false,

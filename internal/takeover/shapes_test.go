@@ -20,17 +20,17 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// A change makes another text of a file of a client. It returns nil where it has nothing to change.
+// A change changes the text of a client's file. It returns nil if there is nothing to change.
 type change struct {
 	name    string
 	formats []splice.Format
 	make    func(r *rand.Rand, c clientcfg.Client, src []byte) []byte
 }
 
-// everywhere: a change is for files of every format. Read-only.
+// everywhere is the list of all formats, for changes that apply to each of them. It is read-only.
 var everywhere = []splice.Format{splice.JSON, splice.TOML, splice.YAML}
 
-// clientShapes are how files of real people look. Read-only.
+// clientShapes contains changes that make a file look like those of real users. It is read-only.
 var clientShapes = []change{
 	{"crlf", everywhere, func(_ *rand.Rand, _ clientcfg.Client, src []byte) []byte {
 		return bytes.ReplaceAll(src, []byte("\n"), []byte("\r\n"))
@@ -61,7 +61,8 @@ var clientShapes = []change{
 	}},
 }
 
-// edits are what people and clients do to a file between connect and disconnect. Read-only.
+// edits contains what people and clients do to a file between connect and disconnect. It is
+// read-only.
 var edits = []change{
 	{"a server comes", everywhere, func(r *rand.Rand, c clientcfg.Client, src []byte) []byte {
 		return withServer(c, src, fmt.Sprintf("new%d", r.IntN(1e9)), "later")
@@ -102,7 +103,7 @@ var edits = []change{
 	}},
 }
 
-// commented puts a comment into a line of its own.
+// commented inserts a comment on a line of its own.
 func commented(r *rand.Rand, c clientcfg.Client, src []byte) []byte {
 	mark := "#"
 	if c.Format == splice.JSON {
@@ -112,7 +113,7 @@ func commented(r *rand.Rand, c clientcfg.Client, src []byte) []byte {
 	return bytes.Join(slices.Insert(lines, r.IntN(len(lines)), []byte(mark+" a note, \"quoted\" {\n")), nil)
 }
 
-// first puts a key before all others.
+// first inserts a key before all others.
 func first(c clientcfg.Client, src []byte, key, value string) []byte {
 	switch c.Format {
 	case splice.JSON:
@@ -135,15 +136,15 @@ func withServer(c clientcfg.Client, src []byte, name, command string) []byte {
 	return after
 }
 
-// A trip is one way of a file from import to disconnect.
+// A trip takes a file from import to disconnect.
 type trip struct {
 	*place
 	r      *rand.Rand
 	counts map[string]int
-	taken  map[string]any // all that connect ever took out, by place and name
+	taken  map[string]any // everything that connect has ever removed, by place and name
 }
 
-// change makes one change, if the file can be read afterwards.
+// change makes a change, provided that the file can still be parsed afterwards.
 func (tr *trip) change(t *testing.T, src []byte, c change) []byte {
 	t.Helper()
 	if !slices.Contains(c.formats, tr.client.Format) {
@@ -157,7 +158,7 @@ func (tr *trip) change(t *testing.T, src []byte, c change) []byte {
 	return next
 }
 
-// servers are the values of all servers of a text, and its other values.
+// servers returns the values of all servers in a text, and all other values in it.
 func (tr *trip) servers(t *testing.T, src string) (servers map[string]any, rest any) {
 	t.Helper()
 	doc, err := splice.Parse("file", []byte(src), tr.client.Format)
@@ -180,7 +181,7 @@ func (tr *trip) servers(t *testing.T, src string) (servers map[string]any, rest 
 	return servers, rest
 }
 
-// without returns a tree without the value at a path.
+// without returns a copy of a tree without the value at the given path.
 func without(tree any, path []string) any {
 	object, ok := tree.(map[string]any)
 	if !ok {
@@ -195,10 +196,10 @@ func without(tree any, path []string) any {
 	return object
 }
 
-// bare is an end of a line without a carriage return. Read-only.
+// bare matches a line break without a carriage return. It is read-only.
 var bare = regexp.MustCompile(`(^|[^\r])\n`)
 
-// connects imports and connects, and notes what connect took out.
+// connects runs import and connect, and records what connect has removed.
 func (tr *trip) connects(t *testing.T) {
 	t.Helper()
 	text := tr.read(t)
@@ -217,7 +218,7 @@ func (tr *trip) connects(t *testing.T) {
 	}
 }
 
-// overwrite simulates a running client that writes its state from before connect, which must be
+// overwrite simulates a running client that writes its state from before connect. This must be
 // noticed.
 func (tr *trip) overwrite(t *testing.T, memory []byte) {
 	t.Helper()
@@ -238,9 +239,9 @@ func (tr *trip) overwrite(t *testing.T, memory []byte) {
 	tr.counts["the client overwrites its file"]++
 }
 
-// TestShapesAndEdits checks that real-world files of every client are restored byte for byte if
-// they were not edited in between. Whatever was edited, every server that connect removed comes
-// back unchanged, every edit stays, and nothing of petrigate remains.
+// TestShapesAndEdits checks that realistic files of all clients are restored byte for byte if they
+// were not edited in the meantime. Whatever was edited, each server that connect has removed must
+// be restored unchanged, all edits must be preserved, and nothing of petrigate must remain.
 func TestShapesAndEdits(t *testing.T) {
 	counts := map[string]int{}
 	from, count := soak.Range(t, 6)
@@ -266,7 +267,7 @@ func TestShapesAndEdits(t *testing.T) {
 	}
 }
 
-// roundTrip returns false where disconnect refuses a file that was edited.
+// roundTrip returns false if disconnect refuses an edited file.
 func (tr *trip) roundTrip(t *testing.T) bool {
 	before := sample(t, tr.client.Name)
 	for _, i := range tr.r.Perm(len(clientShapes))[:tr.r.IntN(len(clientShapes))] {

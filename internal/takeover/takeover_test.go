@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg"
 )
 
-// A place is the machine of one test: a home directory with a file of one client.
+// A place is the machine of one test: a home directory with the file of one client.
 type place struct {
 	desk   *Driver
 	out    *bytes.Buffer
@@ -44,7 +44,7 @@ func newPlace(t *testing.T, name string) *place {
 	return p
 }
 
-// sample is the file of a client from the archives of clientcfg.
+// sample returns the client's file from the archives of package clientcfg.
 func sample(t *testing.T, name string) []byte {
 	t.Helper()
 	archive, err := txtar.ParseFile(filepath.Join("..", "clientcfg", "testdata", "clients", name+".txtar"))
@@ -116,8 +116,8 @@ func (p *place) listed(t *testing.T) ClientStatus {
 	return all[slices.IndexFunc(all, func(l ClientStatus) bool { return l.Name == p.client.Name })]
 }
 
-// TestEveryClient checks that imported servers load, that connect happens once, and that disconnect
-// restores the file byte for byte, with either kind of line end.
+// TestEveryClient checks that imported servers load, that connecting twice has no further effect,
+// and that disconnect restores the file byte for byte, with either kind of line ending.
 func TestEveryClient(t *testing.T) {
 	for _, c := range clientcfg.All() {
 		for _, end := range []string{"\n", "\r\n"} {
@@ -184,8 +184,8 @@ func (p *place) clean(t *testing.T, taken *ImportPlan) {
 	}
 }
 
-// TestEditedBetween: edits of the client stay, and so do those of a client that writes its whole file
-// in another form.
+// TestEditedBetween checks that a client's edits are preserved, even if the client rewrites the
+// whole file in a different form.
 func TestEditedBetween(t *testing.T) {
 	p := newPlace(t, "claude-code")
 	p.write(t, sample(t, "claude-code"))
@@ -205,8 +205,8 @@ func TestEditedBetween(t *testing.T) {
 	}
 }
 
-// TestNewServersBetween: connect takes servers that came later too, and disconnect undoes both
-// steps.
+// TestNewServersBetween checks that connect also takes servers that were added later, and that
+// disconnect undoes both steps.
 func TestNewServersBetween(t *testing.T) {
 	p := newPlace(t, "gemini")
 	p.write(t, sample(t, "gemini"))
@@ -233,8 +233,8 @@ func TestNewServersBetween(t *testing.T) {
 	}
 }
 
-// TestOverwritten: a client that has overwritten its file is said to have, and the servers that
-// are there already do not come twice.
+// TestOverwritten checks that connect reports if a client has overwritten its file, and that
+// servers that are already present are not added twice.
 func TestOverwritten(t *testing.T) {
 	p := newPlace(t, "claude-desktop")
 	before := sample(t, "claude-desktop")
@@ -251,7 +251,8 @@ func TestOverwritten(t *testing.T) {
 	}
 }
 
-// TestRunningClient: what a running client would overwrite is not written, unless that is wanted.
+// TestRunningClient checks that nothing is written that a running client would overwrite, unless
+// the user wants it.
 func TestRunningClient(t *testing.T) {
 	p := newPlace(t, "claude-desktop")
 	p.write(t, sample(t, "claude-desktop"))
@@ -274,7 +275,8 @@ func TestRunningClient(t *testing.T) {
 	}
 }
 
-// TestNewFile: a file that connect has made goes with disconnect, unless something came into it.
+// TestNewFile checks that disconnect removes a file that connect has created, unless something was
+// added to it.
 func TestNewFile(t *testing.T) {
 	for _, name := range []string{"cursor", "codex", "goose", "continue"} {
 		p := newPlace(t, name)
@@ -292,7 +294,7 @@ func TestNewFile(t *testing.T) {
 	}
 }
 
-// TestSymlink: a link stays one, and the file behind it is written.
+// TestSymlink checks that a symbolic link is preserved and its target is written.
 func TestSymlink(t *testing.T) {
 	p := newPlace(t, "codex")
 	p.write(t, sample(t, "codex"))
@@ -317,8 +319,8 @@ func TestSymlink(t *testing.T) {
 	}
 }
 
-// TestChangedMeanwhile: a file that changes while a person reads the difference is not written, and
-// nothing is kept of it.
+// TestChangedMeanwhile checks that a file that changes while the person reads the difference is not
+// written, and that no record of it is kept.
 func TestChangedMeanwhile(t *testing.T) {
 	p := newPlace(t, "cursor")
 	p.write(t, sample(t, "cursor"))
@@ -337,7 +339,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestNo: without a yes nothing is written.
+// TestNo checks that nothing is written unless the answer is yes.
 func TestNo(t *testing.T) {
 	p := newPlace(t, "cursor")
 	p.write(t, sample(t, "cursor"))
@@ -352,8 +354,8 @@ func TestNo(t *testing.T) {
 	}
 }
 
-// TestOtherOfTheName: a server of a name that the configuration has for another is refused, or
-// renamed.
+// TestOtherOfTheName checks that a server is refused or renamed if the configuration uses its name
+// for a different server.
 func TestOtherOfTheName(t *testing.T) {
 	p := newPlace(t, "cursor")
 	p.write(t, sample(t, "cursor"))
@@ -386,7 +388,8 @@ func TestOtherOfTheName(t *testing.T) {
 	}
 }
 
-// TestMalformed: a file that cannot be read is refused by every verb, with the place, and stays.
+// TestMalformed checks that all commands refuse a file that cannot be parsed, report the position,
+// and leave the file unchanged.
 func TestMalformed(t *testing.T) {
 	p := newPlace(t, "cursor")
 	p.write(t, []byte("{\n  \"mcpServers\": {,}\n}\n"))
@@ -404,8 +407,8 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestWiped: servers that a client has wiped with our entry come back, and so does a file that
-// somebody has removed.
+// TestWiped checks that servers are restored if a client has removed them together with our entry,
+// and that a file is restored if someone has removed it.
 func TestWiped(t *testing.T) {
 	for _, left := range []string{"", "{}", `{"theme": "dark"}`, `{"mcpServers": {}}`} {
 		p := newPlace(t, "claude-desktop")
@@ -446,7 +449,7 @@ func TestCannotRestore(t *testing.T) {
 	}
 }
 
-// TestSecretsBeside: secrets of the configuration that stand beside a new server are not shown.
+// TestSecretsBeside checks that secrets in the configuration next to a new server are not shown.
 func TestSecretsBeside(t *testing.T) {
 	p := newPlace(t, "cursor")
 	p.write(t, sample(t, "cursor"))

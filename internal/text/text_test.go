@@ -33,7 +33,8 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// TestExcerpt checks that a text is cut between characters and that dots mark the cut.
+// TestEscapeJSON checks that misleading characters in strings are escaped, and that the JSON stays
+// equivalent.
 func TestEscapeJSON(t *testing.T) {
 	for doc, want := range map[string]string{
 		`{"a":"é\u003c 漢"}`: `{"a":"é\u003c 漢"}`,

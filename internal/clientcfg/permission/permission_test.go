@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write what the goldens should say")
 
-// TestLists reads the lists of each agent from the files of an archive, and compares the rules with
-// its last file. The rules must form a policy.
+// TestLists reads each agent's lists from the files in an archive, and compares the resulting rules
+// with the last file. The rules must form a policy.
 func TestLists(t *testing.T) {
 	for _, agent := range Agents() {
 		t.Run(agent, func(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestOrder checks that an entry is restored after its former predecessor, or at the position of
-// our entry, whatever was inserted meanwhile.
+// TestOrder checks that an entry is restored after its former predecessor, or in place of our
+// entry, whatever was inserted in the meantime.
 func TestOrder(t *testing.T) {
 	json, toml, yaml := Place{Path: []string{"s"}}, Place{Path: []string{"s"}}, Place{Path: []string{"s"}, Named: "name"}
 	for _, c := range []struct {
@@ -59,7 +59,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestManyEntries checks that the work grows linearly with the number of new entries.
+// TestManyEntries checks that the running time grows linearly with the number of new entries.
 func TestManyEntries(t *testing.T) {
 	work := func(n int) float64 {
 		var add []New

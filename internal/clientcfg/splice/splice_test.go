@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// The files of testdata/shapes, each with the place of its servers.
+// shapes returns the files in testdata/shapes, each with the place of its servers.
 func shapes(t testing.TB) map[string]shape {
 	all := map[string]shape{}
 	files, err := filepath.Glob("testdata/shapes/*")
@@ -81,7 +81,7 @@ func (s shape) names(t testing.TB, d *Document) (names []string) {
 	return names
 }
 
-// TestThereAndBack checks that replacing and restoring any entries gives the original file, byte
+// TestThereAndBack checks that replacing entries and restoring them yields the original file, byte
 // for byte.
 func TestThereAndBack(t *testing.T) {
 	for name, s := range shapes(t) {
@@ -115,8 +115,8 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// edits are what a person or a client does to a file in between: each takes a text, and returns
-// another or nil.
+// edits contains what a person or a client may do to a file in the meantime. Each edit takes a text
+// and returns a new text, or nil.
 var edits = map[Format][]func(r *rand.Rand, s shape, d *Document) []byte{
 	JSON: {added, removed, lineComment("//"), topLevel(`{`, `{"added": {"k": [1, 2]},`), rewritten},
 	TOML: {added, removed, lineComment("#"), appended("\n[added]\nk = [1, 2]\n")},
@@ -147,7 +147,7 @@ func removed(r *rand.Rand, s shape, d *Document) []byte {
 	return text
 }
 
-// lineComment puts a comment on a line of its own.
+// lineComment returns an edit that adds a comment on a line of its own.
 func lineComment(mark string) func(*rand.Rand, shape, *Document) []byte {
 	return func(r *rand.Rand, s shape, d *Document) []byte {
 		lines := strings.SplitAfter(string(d.Bytes()), "\n")
@@ -157,7 +157,8 @@ func lineComment(mark string) func(*rand.Rand, shape, *Document) []byte {
 	}
 }
 
-// rewritten is the file as a client writes it from memory: in its own order and indentation.
+// rewritten returns the file as a client would write it from memory, in its own order and with its
+// own indentation.
 func rewritten(_ *rand.Rand, _ shape, d *Document) []byte {
 	text, err := json.MarshalIndent(d.tree, "", "    ")
 	if err != nil {
@@ -176,8 +177,8 @@ func appended(text string) func(*rand.Rand, shape, *Document) []byte {
 	return func(_ *rand.Rand, _ shape, d *Document) []byte { return append(bytes.Clone(d.Bytes()), text...) }
 }
 
-// TestEditsBetween checks that entries are restored with their values whatever is edited while our
-// entry is present, and that no edit is lost. A file that cannot be edited is refused.
+// TestEditsBetween checks that entries are restored with their values, whatever is edited while our
+// entry is present, and that no edit is lost. A file that cannot be edited must be refused.
 func TestEditsBetween(t *testing.T) {
 	all := shapes(t)
 	done, refused := 0, 0
@@ -216,7 +217,7 @@ func TestEditsBetween(t *testing.T) {
 	}
 }
 
-// missing are the names that a file does not have.
+// missing returns the names that a file does not contain.
 func missing(there, names []string) (gone []string) {
 	for _, name := range names {
 		if !slices.Contains(there, name) {
@@ -269,7 +270,7 @@ func TestEditElsewhere(t *testing.T) {
 		}
 		edited := change(nil, s, s.parse(t, text))
 		if _, err := Parse("file", edited, s.format); err != nil {
-			continue // it had one key only
+			continue // it had only one key
 		}
 		back, err := s.parse(t, edited).Restore(s.at, d, s.names(t, d), "petrigate")
 		if err != nil {
@@ -282,7 +283,7 @@ func TestEditElsewhere(t *testing.T) {
 	}
 }
 
-// TestRefused: what a file must not be, with the place and what to do.
+// TestRefused checks that unsupported files are refused, with the position and a hint.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		format    Format
@@ -359,7 +360,7 @@ func FuzzJSON(f *testing.F) { fuzz(f, JSON) }
 func FuzzTOML(f *testing.F) { fuzz(f, TOML) }
 func FuzzYAML(f *testing.F) { fuzz(f, YAML) }
 
-// FuzzText checks that any text can be written as a name, key and value and read back.
+// FuzzText checks that any text can be written as a name, a key and a value, and read back.
 func FuzzText(f *testing.F) {
 	for _, text := range []string{"a", "", "two words", `C:\x "q"`, "a\tb\nc\r", "\u0000\u007f\u0085\u2028\ufeff", "${X} $$", "true", "- x: #y", "\U0001F600", "'", "<&>", "~", "0x1"} {
 		f.Add(text, text)
