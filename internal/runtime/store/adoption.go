@@ -22,13 +22,13 @@ func compareAdopted(a, b admission.Adopted) int {
 	return strings.Compare(a.Principal+"\x00"+a.Session, b.Principal+"\x00"+b.Session)
 }
 
-// adoptOptions returns the options of [gate.Policy.Adopt] for a.
+// adoptOptions converts a to the options of [gate.Policy.Adopt].
 func adoptOptions(a admission.Adoption) gate.AdoptOptions {
 	return gate.AdoptOptions{Active: a.Active, Reset: a.Reset, Time: a.Time}
 }
 
-// filterScope returns the entries of nets with the given scope. The scope of a net is that of the
-// new policy, or of the old policy if the new one has no net of this name.
+// filterScope returns the entries of kept whose net has the given scope. The new policy determines
+// a net's scope, or the old policy if the new one has no net with that name.
 func filterScope(kept []gate.Kept, from, to *gate.State, scope gate.Scope) []gate.Kept {
 	scopes := map[string]gate.Scope{}
 	for _, s := range []*gate.State{from, to} {

@@ -9,17 +9,17 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// maxCached bounds the sessions in the cache.
+// maxCached bounds the number of cached sessions.
 const maxCached = 10_000
 
-// cache holds the sessions and shared parts of a process. Entries and parts have their own locks.
+// cache holds a process's sessions and shared parts. Entries and parts have their own locks.
 type cache struct {
 	mu             sync.RWMutex
 	policy         *gate.Policy
 	active         []string
 	sessions       map[string]*entry
 	principals     map[string]*part
-	principalLimit int // number of principals above which those without a cached session are evicted
+	principalLimit int // when there are more principals, sweepPrincipals evicts those without a cached session
 	global         *part
 }
 
@@ -30,8 +30,7 @@ func newCache(p *gate.Policy, active []string) *cache {
 	}
 }
 
-// getOrCreate returns the cached entry of a session. If there was no entry, it creates one without
-// a state.
+// getOrCreate returns the session's cached entry, or creates an entry without a state.
 func (c *cache) getOrCreate(s admission.SessionInfo) (e *entry, created bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,7 +46,7 @@ func (c *cache) getOrCreate(s admission.SessionInfo) (e *entry, created bool) {
 	return e, true
 }
 
-// attachParts gives the session its shared parts. The caller must hold the cache lock.
+// attachParts sets e.parts to the session's shared parts. The caller must hold the cache lock.
 func (c *cache) attachParts(e *entry) {
 	e.parts = nil
 	p := c.principals[e.info.Principal]
@@ -68,7 +67,7 @@ func (c *cache) attachParts(e *entry) {
 	}
 }
 
-// evict examines n sessions and drops those whose stored state is up to date. The caller must hold
+// evict examines n sessions and evicts those whose stored state is up to date. The caller must hold
 // the cache lock.
 func (c *cache) evict(n int) {
 	for name, e := range c.sessions {
@@ -86,8 +85,8 @@ func (c *cache) evict(n int) {
 	}
 }
 
-// sweepPrincipals drops the parts of principals without a cached session whose stored state is up
-// to date. The caller must hold the cache lock.
+// sweepPrincipals evicts the parts of principals that have no cached session and whose stored state
+// is up to date. The caller must hold the cache lock.
 func (c *cache) sweepPrincipals() {
 	here := make(map[string]bool, len(c.sessions))
 	for _, e := range c.sessions {
@@ -98,7 +97,7 @@ func (c *cache) sweepPrincipals() {
 			delete(c.principals, name)
 		}
 	}
-	c.principalLimit = max(c.principalLimit, 2*len(c.principals)) // a sweep examines all principals, so it must not run too often
+	c.principalLimit = max(c.principalLimit, 2*len(c.principals)) // limit the rate of sweeps, because a sweep examines all principals
 }
 
 func (c *cache) lookup(session string) *entry {
@@ -107,7 +106,7 @@ func (c *cache) lookup(session string) *entry {
 	return c.sessions[session]
 }
 
-// forget drops a finished session. The caller must hold the session lock.
+// forget evicts a finished session. The caller must hold the session lock.
 func (c *cache) forget(e *entry) {
 	e.evicted = true
 	c.mu.Lock()
@@ -117,7 +116,7 @@ func (c *cache) forget(e *entry) {
 	}
 }
 
-// newSession returns a session that begins now and is not stored in the cache.
+// newSession returns a session that begins now, without adding it to the cache.
 func (c *cache) newSession(k admission.Key) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +125,7 @@ func (c *cache) newSession(k admission.Key) *entry {
 	return e
 }
 
-// prepareTakeover computes the states in memory under the new policy.
+// prepareTakeover converts the cached states to the new policy, into t.
 func (c *cache) prepareTakeover(t *takeover) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,7 +142,7 @@ func (c *cache) prepareTakeover(t *takeover) {
 	slices.SortFunc(t.report, compareAdopted)
 }
 
-// applyTakeover replaces the states by those of t.
+// applyTakeover replaces the cached states with those of t.
 func (c *cache) applyTakeover(t *takeover) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,7 +153,7 @@ func (c *cache) applyTakeover(t *takeover) {
 	}
 }
 
-// appendMissing appends the cached sessions that are not in the list.
+// appendMissing appends the cached sessions that list lacks.
 func (c *cache) appendMissing(list []admission.SessionInfo) []admission.SessionInfo {
 	there := make(map[string]bool, len(list))
 	for i := range list {

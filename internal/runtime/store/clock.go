@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Clock tracks whether the database rejects steps because the clock of this process is behind. It
-// is safe for concurrent use.
+// Clock tracks whether the database rejects steps because this process's clock is behind. It is
+// safe for concurrent use.
 type Clock struct {
 	late atomic.Pointer[backend.ClockError] // error of the last op with Reserve; nil: the clock was right
 }
 
-// observe updates the clock from the result of an op.
+// observe updates the clock from an op's result.
 func (c *Clock) observe(op *backend.Op) {
 	switch {
 	case !op.Reserve:
@@ -23,21 +23,21 @@ func (c *Clock) observe(op *backend.Op) {
 			c.late.Store(nil)
 		}
 	default:
-		var late *backend.ClockError // separate variable because it escapes to the heap
+		var late *backend.ClockError // a separate variable, because it escapes to the heap
 		if errors.As(op.Err, &late) {
 			c.late.Store(late)
 		}
 	}
 }
 
-// maxReportAge is how long a clock error counts. After it a call must be tried again: the kill
-// switch may have been used in another process, and a load balancer might send no calls to a
-// process that is not ready.
+// maxReportAge limits how long a clock error counts. Afterwards a call must be tried again: another
+// process may have used the kill switch, and a load balancer might send no calls to a process that
+// is not ready.
 const maxReportAge = time.Minute
 
-// Behind returns the error that a decision at the time now would get from the database because the
-// clock is behind its newest record. It returns nil if the clock is right, or if no recent attempt
-// failed.
+// Behind returns the error that the database would return for a decision at the given time because
+// the clock is behind the newest record. It returns nil if the clock is right or no recent attempt
+// has failed.
 func (c *Clock) Behind(now time.Time) error {
 	late := c.late.Load()
 	if late == nil || !now.Before(late.Newest.Add(-backend.Skew)) || now.Sub(late.At) > maxReportAge {

@@ -19,30 +19,29 @@ import (
 // commitTimeout bounds the duration of a commit.
 const commitTimeout = 20 * time.Second
 
-// committer commits the steps of a [Durable], and of everything else that writes to its database. It
-// owns the queue. Its methods that commit require the commit lock of the queue, which guards
-// uncertain and context.
+// committer commits the steps of [Durable], [Retention] and presence to the database. It owns the
+// queue. The queue's commit lock guards the fields uncertain and context.
 type committer struct {
 	database backend.Backend
 	recorder *audit.Recorder // also receives the committed records
 	clock    *Clock
 	log      *slog.Logger
 	now      func() time.Time
-	settle   func(admitted) // settles a call that was never sent as a failure
+	settle   func(admitted) // settles an admitted call that was never sent
 
 	queue     queue
-	staging   atomic.Int32          // number of steps being staged
+	staging   atomic.Int32          // number of steps that goroutines are staging
 	lastFault atomic.Pointer[error] // error of the last failed access; nil: the database works
 	uncertain uncertainCalls
 	context   commitContext
 	unsent    unsent
 }
 
-// unflushed holds committed steps of one batch that still need a flush to disk.
+// unflushed lists a batch's committed steps that still need a flush to disk.
 type unflushed []*queued
 
-// flush flushes the batch to disk and ends its steps. It does not need the commit lock, so other
-// batches can be committed meanwhile.
+// flush flushes the batch to disk and ends its steps. It does not need the commit lock, so the next
+// batch can be committed meanwhile.
 func (all unflushed) flush() {
 	if len(all) == 0 {
 		return
@@ -56,8 +55,9 @@ func (all unflushed) flush() {
 	}
 }
 
-// commitNext commits the next batch unless s is already committed, and flushes it. Then it settles the
-// calls that were not sent. The caller holds the commit lock; commitNext releases it.
+// commitNext commits the next batch, unless s is already committed, and flushes it. Then it settles
+// the admitted calls that were not sent. The caller must hold the commit lock; commitNext releases
+// it.
 func (c *committer) commitNext(s *queued) {
 	defer func() {
 		for _, call := range c.unsent.takeAll() {
@@ -73,7 +73,7 @@ func (c *committer) commitBatch(s *queued) unflushed {
 		return nil
 	}
 	if c.staging.Load() > 0 {
-		runtime.Gosched() // let steps that are being staged join the batch
+		runtime.Gosched() // let other goroutines finish staging, so that their steps join the batch
 	}
 	c.queue.gather(s)
 	return c.commit(c.queue.nextBatch())
@@ -88,12 +88,11 @@ func (c *committer) drain() {
 	}
 }
 
-// commit commits a batch and returns the steps that still need a flush. Steps with a dropped row
-// are not committed. The caller must hold the commit lock.
+// commit commits the steps of a batch, except those with a dropped row, and returns the steps that
+// still need a flush. The caller must hold the commit lock.
 func (c *committer) commit(batch []*queued) unflushed {
 	valid, lost := splitDropped(batch)
-	// Lost steps fail after the commit: a caller that reads again then sees the result of this
-	// commit.
+	// Fail the lost steps after the commit, so that callers that read again see its result.
 	defer func() {
 		for _, s := range lost {
 			err := cmp.Or(s.dropReason(), admission.ErrStale)
@@ -129,16 +128,16 @@ func (c *committer) commit(batch []*queued) unflushed {
 	return nil
 }
 
-// commitContext caches a context for commits. A new context for each commit would cost more than a
-// short commit does. Only one goroutine may use it at a time.
+// commitContext caches a context for commits, because creating a context takes longer than a short
+// commit. It is not safe for concurrent use.
 type commitContext struct {
 	last context.Context //nolint:containedctx // to be used again
 	made time.Time
 	stop context.CancelFunc
 }
 
-// current returns a context that ends after between 1 and 1.5 times [commitTimeout]. A later call
-// may cancel it and return a new one.
+// current returns a context that ends after 1 to 1.5 times [commitTimeout]. A later call may cancel
+// it and return a new context.
 func (p *commitContext) current() context.Context {
 	if now := time.Now(); p.last == nil || now.Sub(p.made) > commitTimeout/2 {
 		p.cancel()
@@ -155,8 +154,8 @@ func (p *commitContext) cancel() {
 	}
 }
 
-// splitDropped splits a batch into the steps that can be committed and the lost ones. A step is
-// lost if one of its rows was dropped, or if it depends on a lost step.
+// splitDropped splits a batch into the steps that can be committed and the lost steps. A step is
+// lost if one of its rows was dropped or if it depends on a lost step.
 func splitDropped(batch []*queued) (valid, lost []*queued) {
 	undone := map[*row]bool{}
 	for i, s := range batch {
@@ -180,9 +179,9 @@ func splitDropped(batch []*queued) (valid, lost []*queued) {
 	return valid, lost
 }
 
-// finishBatch ends the steps of a commit with the results of the database, and returns the
-// committed steps that still need a flush. If the recorder cannot write the records, the admitted
-// calls are not sent, and are settled as failures.
+// finishBatch ends the steps with the database's results, and returns the committed steps that
+// still need a flush. If the recorder cannot write the records, the admitted calls are not sent but
+// settled as failures.
 func (c *committer) finishBatch(steps []*queued) (all unflushed) {
 	unwritten := c.copyRecords(steps)
 	for _, s := range steps {
@@ -207,7 +206,7 @@ func (c *committer) finishBatch(steps []*queued) (all unflushed) {
 	return all
 }
 
-// copyRecords also writes the records of the committed steps to the recorder.
+// copyRecords writes the committed steps' records to the recorder too.
 func (c *committer) copyRecords(steps []*queued) error {
 	if !c.recorder.Active() {
 		return nil
@@ -228,8 +227,8 @@ func (c *committer) copyRecords(steps []*queued) error {
 	return err
 }
 
-// finishCommitted ends a committed step with the error result. If result is not nil, the call of the
-// step must not be sent, and is settled as a failure later.
+// finishCommitted ends a committed step with the given result. If that is an error, the step's call
+// must not be sent, and is settled as a failure later.
 func (s *queued) finishCommitted(result error) {
 	if result != nil && s.call != 0 {
 		s.committer.unsent.add(admitted{session: s.session, call: s.call})
@@ -237,7 +236,7 @@ func (s *queued) finishCommitted(result error) {
 	s.finish(result)
 }
 
-// reject ends a step that the database refused with err.
+// reject ends a step that the database has rejected with err.
 func (s *queued) reject(err error) {
 	switch {
 	case errors.Is(err, backend.ErrStale):
@@ -251,7 +250,7 @@ func (s *queued) reject(err error) {
 	}
 }
 
-// recordFault records that the database has failed: Ready has to check it.
+// recordFault remembers that the database has failed, so that ready checks it. It returns err.
 func (c *committer) recordFault(err error) error {
 	c.lastFault.Store(&err)
 	return err
@@ -261,7 +260,7 @@ func (c *committer) newQueued(k admission.Key) *queued {
 	return &queued{committer: c, session: k, done: make(chan struct{}), op: backend.Op{Session: k.Session, Time: c.now()}}
 }
 
-// enqueue appends the step to the queue.
+// enqueue appends s to the queue.
 func (c *committer) enqueue(s *queued) *queued {
 	for i := range s.op.Writes {
 		s.rows[i].last = s
@@ -270,22 +269,22 @@ func (c *committer) enqueue(s *queued) *queued {
 	return s
 }
 
-// write queues a step that replaces the part of a row, or removes it if data is nil. The error of
-// the step is [admission.ErrStale] if another process has changed the part.
+// write queues a step that writes data to r's part, or removes the part if data is nil. The step
+// fails with [admission.ErrStale] if another process has changed the part.
 func (c *committer) write(r *row, data []byte) *queued {
 	s := c.newQueued(admission.Key{})
 	s.addWrite(r, backend.Write{ID: r.id, Version: r.version, Data: data})
 	return c.enqueue(s)
 }
 
-// close ends the context of commits, after the commit in progress.
+// close waits for the current commit and releases the context.
 func (c *committer) close() {
 	c.queue.commitLock <- struct{}{}
 	defer c.queue.unlockCommit()
 	c.context.cancel()
 }
 
-// ready returns why nothing can be committed now; nil: commits should work.
+// ready returns nil if commits should work, or an error that explains why not.
 func (c *committer) ready() error {
 	if c.lastFault.Load() != nil {
 		if err := c.database.Ready(context.Background()); err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// Durable is a ledger in a database that other processes may use at the same time. It caches the
-// states that were used last. A step is decided in memory and committed together with all waiting
-// steps. The versions of its parts show whether another process has changed them; then the step is
-// stale and the parts are read again.
+// Durable is a ledger in a database that other processes can use at the same time. It caches the
+// most recently used states. It decides a step in memory and commits it together with all waiting
+// steps. If the version of a part shows that another process has changed it, the step is stale, and
+// Durable reads the part again.
 //
-// Locks are taken in the same order as in [Memory] and are held until the step is in the queue, so
-// the order of the queue is the order of the decisions. The package comment describes the protocol.
+// Durable acquires locks in the same order as [Memory] and holds them until the step is in the
+// queue, so the queue has the order of the decisions. The package comment describes the protocol.
 type Durable struct {
 	Clock Clock
 
@@ -30,7 +30,7 @@ type Durable struct {
 	log       *slog.Logger
 	now       func() time.Time
 
-	policyMu sync.RWMutex // read-locked while a step is staged, write-locked while a policy is replaced
+	policyMu sync.RWMutex // read-locked while a step is staged, write-locked while the policy changes
 	codec    *statecode.Codec
 	*cache
 }
@@ -47,7 +47,7 @@ type DurableOptions struct {
 
 var _ admission.Ledger = (*Durable)(nil)
 
-// NewDurable returns a ledger in a database. Close it before the database is closed.
+// NewDurable returns a ledger in a database. The caller must close the ledger before the database.
 func NewDurable(ctx context.Context, o DurableOptions) (*Durable, error) {
 	d := &Durable{
 		database: o.Backend, log: o.Logger, now: o.Now,
@@ -67,30 +67,30 @@ func NewDurable(ctx context.Context, o DurableOptions) (*Durable, error) {
 		queue: queue{commitLock: make(chan struct{}, 1)}, uncertain: uncertainCalls{database: o.Backend},
 	}
 	d.presence = &presence{committer: d.committer}
-	if err := d.Beat(ctx); err != nil { // not fatal: calls are refused until the database works
+	if err := d.Beat(ctx); err != nil { // not fatal: the ledger refuses calls until the database works
 		_ = d.committer.recordFault(err)
 	}
 	return d, nil
 }
 
-// Beat writes the heartbeat of this process and removes sessions of processes that have ended. The
-// caller must call it every few seconds; it does nothing if no heartbeat is due.
+// Beat writes this process's heartbeat and removes the sessions of processes that have ended. It
+// does nothing if no heartbeat is due; the caller must call it every few seconds.
 func (d *Durable) Beat(ctx context.Context) error { return d.presence.beat(ctx) }
 
-// Close removes the heartbeat of this process from the database.
+// Close removes this process's heartbeat from the database.
 func (d *Durable) Close(ctx context.Context) error {
 	err := d.presence.remove(ctx)
 	d.committer.close()
 	return err
 }
 
-// lockPolicy prevents a policy change until unlockPolicy.
+// lockPolicy prevents policy changes until unlockPolicy.
 func (d *Durable) lockPolicy() { d.policyMu.RLock() }
 
 func (d *Durable) unlockPolicy() { d.policyMu.RUnlock() }
 
-// Adopt implements [admission.Ledger]. It blocks all steps meanwhile. It reports on the sessions in
-// memory; the other sessions are converted when they are read.
+// Adopt implements [admission.Ledger]. It blocks all steps meanwhile. It reports on the cached
+// sessions only; other sessions are converted when they are read.
 func (d *Durable) Adopt(ctx context.Context, a admission.Adoption) ([]admission.Adopted, error) {
 	d.policyMu.Lock()
 	defer d.policyMu.Unlock()
@@ -137,7 +137,7 @@ func (d *Durable) Append(_ context.Context, events ...audit.Event) (admission.Co
 // settledBySelf is the actor in the outcome record of a call that was never sent.
 const settledBySelf = "petrigate: the call was never sent"
 
-// settleUnsent settles a call that was not sent as a failure.
+// settleUnsent settles an admitted call that was never sent as a failure.
 func (d *Durable) settleUnsent(c admitted) {
 	ctx, now := context.Background(), d.now()
 	err := admission.Update(ctx, d, c.session, func(s *gate.State) (admission.Change, error) {

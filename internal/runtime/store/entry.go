@@ -10,26 +10,26 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// entry is a session in the memory of a ledger.
+// entry is a session in a ledger's memory.
 type entry struct {
 	info admission.SessionInfo
 
 	mu    sync.Mutex
 	state *gate.State
 	parts []*part // shared parts, in lock order
-	ended bool    // the session has ended; it is forgotten when no call is open
+	ended bool    // the session has ended; it is forgotten once it has no open call
 
-	// Used by Durable only.
+	// Used only by Durable.
 	row        *row // nil: not read from the database yet
 	new        bool // the session might not be in the database yet
 	evicted    bool // dropped from the cache; another entry may have replaced this one
-	roams      bool // at the last read another process had changed the session
+	roams      bool // the last read showed a change by another process
 	owner      uint64
-	admittedBy map[uint64]string  // process that admitted each open call; a missing call: this process
-	asks       map[uint64]*queued // step that staged each call waiting for approval
+	admittedBy map[uint64]string  // process that admitted each open call; calls of this process are missing
+	asks       map[uint64]*queued // step that staged each call that waits for approval
 }
 
-// markEnded marks the session as ended. It returns e if the session is finished, else nil.
+// markEnded marks the session as ended. It returns e if the session is finished, otherwise nil.
 func (e *entry) markEnded() (over *entry) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -37,8 +37,8 @@ func (e *entry) markEnded() (over *entry) {
 	return e.ifFinished()
 }
 
-// lockWithParts locks the session, then its shared parts in lock order, and copies the nets of the
-// parts into the state.
+// lockWithParts locks the session and then its shared parts in lock order, and copies the parts'
+// nets into the state.
 func (e *entry) lockWithParts() {
 	e.mu.Lock()
 	for _, p := range e.parts {
@@ -55,7 +55,7 @@ func (e *entry) unlockWithParts() {
 	e.mu.Unlock()
 }
 
-// ifFinished returns e if the session has ended and has no open or waiting call, else nil. The
+// ifFinished returns e if the session has ended and has no open or waiting call, otherwise nil. The
 // caller must hold the session lock.
 func (e *entry) ifFinished() *entry {
 	if e.ended && len(e.state.Calls) == 0 && len(e.state.Asks) == 0 {
@@ -64,7 +64,7 @@ func (e *entry) ifFinished() *entry {
 	return nil
 }
 
-// sessionInfo returns the description of the session.
+// sessionInfo returns the session's description.
 func (e *entry) sessionInfo() admission.SessionInfo {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -72,8 +72,8 @@ func (e *entry) sessionInfo() admission.SessionInfo {
 }
 
 // likelyStale reports whether another process has probably changed the session since its last step
-// here: the session moves between processes, and no call of it is in flight in this one. Reading
-// the session again costs less than a decision that the database rejects. The caller must hold the
+// here: the session moves between processes and has no call in flight in this process. Reading the
+// session again costs less than a decision that the database rejects. The caller must hold the
 // session lock.
 func (e *entry) likelyStale() bool {
 	return e.roams && !e.row.pending() && len(e.state.Calls) == 0 && len(e.state.Asks) == 0
@@ -86,8 +86,8 @@ func (e *entry) tryLockSession() bool { return e.mu.TryLock() }
 
 func (e *entry) unlockSession() { e.mu.Unlock() }
 
-// evictable reports whether the entry can be dropped from the cache and read again later. The
-// caller must hold the session lock.
+// evictable reports whether the cache can evict the entry and read it again later. The caller must
+// hold the session lock.
 func (e *entry) evictable() bool {
 	if e.row == nil {
 		return !e.new
@@ -95,7 +95,7 @@ func (e *entry) evictable() bool {
 	return e.row.dropReason() == nil && e.row.version > 0 && !e.row.pending() && !e.ended && len(e.state.Asks) == 0
 }
 
-// storedInfo returns the facts about the session that are stored beside its nets.
+// storedInfo returns the session's facts that are stored beside its nets.
 func (e *entry) storedInfo(writer string) statecode.Info {
 	i := statecode.Info{Principal: e.info.Principal, Since: e.info.Since, Owner: e.owner, Writer: writer, Ended: e.ended, About: string(e.info.About)}
 	if e.info.Lasting {
@@ -104,7 +104,7 @@ func (e *entry) storedInfo(writer string) statecode.Info {
 	return i
 }
 
-// appendRows appends the rows of the session and its parts that are not in rows yet.
+// appendRows appends the rows of the session and its parts that rows lacks.
 func (e *entry) appendRows(rows []*row) []*row {
 	if !slices.Contains(rows, e.row) {
 		rows = append(rows, e.row)
@@ -117,6 +117,5 @@ func (e *entry) appendRows(rows []*row) []*row {
 	return rows
 }
 
-// randomOwner returns a random number that identifies the in-flight calls of a session in shared
-// parts.
+// randomOwner returns a random number that identifies a session's calls in shared parts.
 func randomOwner() uint64 { return rand.Uint64N(1<<63-1) + 1 }

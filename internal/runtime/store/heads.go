@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxHeads bounds the chains that a start record names: those with the newest records. Earlier
-// start records name the others.
+// maxHeads bounds the number of chains in a start record. It contains those with the newest
+// records; earlier start records contain the others.
 const maxHeads = 100
 
-// Heads returns the last records of the chains of other processes, the newest first.
+// Heads returns the last record of each other process's chain, the newest first.
 func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	records, err := d.database.Heads(ctx)
 	if err != nil {
@@ -23,8 +23,8 @@ func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A start record must not name a record that is about to be removed: the removal event could be
-	// removed first, and the record would seem to be missing.
+	// A start record must not refer to a record that is about to be removed: if the removal event
+	// were removed first, the record would seem to be missing.
 	records = slices.DeleteFunc(records, func(r backend.Record) bool {
 		return r.Writer == d.database.Writer() || r.Seq <= gone[r.Writer]
 	})
@@ -49,8 +49,8 @@ func Stored(ctx context.Context, b backend.Backend) (n uint64, err error) {
 	return n, err
 }
 
-// removedThrough returns the number of the last removed record of each chain, according to the
-// newest removal event. The record itself might still exist.
+// removedThrough returns the number of each chain's last removed record, according to the newest
+// removal event. The record itself might still exist.
 func removedThrough(ctx context.Context, b backend.Backend) (map[string]uint64, error) {
 	e, _, _, err := readRemoved(ctx, b)
 	if err != nil {

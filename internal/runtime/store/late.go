@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Late is a database that may be unreachable when the process starts. It is opened on first use;
+// Late is a database that may be unreachable when the process starts. Late opens it on first use;
 // until that succeeds, every operation fails.
 type Late struct {
 	open func(context.Context) (backend.Backend, error)
@@ -20,7 +20,7 @@ type Late struct {
 
 	mu          sync.Mutex
 	inner       backend.Backend // nil: not open yet
-	attemptDone chan struct{}   // closed when the running attempt to open the database ends; nil: none is running
+	attemptDone chan struct{}   // closed when the current attempt to open the database ends; nil: no attempt is in progress
 	tried       time.Time
 	since       time.Time // when the database was opened
 	err         error     // error of the last attempt, or [errSilent]
@@ -33,20 +33,20 @@ var (
 	_ backend.Pins    = (*Late)(nil)
 )
 
-// NewLate returns a database that the function open opens on first use. The logger receives
-// failures to open it and the recovery.
+// NewLate returns a database that the given function opens on first use. Late logs failures to open
+// it, and the recovery.
 func NewLate(open func(context.Context) (backend.Backend, error), log *slog.Logger) *Late {
 	return &Late{open: open, log: log}
 }
 
-// An unreachable database is tried at most once in retryInterval. A caller waits at most probeWait
-// for such an attempt, since the database may work again.
+// Late tries an unreachable database at most once per retryInterval. A caller waits at most
+// probeWait for such an attempt, because the database may work again.
 const (
 	retryInterval = time.Second
 	probeWait     = 500 * time.Millisecond
 )
 
-// ErrLate is returned while the database has not been opened yet.
+// ErrLate is returned while the database is not open yet.
 var ErrLate = errors.New("the state database is not open yet")
 
 // Try opens the database if it is not open yet.
@@ -55,11 +55,11 @@ func (l *Late) Try(ctx context.Context) error {
 	return err
 }
 
-// errSilent: the first attempt takes longer than the start of the process may wait.
+// errSilent: the first attempt takes longer than the start of the process can wait
 var errSilent = errors.New("it does not answer")
 
-// opened returns the database and opens it if necessary. It waits for the first attempt until ctx
-// ends, and for later attempts only briefly: on a network that drops all packets an attempt takes
+// opened returns the database and opens it if necessary. It waits until ctx ends for the first
+// attempt, but only briefly for later ones: on a network that drops all packets, an attempt takes
 // long, and every caller would hang.
 func (l *Late) opened(ctx context.Context) (backend.Backend, error) {
 	l.mu.Lock()
@@ -87,7 +87,7 @@ func (l *Late) opened(ctx context.Context) (backend.Backend, error) {
 	return l.result(ctx)
 }
 
-// attempt tries once to open the database, and closes ended.
+// attempt tries once to open the database and then closes ended.
 func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
 	inner, err := l.open(ctx)
 	l.mu.Lock()
@@ -103,13 +103,13 @@ func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
 		}
 		l.inner, l.since, l.err = inner, l.tried, nil
 	case errors.Is(err, backend.ErrUnusable) && l.err == nil:
-		l.unusable = err // a permanent error at the start is reported to the caller
+		l.unusable = err // the caller reports a permanent error at the start
 	default:
 		l.fail(err)
 	}
 }
 
-// fail records why the database is not open. The caller must hold the lock.
+// fail stores the error that prevents opening the database. The caller must hold the lock.
 func (l *Late) fail(err error) {
 	if l.err == nil {
 		l.log.Error("cannot open the state database: petrigate refuses every call and retries", "error", err)
@@ -117,7 +117,8 @@ func (l *Late) fail(err error) {
 	l.err = err
 }
 
-// result returns the database, or the error why it is not open. The caller must hold the lock.
+// result returns the database, or the error that prevents opening it. The caller must hold the
+// lock.
 func (l *Late) result(ctx context.Context) (backend.Backend, error) {
 	if l.err == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && l.attemptDone != nil {
 		l.fail(errSilent)
@@ -135,14 +136,14 @@ func (l *Late) result(ctx context.Context) (backend.Backend, error) {
 	return nil, fmt.Errorf("%w: %w", ErrLate, ctx.Err())
 }
 
-// Since returns the time when the database was opened; zero: not open yet.
+// Since returns the time when the database was opened, or the zero time if it is not open yet.
 func (l *Late) Since() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.since
 }
 
-// ifOpen returns the database if it is open, else nil.
+// ifOpen returns the database if it is open, otherwise nil.
 func (l *Late) ifOpen() backend.Backend {
 	l.mu.Lock()
 	defer l.mu.Unlock()

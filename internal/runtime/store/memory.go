@@ -12,18 +12,18 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Approvals holds the approvals that calls use up, see approval.Broker.
+// Approvals manages the approvals that calls use up, see approval.Broker.
 type Approvals interface {
 	Claim(id string) error // reserves the approval for one call, until Consume or Unclaim
 	Consume(id string)
 	Unclaim(id string)
 }
 
-// Memory is a ledger that exists only in this process. Its records go to a recorder.
+// Memory is a ledger that exists only in this process. It sends its records to a recorder.
 //
-// A step locks its session, then the part of the principal, then the global part; parts without
-// nets are left out. The records of the step are queued under these locks, so they are in the order
-// of the steps. If the records cannot be written, all queued steps are undone, the last one first.
+// A step locks its session, then the principal's part, then the global part, except parts without
+// nets. It queues its records under these locks, so the records have the order of the steps. If the
+// records cannot be written, all queued steps are undone, the last one first.
 type Memory struct {
 	approvals Approvals
 	recorder  *audit.Recorder
@@ -34,19 +34,19 @@ type Memory struct {
 	sessions   map[string]*entry
 	principals map[string]*part
 	global     *part
-	lingering  []string // ended sessions with open calls, the oldest first
+	lingering  []string // ended sessions with open calls, oldest first
 
-	steps sync.Pool // steps for reuse
+	steps sync.Pool // reusable steps
 }
 
-// maxLingering bounds the ended sessions that are kept for open calls: the outcome of some calls
-// might never be known.
+// maxLingering bounds the number of ended sessions that are kept for open calls, because the
+// outcome of some calls might never become known.
 const maxLingering = 10_000
 
 var _ admission.Ledger = (*Memory)(nil)
 
-// NewMemory returns a ledger with states of p. The named nets are active, or all nets if the slice
-// is nil. Approvals may be nil if no call needs approval.
+// NewMemory returns a ledger with initial states of p. Only the nets in active are active, or all
+// nets if it is nil. Approvals may be nil if no call needs approval.
 func NewMemory(p *gate.Policy, active []string, approvals Approvals, recorder *audit.Recorder) *Memory {
 	return &Memory{
 		approvals: approvals, recorder: recorder, policy: p, active: active,
@@ -79,8 +79,8 @@ func (m *Memory) Find(_ context.Context, session string) (admission.SessionInfo,
 // Touch implements [admission.Ledger]. It does nothing: no other process uses the ledger.
 func (m *Memory) Touch(context.Context, admission.Key, time.Time) error { return nil }
 
-// attachParts gives the session its shared parts. The first session of a part starts its clocks at
-// since. The caller must hold the ledger lock.
+// attachParts sets e.parts to the session's shared parts. The first session that uses a part starts
+// its clocks at the given time. The caller must hold the ledger lock.
 func (m *Memory) attachParts(e *entry, since time.Time) {
 	e.parts = nil
 	for _, p := range [...]*part{m.principalPart(e.info.Principal), m.global} {
@@ -93,8 +93,8 @@ func (m *Memory) attachParts(e *entry, since time.Time) {
 	}
 }
 
-// principalPart returns the part of a principal and creates it if necessary. The caller must hold
-// the ledger lock.
+// principalPart returns the principal's part and creates it if necessary. The caller must hold the
+// ledger lock.
 func (m *Memory) principalPart(principal string) *part {
 	p := m.principals[principal]
 	if p == nil {
@@ -121,7 +121,8 @@ func (m *Memory) End(_ context.Context, k admission.Key) error {
 	return nil
 }
 
-// linger keeps an ended session for its open calls. It drops the oldest one if there are too many.
+// linger keeps an ended session for its open calls. If there are too many such sessions, it drops
+// the oldest.
 func (m *Memory) linger(session string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,7 +132,7 @@ func (m *Memory) linger(session string) {
 	}
 }
 
-// forget removes a finished session; nil: nothing to do.
+// forget removes a finished session. It does nothing if e is nil.
 func (m *Memory) forget(e *entry) {
 	if e != nil {
 		m.mu.Lock()
@@ -161,7 +162,7 @@ func (m *Memory) View(_ context.Context, k admission.Key, f func(*gate.State)) e
 	return nil
 }
 
-// newSession returns a session that begins now and is not stored in the ledger.
+// newSession returns a session that begins now, without adding it to the ledger.
 func (m *Memory) newSession(k admission.Key) *entry {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -203,7 +204,7 @@ func (m *Memory) Adopt(_ context.Context, a admission.Adoption) ([]admission.Ado
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for m.lockAll(); m.recorder.Undoes(); m.lockAll() {
-		m.unlockAll() // let the recorder undo steps; the ledger lock prevents new ones
+		m.unlockAll() // let the recorder undo steps; the ledger lock prevents new steps
 		_ = m.recorder.Flush()
 	}
 	defer m.unlockAll()
@@ -225,8 +226,8 @@ func (m *Memory) Adopt(_ context.Context, a admission.Adoption) ([]admission.Ado
 	return next.report, nil
 }
 
-// lockAll locks all sessions. No other code locks two sessions at once, so their order does not
-// matter. The caller must hold the ledger lock.
+// lockAll locks all sessions, in any order: no other code locks two sessions at once. The caller
+// must hold the ledger lock.
 func (m *Memory) lockAll() {
 	for _, e := range m.sessions {
 		e.lockSession()
@@ -239,7 +240,7 @@ func (m *Memory) unlockAll() {
 	}
 }
 
-// successor holds the states of [Memory] under another policy.
+// successor holds [Memory]'s states under another policy.
 type successor struct {
 	states     map[*entry]*gate.State
 	principals map[string]*part
@@ -247,8 +248,8 @@ type successor struct {
 	report     adoptionReport
 }
 
-// successor converts all states to the policy of a. The caller must hold the locks of the ledger
-// and of all sessions.
+// successor converts all states to a.Policy. The caller must hold the lock of the ledger and of
+// every session.
 func (m *Memory) successor(a admission.Adoption) *successor {
 	next := &successor{states: map[*entry]*gate.State{}, principals: map[string]*part{}}
 	var kept []gate.Kept

@@ -8,22 +8,22 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// part holds the state of the nets of one scope, which sessions share.
+// part holds the states of the nets of one scope. Sessions share them.
 type part struct {
 	scope gate.Scope
-	nets  []int // indexes of the nets of the scope
+	nets  []int // indexes of the scope's nets
 
 	mu    sync.Mutex
-	data  []*gate.NetData // in the order of nets
-	owner uint64          // number assigned last, see [gate.State.Owners]
+	data  []*gate.NetData // in the order of the nets
+	owner uint64          // last assigned number, see [gate.State.Owners]
 
-	// Used by Durable only.
+	// Used only by Durable.
 	name  string
 	row   *row // nil: not read from the database yet
-	reads bool // decisions may depend on the nets without moving them
+	reads bool // decisions can depend on the nets without moving them
 }
 
-// newPart returns the part of a scope with its nets in their initial states.
+// newPart returns a scope's part with its nets in their initial states.
 func newPart(p *gate.Policy, scope gate.Scope, active []string) *part {
 	return partOf(p.NewState(active), scope)
 }
@@ -39,7 +39,7 @@ func partOf(s *gate.State, scope gate.Scope) *part {
 	return p
 }
 
-// addSession returns a number for a new session. The first session starts the clocks of the nets.
+// addSession returns a number for a new session. The first session starts the nets' clocks.
 func (p *part) addSession(policy *gate.Policy, since time.Time) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,13 +52,13 @@ func (p *part) addSession(policy *gate.Policy, since time.Time) uint64 {
 	return p.owner
 }
 
-// lockNets locks the nets of the part.
+// lockNets locks the part's nets.
 func (p *part) lockNets() { p.mu.Lock() }
 
 func (p *part) unlockNets() { p.mu.Unlock() }
 
-// evictable reports whether the part can be dropped from the cache and read again later. It returns
-// false if the part is locked.
+// evictable reports whether the cache can evict the part and read it again later. It returns false
+// if the part is locked.
 func (p *part) evictable() bool {
 	if !p.mu.TryLock() {
 		return false
@@ -79,7 +79,7 @@ func (p *part) copyFrom(s *gate.State) {
 	}
 }
 
-// adopt returns the part under another policy, and what happened to each of its nets.
+// adopt converts the part to another policy, and reports what happened to each net.
 func (p *part) adopt(from *gate.Policy, a admission.Adoption) (*part, []gate.Kept) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,11 +12,11 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// processScope is the scope of the parts that hold the heartbeats of processes.
+// processScope is the scope of the parts that store the processes' heartbeats.
 const processScope backend.Scope = "process"
 
-// A process writes its heartbeat every beatInterval, and counts as ended after beatTimeout without
-// a heartbeat.
+// A process writes its heartbeat every beatInterval. It counts as ended if its heartbeat does not
+// change for beatTimeout.
 const (
 	beatInterval = 10 * time.Second
 	beatTimeout  = time.Minute
@@ -28,34 +28,34 @@ type presence struct {
 
 	mu     sync.Mutex
 	own    *row
-	last   time.Time // last heartbeat of this process
+	last   time.Time // time of this process's last heartbeat
 	seen   map[string]sighting
 	status map[string]processStatus // by process
 }
 
-// processStatus is the content of the heartbeat of a process.
+// processStatus is the content of a process's heartbeat.
 type processStatus struct {
-	changed time.Time // by the clock of the database
-	names   bool      // the process stores which process admitted each open call
+	changed time.Time // by the database's clock
+	names   bool      // the process stores the process that admitted each open call
 }
 
-// live reports whether the process wrote a heartbeat within beatTimeout.
+// live reports whether the process has written a heartbeat within beatTimeout.
 func (s processStatus) live() bool { return time.Since(s.changed) <= beatTimeout }
 
-// heartbeat is the data of the part of a process. An older version stores only the time.
+// heartbeat is the data in a process's part. Older versions store only the time.
 type heartbeat struct {
 	Time  int64 `json:"time"`
 	Names bool  `json:"names"`
 }
 
-// sighting is the version of a heartbeat and when this process first saw it, by its own clock.
+// sighting is a heartbeat's version, and the time when this process first saw it by its own clock.
 type sighting struct {
 	version int64
 	at      time.Time
 }
 
-// hasEnded reports whether the process has ended, according to the heartbeats that
-// [presence.endedProcesses] read last. An empty name means a process of an older version, which does
+// hasEnded reports whether the process has ended, according to the last heartbeats that
+// [presence.endedProcesses] has read. An empty name means a process of an older version, which does
 // not store its name with its calls. It has certainly ended if no process of an older version is
 // live.
 func (p *presence) hasEnded(process string) bool {
@@ -73,7 +73,7 @@ func (p *presence) hasEnded(process string) bool {
 	return true
 }
 
-// processes returns the names of the processes whose heartbeats were read last.
+// processes returns the names of the processes whose heartbeats were last read.
 func (p *presence) processes() map[string]bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +103,7 @@ func (p *presence) beat(ctx context.Context) error {
 	return p.removeEnded(ctx, ended)
 }
 
-// dueRow returns the row of the heartbeat of this process if a heartbeat is due, else nil.
+// dueRow returns the row of this process's heartbeat if a heartbeat is due, otherwise nil.
 func (p *presence) dueRow(ctx context.Context) (*row, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +145,7 @@ func (p *presence) endedProcesses(ctx context.Context) (ended []backend.Part, er
 			is.at = before.at
 		}
 		var n heartbeat
-		_ = json.Unmarshal(part.Data, &n) // an older version stores a number; the error does not matter
+		_ = json.Unmarshal(part.Data, &n) // older versions store a number; ignore the error
 		if seen[name], signs[name] = is, (processStatus{part.Changed, n.Names}); now.Sub(is.at) > beatTimeout && name != p.committer.database.Writer() {
 			ended = append(ended, part)
 		}
@@ -154,8 +154,8 @@ func (p *presence) endedProcesses(ctx context.Context) (ended []backend.Part, er
 	return ended, nil
 }
 
-// removeEnded removes the heartbeats of ended processes and their sessions, except sessions with
-// open calls.
+// removeEnded removes the ended processes' heartbeats and sessions, except sessions with open
+// calls.
 func (p *presence) removeEnded(ctx context.Context, ended []backend.Part) error {
 	of := map[string]bool{}
 	for _, e := range ended {
@@ -188,7 +188,8 @@ func (p *presence) removeEnded(ctx context.Context, ended []backend.Part) error 
 	return nil
 }
 
-// remove removes the heartbeat of this process. Its sessions then belong to an ended process.
+// remove removes this process's heartbeat. The sessions of the process then count as those of an
+// ended process.
 func (p *presence) remove(ctx context.Context) error {
 	p.mu.Lock()
 	row := p.own
@@ -199,8 +200,8 @@ func (p *presence) remove(ctx context.Context) error {
 	return p.committer.write(row, nil).Wait(ctx)
 }
 
-// lost reports whether the process that admitted a call has ended. It uses the heartbeats that
-// [presence.endedProcesses] read last.
+// lost reports whether the process that admitted a call has ended, according to the last heartbeats
+// that [presence.endedProcesses] has read.
 func (p *presence) lost(process string) bool {
 	return process != p.committer.database.Writer() && p.hasEnded(process)
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Bounds of the queue. A step that finds the queue full commits the waiting steps first.
+// Bounds of the queue. A goroutine that finds the queue full commits the waiting steps first.
 const (
 	maxQueue = 4096
 	maxBatch = 512
 )
 
-// queued is a step in the queue of [Durable]: staged, and not yet known to be durable. It
-// implements admission.Commit.
+// queued is a step in [Durable]'s queue that might not be durable yet. It implements
+// admission.Commit.
 type queued struct {
 	committer    *committer
 	session      admission.Key
 	op           backend.Op
-	rows         []*row        // rows that the decision used; the rows of op.Writes come first
-	events       []audit.Event // the events of op before encoding
-	call         uint64        // number of the call that the step admits; 0: none
-	duringCommit bool          // the step was staged while a commit was in progress
+	rows         []*row        // rows that the decision used, those of op.Writes first
+	events       []audit.Event // op.Events before encoding
+	call         uint64        // number of the admitted call; 0: the step admits no call
+	duringCommit bool          // the step was staged during a commit
 	done         chan struct{}
 	err          error // valid when done is closed
 
@@ -36,14 +36,14 @@ type queued struct {
 		writes [2]backend.Write
 		rows   [2]*row
 	}
-	unflushed atomic.Bool // committed and waiting for a flush by the goroutine that committed the step
+	unflushed atomic.Bool // committed, but not yet flushed by the goroutine that committed it
 }
 
-// Wait implements [admission.Commit]. The first goroutine that waits commits the steps of all
+// Wait implements [admission.Commit]. The first waiting goroutine commits the steps of all
 // goroutines and flushes those that need it.
 func (s *queued) Wait(context.Context) error {
-	// The context of one caller must not end a commit that others wait for, or that may already be
-	// written.
+	// Ignore the context: a caller must not cancel a commit that others wait for or that may
+	// already be written.
 	for !s.isDone() {
 		if s.unflushed.Load() {
 			<-s.done
@@ -82,10 +82,10 @@ func (s *queued) addWrite(r *row, w backend.Write) {
 	}
 }
 
-// eventCapacity is the initial capacity of the buffer for one encoded event; most events fit.
+// eventCapacity is the initial buffer capacity for an encoded event. Most events fit.
 const eventCapacity = 512
 
-// addEvents encodes the events of the step for the database.
+// addEvents encodes events and adds them to the step.
 func (s *queued) addEvents(events []audit.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -101,7 +101,7 @@ func (s *queued) addEvents(events []audit.Event) error {
 	return nil
 }
 
-// finish ends the step with err. Its rows must be up to date or dropped.
+// finish ends the step with err. The step's rows must be up to date or dropped.
 func (s *queued) finish(err error) {
 	s.err = err
 	s.op.Writes, s.op.Events, s.events = nil, nil, nil
@@ -109,8 +109,8 @@ func (s *queued) finish(err error) {
 	close(s.done)
 }
 
-// dropReason returns why the step cannot be committed: one of its rows was dropped. It returns nil
-// if all rows are valid.
+// dropReason returns the reason why one of the step's rows was dropped, so that the step cannot be
+// committed. It returns nil if all rows are valid.
 func (s *queued) dropReason() error {
 	for _, r := range s.rows {
 		if err := r.dropReason(); err != nil {
@@ -120,8 +120,8 @@ func (s *queued) dropReason() error {
 	return nil
 }
 
-// fail ends the step with the error result. Nothing of the step was committed: the rows that it
-// changed, and those whose versions it checked, are dropped because of why.
+// fail ends the step, of which nothing was committed, with the error result. It drops the rows that
+// the step changed and those whose versions it checked, for the reason why.
 func (s *queued) fail(why, result error) {
 	for _, r := range s.rows[:len(s.op.Writes)] {
 		r.drop(why)
@@ -129,7 +129,7 @@ func (s *queued) fail(why, result error) {
 	s.finish(result)
 }
 
-// markCommitted raises the durable versions of the rows that the step wrote.
+// markCommitted raises the durable versions of the rows that the step has written.
 func (s *queued) markCommitted() {
 	for i := range s.op.Writes {
 		if w := &s.op.Writes[i]; !w.Read {
@@ -138,16 +138,16 @@ func (s *queued) markCommitted() {
 	}
 }
 
-// queue holds the steps that wait to be committed, in the order of their decisions.
+// queue holds the steps that wait for a commit, in the order of their decisions.
 type queue struct {
-	commitLock chan struct{} // semaphore of size one: its holder may commit
+	commitLock chan struct{} // semaphore of size one; its holder may commit
 
 	mu    sync.Mutex
 	steps []*queued
 	gathering
 }
 
-// add appends a step. The caller must hold the locks of the rows of the step.
+// add appends a step. The caller must hold the locks of the step's rows.
 func (q *queue) add(s *queued) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -165,7 +165,7 @@ func (q *queue) full() bool {
 	return len(q.steps) >= maxQueue
 }
 
-// nextBatch removes and returns the steps of the next commit.
+// nextBatch removes and returns the steps for the next commit.
 func (q *queue) nextBatch() []*queued {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -180,30 +180,30 @@ func (q *queue) nextBatch() []*queued {
 // unlockCommit releases the commit lock.
 func (q *queue) unlockCommit() { <-q.commitLock }
 
-// gathering is the part of a [queue] that decides how long a commit waits for more steps (group
-// commit). A commit costs the database about the same for one step as for many. The more replicas
-// share the clients, the fewer steps wait in each of them.
+// gathering decides how long a commit waits for more steps (group commit). A commit costs the
+// database about the same for one step as for many. The more replicas share the clients, the fewer
+// steps wait in each replica.
 type gathering struct {
-	target  int           // number of steps that the next commit waits for; 0: no commit waits
+	target  int           // number of steps that the next commit waits for; 0: it does not wait
 	reached chan struct{} // closed when target steps are in the queue
 
 	lastCommit time.Duration // duration of the last commit
-	expected   int           // steps to expect: those of the last commit and those staged during it
-	hadStale   bool          // the last commit had stale steps, which are decided again at once
-	contention int           // number of further commits during which other processes are expected to change the same parts
+	expected   int           // expected number of steps: those of the last commit and those staged during it
+	hadStale   bool          // the last commit had stale steps, which are decided again immediately
+	contention int           // number of further commits during which other processes probably change the same parts
 }
 
 // Limits of gathering.
 const (
 	fastCommit        = 500 * time.Microsecond // after a faster commit, the next one does not wait
 	maxGather         = 2 * time.Millisecond   // longest wait
-	contentionCommits = 8                      // initial value of contention after a commit with stale steps
+	contentionCommits = 8                      // contention after a commit with stale steps
 )
 
 // gather waits until the callers of the last commit have staged their next steps, but at most for
-// half the duration of that commit. It waits only for a step that was staged during a commit, or if
-// the last commit had stale steps; a lone call does not wait. If other processes change the same
-// parts, a waiting step becomes stale, so then gather waits only for the steps that were stale.
+// half the duration of that commit. It waits only if s was staged during a commit or if the last
+// commit had stale steps; a lone call does not wait. While other processes change the same parts, a
+// waiting step would become stale, so then gather waits only for the steps that were stale.
 func (q *queue) gather(s *queued) {
 	if q.lastCommit < fastCommit || !q.hadStale && (!s.duringCommit || q.contention > 0) || !q.setTarget(q.expected) {
 		return
@@ -217,8 +217,8 @@ func (q *queue) gather(s *queued) {
 	}
 }
 
-// setTarget arranges that reached is closed when n steps are in the queue. It reports whether fewer
-// are there now.
+// setTarget makes the queue close reached when it has n steps. It reports whether the queue has
+// fewer steps now.
 func (q *queue) setTarget(n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -229,8 +229,8 @@ func (q *queue) setTarget(n int) bool {
 	return true
 }
 
-// noteCommit records how a commit went, before its steps end. Lost steps are expected again, like
-// stale ones.
+// noteCommit records the result of a commit before its steps end. It expects lost steps again, as
+// it does stale ones.
 func (q *queue) noteCommit(ops []*backend.Op, lost int, took time.Duration) {
 	stale := 0
 	for _, op := range ops {

@@ -14,7 +14,7 @@ import (
 // errEvicted: the cache has replaced this entry; retry.
 var errEvicted = errors.New("the cache has replaced this entry")
 
-// withSession runs f under the locks of a session and its parts.
+// withSession runs f with the session and its parts locked.
 func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) (*queued, error) {
 	d.lockPolicy()
 	defer d.unlockPolicy()
@@ -32,8 +32,8 @@ func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entr
 	}
 }
 
-// withEntry runs f under the locks of the session and its parts, on the newest state that this
-// process knows: the one in the database plus the steps in the queue.
+// withEntry runs f with the session and its parts locked, on the newest state that this process
+// knows: that in the database plus the steps in the queue.
 func (d *Durable) withEntry(ctx context.Context, e *entry, f func(*entry) (*queued, error)) (*queued, error) {
 	if d.committer.queue.full() {
 		d.committer.drain()
@@ -64,7 +64,7 @@ func (d *Durable) withEntry(ctx context.Context, e *entry, f func(*entry) (*queu
 	return s, err
 }
 
-// describe decodes the description of a stored session.
+// describe decodes a stored session's description.
 func (d *Durable) describe(p *backend.Part) (admission.SessionInfo, error) {
 	i, calls, err := statecode.ReadOpen(p.ID.Name, p.Data)
 	if err != nil {
@@ -85,7 +85,7 @@ func (d *Durable) describe(p *backend.Part) (admission.SessionInfo, error) {
 	return s, nil
 }
 
-// findStored reads the description of a session from the database.
+// findStored reads a session's description from the database.
 func (d *Durable) findStored(ctx context.Context, session string) (admission.SessionInfo, error) {
 	parts, err := d.database.Load(ctx, sessionID(session))
 	if err != nil {
@@ -117,7 +117,7 @@ func (d *Durable) entry(ctx context.Context, k admission.Key) (*entry, error) {
 
 func sessionID(name string) backend.PartID { return backend.PartID{Scope: backend.Session, Name: name} }
 
-// refresh reads the session from the database if its state in memory is not valid. The caller must
+// refresh reads the session from the database if the cached state is not valid. The caller must
 // hold the session lock.
 func (d *Durable) refresh(ctx context.Context, e *entry) error {
 	if e.row != nil && e.row.dropReason() == nil && !e.likelyStale() {
@@ -171,8 +171,8 @@ func (d *Durable) refresh(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// carryAsks copies the calls that wait for approval into the new state now: they exist only in this
-// process. It drops those that were answered or could not be committed.
+// carryAsks copies the calls that wait for approval, which exist only in this process, into the new
+// state. It drops those that were answered or could not be committed.
 func (e *entry) carryAsks(now *gate.State) {
 	if e.state == nil {
 		e.asks = nil
@@ -187,8 +187,8 @@ func (e *entry) carryAsks(now *gate.State) {
 	}
 }
 
-// refreshPart is like [Durable.refresh] for a shared part. The first session of a part starts its
-// clocks.
+// refreshPart is like [Durable.refresh] for a shared part. The first session that uses the part
+// starts its clocks.
 func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	if p.row != nil && p.row.dropReason() == nil {
 		return nil
@@ -225,8 +225,8 @@ func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	return nil
 }
 
-// noteAdopted marks what must be written of a part that was read under another policy. The error is
-// [admission.ErrHeld] if a net cannot be replaced.
+// noteAdopted marks which rows must be written of a part that was stored under another policy. It
+// returns [admission.ErrHeld] if a net cannot be replaced.
 func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) error {
 	if r.removed = l.StaleRows; l.RewriteValues {
 		for i, n := range d.codec.Policy().Nets() {
@@ -248,7 +248,7 @@ func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) err
 }
 
 // readCheck holds the versions that a decision without changes has read. It implements
-// admission.Commit: Wait checks that they are still the newest.
+// admission.Commit: Wait checks that they are still current.
 type readCheck struct {
 	committer *committer
 	seen      []rowRead
@@ -257,16 +257,16 @@ type readCheck struct {
 type rowRead struct {
 	row     *row
 	version int64
-	last    *queued // step that wrote this version; nil: already committed
+	last    *queued // step that wrote this version; nil: the version is committed
 }
 
-// newReadCheck returns a check of the rows of e. The caller must hold the locks of the session and
-// its parts.
+// newReadCheck returns a check of e's rows. The caller must hold the locks of the session and its
+// parts.
 func (d *Durable) newReadCheck(e *entry) *readCheck {
 	g := &readCheck{committer: d.committer, seen: make([]rowRead, 0, 1+len(e.parts))}
 	for _, r := range e.appendRows(nil) {
 		if r.id.Name == "" && r.id.Scope == backend.Session {
-			continue // not stored, so no other process can change it
+			continue // not stored, so other processes cannot change it
 		}
 		s := rowRead{row: r, version: r.version}
 		if r.pending() {
@@ -294,8 +294,8 @@ func (g *readCheck) Wait(ctx context.Context) error {
 		return g.committer.recordFault(err)
 	}
 	for i := range g.seen {
-		// If this process has committed a later version since, the version that was read was the
-		// newest.
+		// If this process has committed a later version since, the version that was read was
+		// current.
 		if s := &g.seen[i]; s.row.durable.Load() <= s.version && now[i] != s.version && !g.movedHere(s) {
 			s.row.drop(admission.ErrStale)
 			return admission.ErrStale
@@ -304,8 +304,8 @@ func (g *readCheck) Wait(ctx context.Context) error {
 	return nil
 }
 
-// movedHere waits for the steps in the queue, and reports whether this process has committed a
-// later version of the row.
+// movedHere commits the steps in the queue, and reports whether this process has committed a later
+// version of the row.
 func (g *readCheck) movedHere(s *rowRead) bool {
 	g.committer.drain()
 	return s.row.dropReason() == nil && s.row.durable.Load() > s.version
@@ -313,7 +313,7 @@ func (g *readCheck) movedHere(s *rowRead) bool {
 
 // View implements [admission.Ledger].
 func (d *Durable) View(ctx context.Context, k admission.Key, f func(*gate.State)) error {
-	for range 3 { // if other processes are faster each time, f sees a state that was current a moment ago
+	for range 3 { // if other processes keep changing the session, f sees a state that was current a moment ago
 		var seen *readCheck
 		if err := d.inspect(ctx, k, func(e *entry) { seen = d.newReadCheck(e) }); err != nil {
 			return err
@@ -325,7 +325,7 @@ func (d *Durable) View(ctx context.Context, k admission.Key, f func(*gate.State)
 	return d.inspect(ctx, k, func(e *entry) { f(e.state) })
 }
 
-// inspect runs f under the locks of a session and its parts. f must not change the session.
+// inspect runs f with the session and its parts locked. f must not change the session.
 func (d *Durable) inspect(ctx context.Context, k admission.Key, f func(*entry)) error {
 	see := func(e *entry) (*queued, error) {
 		f(e)

@@ -28,7 +28,7 @@ func (r *Retention) Run(ctx context.Context) {
 	}
 }
 
-// round runs a round if one is due, and returns the time until the next one.
+// round runs a round if one is due, and returns the time until the next round.
 func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 	every, now := min(r.keep/roundsPerKeep, maxInterval), r.now()
 	copied, removal, version, err := readRemoved(ctx, r.database)
@@ -47,7 +47,7 @@ func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := r.remove(ctx, last.Chains); err != nil { // what an ended process has left
+	if err := r.remove(ctx, last.Chains); err != nil { // records that an ended process has not finished removing
 		return 0, err
 	}
 	for {
@@ -66,8 +66,8 @@ func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 	}
 }
 
-// notStale returns nil if err means that another process was faster: that process does the removal.
-// Otherwise it returns err.
+// notStale returns err, or nil if another process was faster, because that process then removes the
+// records.
 func notStale(err error) error {
 	if errors.Is(err, admission.ErrStale) {
 		return nil
@@ -75,7 +75,7 @@ func notStale(err error) error {
 	return err
 }
 
-// noteRemoval writes the removal part and commits the event e, if any, with it. The error is
+// noteRemoval writes the removal part and commits the event e, if any, with it. It returns
 // [admission.ErrStale] if another process has written the part meanwhile.
 func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.Removal, e *audit.Removed) error {
 	s := r.newQueued(admission.Key{})
@@ -93,8 +93,8 @@ func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.R
 	return r.enqueue(s).Wait(ctx)
 }
 
-// checkOnRecord returns e if a record in the database equals its copy object. The next event
-// repeats its contents, so a forged copy must not be used.
+// checkOnRecord returns e if the database has a record that equals object, its copy. The next event
+// repeats the contents of e, so a forged copy must not be used.
 func (r *Retention) checkOnRecord(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
 	if object == nil {
 		return e, nil
@@ -114,7 +114,7 @@ func (r *Retention) checkOnRecord(ctx context.Context, e *audit.Removed, object 
 
 var errNoEvent = errors.New("the record of the last removal of old records is missing or was changed; see petrigate audit verify")
 
-// remove removes the records of each chain up to the named one.
+// remove removes each chain's records up to the given one.
 func (r *Retention) remove(ctx context.Context, chains []audit.Head) error {
 	for _, h := range chains {
 		for n := removalBatch; n == removalBatch; {

@@ -16,16 +16,16 @@ const (
 	minPause      = 20 * time.Millisecond // shortest pause after a transaction
 	surveyPage    = 50                    // records read at a time during the survey
 	surveyPause   = 3 * time.Millisecond  // pause after each of these reads
-	firstRound    = 10 * time.Second      // delay after the start, short because the process might not live long
+	firstRound    = 10 * time.Second      // delay after the start; short, because the process might not live long
 	retryDelay    = time.Minute           // delay after a failure
 	maxInterval   = 6 * time.Hour         // longest time between two rounds
-	roundsPerKeep = 24                    // rounds within the time that records are kept
+	roundsPerKeep = 24                    // number of rounds in the time that records are kept
 )
 
-// Retention removes old records from the database of a ledger. Only one process removes records at
-// a time.
+// Retention removes old records from a ledger's database. Only one process removes records at a
+// time.
 //
-// A round first commits a removal event, which names the last removed record of each chain, and
+// A round first commits a removal event, which contains each chain's last record to remove, and
 // then removes the records in small transactions. If the process ends in between, the next round
 // continues. [survey] lists the records that stay.
 type Retention struct {
@@ -39,7 +39,7 @@ func NewRetention(d *Durable, keep time.Duration) *Retention {
 	return &Retention{committer: d.committer, keep: keep, pause: sleep}
 }
 
-// sleep waits for t or until ctx ends, and returns the error of ctx.
+// sleep waits for t or until ctx ends, and returns ctx.Err().
 func sleep(ctx context.Context, t time.Duration) error {
 	timer := time.NewTimer(t)
 	defer timer.Stop()
@@ -51,8 +51,7 @@ func sleep(ctx context.Context, t time.Duration) error {
 	}
 }
 
-// readRemoved reads the removal part, which has a copy of the newest removal event, and decodes
-// that event.
+// readRemoved reads the removal part and decodes its copy of the newest removal event.
 func readRemoved(ctx context.Context, b backend.Backend) (*audit.Removed, backend.Removal, int64, error) {
 	e := &audit.Removed{}
 	removal, version, err := backend.ReadRemoval(ctx, b)

@@ -12,11 +12,12 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// roundScope is the scope of the parts that store calls between two round trips. The client may
-// continue such a call at any process.
+// roundScope is the scope of the parts that store a call between two round trips. The client can
+// continue the call at any process.
 const roundScope backend.Scope = "round"
 
-// KeepRound stores what a call needs for its next round trip. The id must be impossible to guess.
+// KeepRound stores the data that a call needs for its next round trip. The ID must be impossible to
+// guess.
 func (d *Durable) KeepRound(ctx context.Context, id string, data []byte) error {
 	err := d.committer.write(newRow(&backend.Part{ID: backend.PartID{Scope: roundScope, Name: id}}), data).Wait(ctx)
 	if !errors.Is(err, admission.ErrStale) {
@@ -29,16 +30,15 @@ func (d *Durable) KeepRound(ctx context.Context, id string, data []byte) error {
 	return err
 }
 
-// TakeRound removes and returns the data stored under the id; nil: nothing is stored. Of several
-// callers only one gets the data, and never twice, not even after a crash of the database. Taking
-// the data continues the session, so the error is [admission.ErrStopped] while the session is
-// stopped.
+// TakeRound removes and returns the data stored under the ID, or returns nil if there is no data.
+// Only one caller gets the data, and only once, even after a database crash. Since taking the data
+// continues the session, TakeRound returns [admission.ErrStopped] while the session is stopped.
 func (d *Durable) TakeRound(ctx context.Context, session, id string) ([]byte, error) {
 	return d.takeRound(ctx, id, func(o *backend.Op) { o.Session, o.Reserve, o.Lasts = session, true, true })
 }
 
-// DropRound is TakeRound for a caller that ends the call. It also works while the session is
-// stopped.
+// DropRound is like TakeRound, but for a caller that ends the call. It also works while the session
+// is stopped.
 func (d *Durable) DropRound(ctx context.Context, id string) ([]byte, error) {
 	return d.takeRound(ctx, id, func(*backend.Op) {})
 }
@@ -62,7 +62,7 @@ func (d *Durable) takeRound(ctx context.Context, id string, how func(*backend.Op
 	}
 }
 
-// KeptRounds returns the stored data by id. It ends without an error if the database cannot be
+// KeptRounds returns the stored data by ID. It ends without an error if the database cannot be
 // read.
 func (d *Durable) KeptRounds(ctx context.Context) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
@@ -74,14 +74,14 @@ func (d *Durable) KeptRounds(ctx context.Context) iter.Seq2[string, []byte] {
 	}
 }
 
-// roundKeyID names the part that stores the key for the request states that clients carry from one
-// round trip of a call to the next. All processes of the database share the key.
+// roundKeyID identifies the part that stores the key for request states, which clients carry from
+// one round trip of a call to the next. All processes that use the database share the key.
 var roundKeyID = backend.PartID{Scope: "key", Name: "rounds"}
 
 // roundKeySize is the size of the key in bytes.
 const roundKeySize = 32
 
-// RoundKey returns the key that the processes of the database share. The first process that needs
+// RoundKey returns the key that all processes of the database share. The first process that needs
 // the key creates it.
 func (d *Durable) RoundKey(ctx context.Context) ([]byte, error) {
 	for {
@@ -104,7 +104,7 @@ func (d *Durable) RoundKey(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// readRoundKey decodes the key. Its error must not contain the data: it is secret.
+// readRoundKey decodes the key. The error must not contain the data, which is secret.
 func readRoundKey(data []byte) (key []byte, err error) {
 	if json.Unmarshal(data, &key) != nil || len(key) != roundKeySize {
 		return nil, fmt.Errorf("the round key in the state database is damaged: remove the part %s %s, and petrigate creates a new key", roundKeyID.Scope, roundKeyID.Name)

@@ -9,26 +9,26 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// row tracks the database row of an entry or a part: its version, and what has changed since the
-// last write. It is valid while the row in the database equals what this process read or wrote.
-// When that becomes uncertain, the row is dropped, and the owner reads a new one. The lock of the
-// entry or part guards it.
+// row tracks the database row of an entry or a part: its version, and the changes since the last
+// write. A row is valid while the database has what this process read or wrote. When that becomes
+// uncertain, the row is dropped, and the entry or part reads a new one. The lock of the entry or
+// part guards the row.
 type row struct {
 	id      backend.PartID
 	version int64   // after all staged steps
-	size    int     // bytes of data in the last write
-	last    *queued // step staged last; nil: none
+	size    int     // number of data bytes in the last write
+	last    *queued // last staged step; nil: none
 	dirty   map[value]struct{}
-	removed []string // names of value rows that the next write removes
+	removed []string // names of the value rows that the next write removes
 
-	sinceFull int              // writes since the last write of the whole part, which counts as the first; 0: the whole part must be written
+	sinceFull int              // number of writes since the last write of the whole part, including that one; 0: the whole part must be written
 	change    statecode.Change // changes since the last write
 
 	durable atomic.Int64          // version after the committed steps
-	dropped atomic.Pointer[error] // why the row was dropped; nil: the row is valid
+	dropped atomic.Pointer[error] // reason for dropping the row; nil: the row is valid
 }
 
-// value names the state of a net for one value of its key. That state has to be written.
+// value identifies a net's state for one value of its key.
 type value struct {
 	net int
 	key string
@@ -40,10 +40,10 @@ func newRow(p *backend.Part) *row {
 	return r
 }
 
-// drop marks the row as invalid because of why. The first reason is kept.
+// drop marks the row as invalid for the reason why. The first reason stays.
 func (r *row) drop(why error) { r.dropped.CompareAndSwap(nil, &why) }
 
-// dropReason returns why the row was dropped; nil: it is valid.
+// dropReason returns the reason for dropping the row, or nil if the row is valid.
 func (r *row) dropReason() error {
 	if why := r.dropped.Load(); why != nil {
 		return *why
@@ -51,11 +51,11 @@ func (r *row) dropReason() error {
 	return nil
 }
 
-// pending reports whether staged steps of the row have not been committed yet.
+// pending reports whether the row has staged steps that are not committed yet.
 func (r *row) pending() bool { return r.version != r.durable.Load() }
 
-// maxChangeWrites bounds the writes of changes after a write of the whole part: reading the part
-// has to replay them.
+// maxChangeWrites bounds the number of writes that contain only changes, because reading the part
+// replays them.
 const maxChangeWrites = 64
 
 // changesOnly reports whether the next write contains only the changes.
@@ -70,14 +70,14 @@ func (r *row) markNet(net int) {
 	}
 }
 
-// markCall marks an open call as added, changed or closed; 0: none.
+// markCall marks an open call as added, changed or closed. It does nothing if number is 0.
 func (r *row) markCall(number uint64) {
 	if number != 0 && !slices.Contains(r.change.Calls, number) {
 		r.change.Calls = append(r.change.Calls, number)
 	}
 }
 
-// markValue marks the state of a net for one value of its key as changed.
+// markValue marks a net's state for one value of its key as changed.
 func (r *row) markValue(net int, key string) {
 	if r.dirty == nil {
 		r.dirty = map[value]struct{}{}
@@ -94,10 +94,10 @@ func (r *row) markValues(net int, values ...*gate.Values) {
 	}
 }
 
-// buffer returns an empty buffer with room for the next write.
+// buffer returns an empty buffer with enough capacity for the next write.
 func (r *row) buffer() []byte { return make([]byte, 0, r.size+r.size/8+128) }
 
-// encodeValues encodes the value rows that have changed since the last write; nil data removes the
+// encodeValues encodes the value rows that have changed since the last write. Nil data removes the
 // row.
 func (r *row) encodeValues(c *statecode.Codec, s *gate.State) (map[string][]byte, error) {
 	if len(r.dirty)+len(r.removed) == 0 {

@@ -6,10 +6,11 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// savedState holds what a delta replaces in a state, so that the step can be undone exactly.
+// savedState holds the values that a delta replaces in a state, so that the step can be undone
+// exactly.
 type savedState struct {
 	inverse  gate.Delta
-	replaced *gate.OpenCall // the replaced call, if the delta both closes a call and replaces another; nil otherwise
+	replaced *gate.OpenCall // the replaced call, if the delta closes one call and replaces another; nil otherwise
 	spent    []uint64
 	last     uint64
 	tools    []gate.Call
@@ -17,7 +18,7 @@ type savedState struct {
 	nets     [4]gate.NetDelta // space for the nets of most deltas
 }
 
-// save saves what d, which is not applied yet, replaces in s.
+// save saves the values in s that d will replace.
 func (b *savedState) save(s *gate.State, d *gate.Delta) {
 	if d == nil {
 		d = &gate.Delta{}
@@ -27,7 +28,7 @@ func (b *savedState) save(s *gate.State, d *gate.Delta) {
 	i.Nets = b.nets[:0]
 	for _, n := range d.Nets {
 		saved := slices.ContainsFunc(i.Nets, func(other gate.NetDelta) bool { return other.Net == n.Net })
-		if !saved { // NetDelta without a key restores the net with all its values
+		if !saved { // a NetDelta without a key restores the net with all its values
 			i.Nets = append(i.Nets, gate.NetDelta{Net: n.Net, Data: s.Nets[n.Net]})
 		}
 	}
@@ -39,14 +40,14 @@ func (b *savedState) save(s *gate.State, d *gate.Delta) {
 	case c == nil:
 	case s.Calls[c.Number] == nil:
 		i.Closed = c.Number
-	case i.Opened == nil: // the delta changes the call and closes no other
+	case i.Opened == nil: // the delta changes the call and closes no other call
 		i.Opened = s.Calls[c.Number]
 	default:
 		b.replaced = s.Calls[c.Number]
 	}
 }
 
-// restore reverts the saved change in s.
+// restore restores the saved values in s.
 func (b *savedState) restore(s *gate.State) {
 	s.Apply(&b.inverse)
 	if b.replaced != nil {

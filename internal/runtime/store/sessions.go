@@ -46,8 +46,8 @@ func (d *Durable) End(ctx context.Context, k admission.Key) error {
 	})
 }
 
-// updateSession stages a step of a session under its locks and waits for its commit. It retries
-// while other processes are faster.
+// updateSession stages a step of the session with its locks held, and waits for the commit. It
+// retries while other processes are faster.
 func (d *Durable) updateSession(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) error {
 	for {
 		s, err := d.withSession(ctx, k, f)
@@ -71,8 +71,8 @@ func (d *Durable) Find(ctx context.Context, session string) (admission.SessionIn
 	return d.findStored(ctx, session)
 }
 
-// currentInfo returns the description of a session of this process and checks it against the
-// database: another process may have ended the session.
+// currentInfo returns the description of a session of this process. It checks the session against
+// the database, because another process may have ended it.
 func (d *Durable) currentInfo(ctx context.Context, k admission.Key) (info admission.SessionInfo, err error) {
 	for range 3 {
 		var seen *readCheck

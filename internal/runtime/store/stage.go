@@ -37,9 +37,9 @@ func (d *Durable) Stage(ctx context.Context, k admission.Key, f func(*gate.State
 	}
 }
 
-// needsWrite reports whether the change must be written. A change that only advances the clocks is
-// not: the next decision computes it again. An admission always is, because the database has to
-// permit it.
+// needsWrite reports whether the change must be written. A change that only advances clocks need
+// not be written, because the next decision computes it again. An admission must always be written,
+// because the database has to permit it.
 func (e *entry) needsWrite(c *admission.Change) bool {
 	d := c.Delta
 	return c.Admits || len(c.Events) > 0 || c.Uses != "" || d != nil &&
@@ -76,7 +76,8 @@ func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
 	return d.committer.enqueue(s), nil
 }
 
-// noteAsk remembers the step that staged a call waiting for approval, and forgets an answered one.
+// noteAsk remembers the step that staged a call that waits for approval, and forgets an answered
+// call.
 func (e *entry) noteAsk(delta *gate.Delta, s *queued) {
 	delete(e.asks, delta.Answered)
 	if a := delta.Asked; a != nil {
@@ -87,7 +88,7 @@ func (e *entry) noteAsk(delta *gate.Delta, s *queued) {
 	}
 }
 
-// stageWrite queues a step that writes the session without a change of the nets.
+// stageWrite queues a step that writes the session without changing its nets.
 func (d *Durable) stageWrite(e *entry) (*queued, error) {
 	s := d.committer.newQueued(e.info.Key)
 	if err := d.prepare(s, e, e.accesses(nil)); err != nil {
@@ -96,7 +97,7 @@ func (d *Durable) stageWrite(e *entry) (*queued, error) {
 	return d.committer.enqueue(s), nil
 }
 
-// access is how a step uses a part.
+// access describes how a step uses a part.
 type access uint8
 
 const (
@@ -124,8 +125,8 @@ func (e *entry) accesses(delta *gate.Delta) (parts [3]access) {
 	return parts
 }
 
-// endingCall returns the call that the delta closes or replaces; nil: none. Its step depends also
-// on the nets that wait for the call and do not move.
+// endingCall returns the call that the delta closes or replaces, or nil if there is no such call.
+// The step also depends on nets that wait for the call but do not move.
 func (e *entry) endingCall(delta *gate.Delta) *gate.OpenCall {
 	if c := e.state.Calls[delta.Closed]; c != nil {
 		return c
@@ -136,7 +137,7 @@ func (e *entry) endingCall(delta *gate.Delta) *gate.OpenCall {
 	return nil
 }
 
-// apply applies a change in memory and marks what must be written.
+// apply applies delta in memory and marks the changes that must be written.
 func (e *entry) apply(delta *gate.Delta) {
 	if delta == nil {
 		return
@@ -169,9 +170,9 @@ func (e *entry) rowOf(net int) *row {
 	return e.row
 }
 
-// prepare adds the writes of the changed parts to s, and checks of the versions of the read ones. It
-// raises the versions in memory. The caller must hold the locks of the session and its parts. An
-// error drops their rows, so that they are read again.
+// prepare adds the changed parts' writes and the read parts' version checks to s. It raises the
+// versions in memory. The caller must hold the locks of the session and its parts. If encoding
+// fails, prepare drops the rows, so that they are read again.
 func (d *Durable) prepare(s *queued, e *entry, parts [3]access) error {
 	if s.op.Writes, s.rows = s.inline.writes[:0], s.inline.rows[:0]; 1+len(e.parts) > len(s.inline.rows) {
 		s.op.Writes, s.rows = make([]backend.Write, 0, 1+len(e.parts)), make([]*row, 0, 1+len(e.parts))
@@ -215,7 +216,7 @@ func (d *Durable) prepare(s *queued, e *entry, parts [3]access) error {
 	return nil
 }
 
-// encode encodes the session into w, or only its changes if the backend can merge them.
+// encode encodes the session into w, or only the changes if the backend can merge them.
 func (e *entry) encode(d *Durable, w *backend.Write) (err error) {
 	info, processes := e.storedInfo(d.database.Writer()), d.processesOf(e)
 	if e.row.changesOnly(d.database) {
@@ -226,7 +227,7 @@ func (e *entry) encode(d *Durable, w *backend.Write) (err error) {
 	return err
 }
 
-// encode encodes the part from s into w, or only its changes if the backend can merge them.
+// encode encodes the part's nets in s into w, or only the changes if the backend can merge them.
 func (p *part) encode(d *Durable, s *gate.State, w *backend.Write) (err error) {
 	if p.row.changesOnly(d.database) {
 		w.Change, err = d.codec.AppendSharedChange(make([]byte, 0, 512), s, &p.row.change)
@@ -236,7 +237,7 @@ func (p *part) encode(d *Durable, s *gate.State, w *backend.Write) (err error) {
 	return err
 }
 
-// dropRows drops all rows of the session: the change in memory could not be encoded.
+// dropRows drops all rows of the session because its changes could not be encoded.
 func (e *entry) dropRows(err error) error {
 	for _, r := range e.appendRows(nil) {
 		r.drop(err)
@@ -244,7 +245,7 @@ func (e *entry) dropRows(err error) error {
 	return fmt.Errorf("%w: %w", audit.ErrUnrecorded, err)
 }
 
-// processesOf returns the processes that admitted the open calls of a session. The caller must hold
+// processesOf returns the processes that admitted the session's open calls. The caller must hold
 // the session lock.
 func (d *Durable) processesOf(e *entry) statecode.Processes {
 	for number := range e.admittedBy {

@@ -8,19 +8,18 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// step is a change of a session in [Memory] whose records have been queued. It implements
-// admission.Commit.
+// step is a change of a session in [Memory] with queued records. It implements admission.Commit.
 type step struct {
 	memory   *Memory
 	entry    *entry // nil: the step changes no session
 	staged   audit.Staged
 	before   savedState
-	uses     string // id of the approval that the step uses up
+	uses     string // ID of the approval that the step uses up
 	finished *entry // the session, if this is its last step
-	revert   func() // the method undo, bound once
+	revert   func() // the method undo, bound only once
 }
 
-// newStep returns a step of the session e, or of no session if e is nil.
+// newStep returns a step of session e, or of no session if e is nil.
 func (m *Memory) newStep(e *entry) *step {
 	s, ok := m.steps.Get().(*step)
 	if !ok {
@@ -31,15 +30,15 @@ func (m *Memory) newStep(e *entry) *step {
 	return s
 }
 
-// recycle returns the step to the pool. Nothing may refer to the step any more.
+// recycle returns the step to the pool. The caller must not use the step afterwards.
 func (s *step) recycle() {
 	m := s.memory
 	*s = step{revert: s.revert, staged: s.staged}
 	m.steps.Put(s)
 }
 
-// Stage implements [admission.Ledger]. If records are kept, the step ends when they are written;
-// otherwise it ends at once and the commit is nil.
+// Stage implements [admission.Ledger]. If Memory keeps records, the step ends when they are
+// written; otherwise it ends immediately, and the commit is nil.
 func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (admission.Change, error)) (admission.Commit, error) {
 	records := m.recorder.Active()
 	if records {
@@ -56,8 +55,8 @@ func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (
 	return s, nil
 }
 
-// stage applies one change to a session. Without records it returns a nil step, and the session in
-// over if the session is finished.
+// stage applies a change to a session. Without records it returns a nil step, and the session as
+// over if it is finished.
 func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, error), records bool) (s *step, over *entry, err error) {
 	e := m.entry(k)
 	if e == nil {
@@ -103,8 +102,8 @@ func (s *step) apply(d *gate.Delta) error {
 	return err
 }
 
-// undo reverts a step whose records could not be written. The recorder calls it after it has undone
-// all later steps.
+// undo reverts a step whose records could not be written. The recorder has undone all later steps
+// before.
 func (s *step) undo() {
 	s.entry.lockWithParts()
 	defer s.entry.unlockWithParts()

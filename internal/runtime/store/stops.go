@@ -13,10 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Stops is the kill switch of this process, or of all processes that share a database. The stops
-// that it knows of a database may be seconds old: a step that admits a call checks them again when
-// it is committed. A stop that the database could not store applies to this process, see
-// [Stops.Watch].
+// Stops is the kill switch of this process or of all processes that share a database. In the latter
+// case its stops may be seconds old, so the commit of an admission checks them again. A stop that
+// the database could not store applies only to this process, see [Stops.Watch].
 type Stops struct {
 	recorder *audit.Recorder // used without a database
 	database backend.Backend // nil: no database
@@ -24,24 +23,24 @@ type Stops struct {
 	useMu sync.Mutex // serializes uses of the switch and writes of local stops
 
 	mu    sync.RWMutex
-	known []admission.Stop // stops in the database (without a database: all stops), the oldest first
-	local []localStop      // stops that, as far as is known, are not in the database
+	known []admission.Stop // stops in the database, or all stops if there is no database; oldest first
+	local []localStop      // stops that are not known to be in the database
 }
 
 // localStop is a stop that applies only to this process.
 type localStop struct {
 	stop      backend.Stop
 	event     backend.Event
-	attempted bool // the first write to the database has failed; Watch repeats it
+	attempted bool // the first write to the database has failed, so Watch retries it
 }
 
 var _ admission.Switch = (*Stops)(nil)
 
-// NewStops returns the kill switch of this process. Its uses are recorded by recorder.
+// NewStops returns this process's kill switch, which records its uses with the given recorder.
 func NewStops(recorder *audit.Recorder) *Stops { return &Stops{recorder: recorder} }
 
-// SharedStops returns the kill switch of all processes that share a database. Call [Stops.Refresh]
-// before the first use: it reads the stops.
+// SharedStops returns the kill switch of all processes that share a database. The caller must call
+// [Stops.Refresh] before the first use, to read the stops.
 func SharedStops(b backend.Backend) *Stops { return &Stops{database: b} }
 
 // Stopped implements [admission.Switch].
@@ -54,7 +53,7 @@ func (s *Stops) Stopped(session string) *admission.Stop {
 	return nil
 }
 
-// all returns the stops that this process knows, the oldest first. The caller must not change the
+// all returns the stops that this process knows, oldest first. The caller must not modify the
 // slice.
 func (s *Stops) all() []admission.Stop {
 	s.mu.RLock()
@@ -102,8 +101,8 @@ func (s *Stops) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// Watch returns a function for [Watcher.On]: it writes the stops that the database has not stored
-// yet, and reads all stops.
+// Watch returns a function for [Watcher.On]. It writes the stops that the database has not stored
+// yet and reads all stops.
 func (s *Stops) Watch(log *slog.Logger) func(context.Context) {
 	return func(ctx context.Context) {
 		s.writeAllLocal(ctx, log)
@@ -137,7 +136,7 @@ func (s *Stops) Set(ctx context.Context, stop admission.Stop, on bool, e audit.E
 }
 
 // setInProcess uses the switch of a process without a database. A stop takes effect even if it
-// cannot be recorded. If the end of a stop cannot be recorded, the stop remains.
+// cannot be recorded, but it ends only if its end can be recorded.
 func (s *Stops) setInProcess(stop admission.Stop, on bool, e audit.Event) (done admission.Switched, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,8 +154,8 @@ func (s *Stops) setInProcess(stop admission.Stop, on bool, e audit.Event) (done 
 	return done, nil
 }
 
-// beginStop applies a stop in this process at once, and then writes it to the database, which may
-// take seconds or fail.
+// beginStop applies a stop in this process immediately, and then writes it to the database, which
+// can take seconds or fail.
 func (s *Stops) beginStop(ctx context.Context, h localStop) (done admission.Switched) {
 	was := s.addLocal(h)
 	s.useMu.Lock()
@@ -205,8 +204,8 @@ func (s *Stops) endStop(ctx context.Context, h localStop) (done admission.Switch
 	return admission.Switched{Alone: failed}, nil
 }
 
-// addLocal adds a stop of this process, unless one of the same session exists. It reports whether
-// one existed.
+// addLocal adds a local stop unless the session already has one. It reports whether the session had
+// one.
 func (s *Stops) addLocal(h localStop) (was bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,7 +218,7 @@ func (s *Stops) addLocal(h localStop) (was bool) {
 	return false
 }
 
-// removeLocal removes and returns the stops of the session that apply only to this process.
+// removeLocal removes and returns the session's local stops.
 func (s *Stops) removeLocal(session string) (own []localStop) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,15 +231,14 @@ func (s *Stops) removeLocal(session string) (own []localStop) {
 	return own
 }
 
-// inDatabase reports whether the database had a stop of the session at the last read.
+// inDatabase reports whether the database had a stop for the session when it was last read.
 func (s *Stops) inDatabase(session string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.ContainsFunc(s.known, func(known admission.Stop) bool { return known.Session == session })
 }
 
-// writeLocal writes the local stop of the session to the database, if there is one. The caller must
-// hold useMu.
+// writeLocal writes the session's local stop, if any, to the database. The caller must hold useMu.
 func (s *Stops) writeLocal(ctx context.Context, session string) error {
 	s.mu.RLock()
 	i := slices.IndexFunc(s.local, func(h localStop) bool { return h.stop.Session == session })

@@ -13,18 +13,18 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// Limits of one removal event. What exceeds them is removed with the next event.
+// Limits of a removal event. The next event removes the rest.
 const (
 	maxRecords = 50_000 // records that the event covers
 	maxWhole   = 500    // chains that are removed completely
-	maxPartial = 500    // chains that are removed partly; others are left alone
+	maxPartial = 500    // chains that are removed partially
 )
 
-// startSlack is how much longer a removal event is kept than the start records before it, since
-// clocks of processes differ.
+// startSlack is how much longer a removal event is kept than the start records before it, because
+// clocks differ between processes.
 const startSlack = 5 * backend.Skew
 
-// oldChain is a chain with old records. The records that can be removed are its first ones.
+// oldChain is a chain whose first records are old and may be removable.
 type oldChain struct {
 	writer  string
 	from    audit.Place    // last record that was removed earlier
@@ -32,24 +32,23 @@ type oldChain struct {
 	records uint64         // number of records that can be removed
 	start   time.Time      // time of the first start record among them; zero: none
 	closed  bool           // all further records stay
-	broken  bool           // a record does not match the hash of the one before
+	broken  bool           // a record does not match the previous record's hash
 	removed []removalEvent // removal events among the removable records
 }
 
 // removalEvent is a removal event with its position in the chain.
 type removalEvent struct {
 	at     time.Time
-	before audit.Place // the record before the event
+	before audit.Place // the previous record
 	nth    uint64      // position among the removable records, from 1
 }
 
-// survey finds the records that can be removed. These stay:
+// survey finds the removable records. These records stay:
 //   - the decision on a call that is open or whose outcome is unknown,
 //   - the last record of a running process, which the process needs to continue its chain,
-//   - a removal event, while a start record may name a chain that the event removed completely,
-//   - all records after one of these in the same chain, and all records of a chain from the
-//     first one that was tampered with: without them, the earlier records could not be
-//     verified.
+//   - a removal event, while a start record may refer to a chain that the event removed completely,
+//   - in each chain, all records after one of these and all records from the first one that was
+//     tampered with: without them, the earlier records could not be verified.
 type survey struct {
 	cutoff      time.Time
 	open        map[string]map[uint64]bool // open calls by session
@@ -68,7 +67,7 @@ func (r *Retention) plan(ctx context.Context, last *audit.Removed, cutoff time.T
 		if err != nil {
 			return nil, err
 		}
-		s.live[p.ID.Name] = p.ID.Name != r.database.Writer() // false for this process: its last record will be the event
+		s.live[p.ID.Name] = p.ID.Name != r.database.Writer() // false for this process, whose last record will be the event
 	}
 	heads, err := r.database.Heads(ctx)
 	if err != nil {
@@ -114,7 +113,7 @@ func headOf(writer string, p audit.Place) audit.Head {
 	return audit.Head{Writer: writer, Seq: p.Seq, Hash: hex.EncodeToString(p.Hash[:])}
 }
 
-// openCalls returns the calls that are open or whose outcome is unknown, by session.
+// openCalls returns, by session, the calls that are open or whose outcome is unknown.
 func (r *Retention) openCalls(ctx context.Context) (map[string]map[uint64]bool, error) {
 	open := map[string]map[uint64]bool{}
 	for p, err := range r.database.List(ctx, backend.Session, statecode.OpenCalls) {
@@ -143,8 +142,8 @@ func (s *survey) chainOf(writer string) *oldChain {
 	return c
 }
 
-// scan reads the records from the oldest on, until a page has no old record: clocks of processes
-// differ.
+// scan reads the records from the oldest on. It stops only after a page without old records,
+// because clocks differ between processes.
 func (s *survey) scan(ctx context.Context, of *Retention) error {
 	young, n := 0, 0
 	for r, err := range of.database.Records(ctx, backend.Query{Page: surveyPage}) {
@@ -172,14 +171,14 @@ func (s *survey) scan(ctx context.Context, of *Retention) error {
 	return nil
 }
 
-// noteKeptStart notes that a start record of this time stays.
+// noteKeptStart notes the time of a start record that stays.
 func (s *survey) noteKeptStart(at time.Time) {
 	if s.oldestStart.IsZero() || at.Before(s.oldestStart) {
 		s.oldestStart = at
 	}
 }
 
-// classify decides whether the next record can be removed.
+// classify determines whether the next record can be removed.
 func (s *survey) classify(r *backend.Record) {
 	c := s.chainOf(r.Writer)
 	kind, call := s.kind(r)
@@ -213,8 +212,8 @@ func (s *survey) classify(r *backend.Record) {
 	c.through = audit.Place{Seq: r.Seq, Hash: r.Hash}
 }
 
-// kind returns the event name and the call number of a record, as far as they matter here. Records
-// of sessions without open calls are not decoded.
+// kind returns a record's event name and call number if they matter here. It does not decode
+// records of sessions without open calls.
 func (s *survey) kind(r *backend.Record) (event string, call uint64) {
 	if r.Session != "" && s.open[r.Session] == nil {
 		return "", 0
@@ -229,11 +228,11 @@ func (s *survey) kind(r *backend.Record) (event string, call uint64) {
 	return e.Event, e.Call
 }
 
-// whole reports whether the chain is removed completely.
+// whole reports whether all of the chain's records are removed.
 func (s *survey) whole(c *oldChain) bool { return c.through.Seq >= s.ends[c.writer] }
 
-// overLimit reports whether the chain must wait for the next event because this one names enough
-// chains.
+// overLimit reports whether the chain must wait for the next event because this event contains
+// enough chains.
 func (s *survey) overLimit(c *oldChain, begun, whole int) bool {
 	if s.whole(c) {
 		return whole >= maxWhole
@@ -241,8 +240,8 @@ func (s *survey) overLimit(c *oldChain, begun, whole int) bool {
 	return c.from.Seq == 0 && begun >= maxPartial
 }
 
-// fillEvent adds the chains to the event. It reports whether anything except removal events is
-// removed; otherwise each event would cause the next one for ever.
+// fillEvent adds the chains to the event. It reports whether the event removes anything other than
+// removal events; otherwise each event would cause another event forever.
 func (s *survey) fillEvent(e *audit.Removed) bool {
 	var begun, whole []*oldChain
 	for _, c := range s.order {

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// takeover holds the states in memory under another policy. No other goroutine holds a lock of a
+// takeover converts the cached states to another policy. No other goroutine holds the lock of a
 // session or part meanwhile.
 type takeover struct {
 	admission.Adoption
@@ -19,14 +19,14 @@ type takeover struct {
 	report     adoptionReport
 }
 
-// adoptedState is the state of a session under the new policy, with its new row.
+// adoptedState is a session's state under the new policy, with its new row.
 type adoptedState struct {
 	state *gate.State
 	row   *row
 }
 
-// adoptEntry converts a session. Its calls also refer to the nets of shared parts, so these are
-// copied into the state first.
+// adoptEntry converts a session. It first copies the shared parts' nets into the state, because the
+// session's calls refer to them.
 func (t *takeover) adoptEntry(e *entry) {
 	if e.row == nil || e.row.dropReason() != nil {
 		return
@@ -57,7 +57,8 @@ func (t *takeover) adoptPart(p *part) *part {
 	return next
 }
 
-// adoptRow returns a row that removes all values of the old state and writes those of the new one.
+// adoptRow returns a row whose next write removes all values of the old state and writes those of
+// the new state.
 func (t *takeover) adoptRow(r *row, old, state *gate.State, scope gate.Scope) *row {
 	next := &row{id: r.id, version: r.version, removed: slices.Clone(r.removed)}
 	next.durable.Store(r.durable.Load())

@@ -8,22 +8,22 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// admitted is a call that is, or may be, admitted in the database but was not sent.
+// admitted is a call that was admitted in the database, or may have been, but was not sent.
 type admitted struct {
 	session admission.Key
 	call    uint64
 	record  string
 }
 
-// uncertainCalls holds the calls whose admissions might or might not have been committed. Their
-// callers were refused.
+// uncertainCalls holds the calls whose admissions may have been committed. Their callers were
+// refused.
 type uncertainCalls struct {
 	database backend.Backend
 	calls    []admitted
 	records  int // number of records in the uncertain commits
 }
 
-// unsent holds calls that were admitted in the database although their callers were refused.
+// unsent holds the calls that were admitted in the database although their callers were refused.
 type unsent struct {
 	mu    sync.Mutex
 	calls []admitted
@@ -43,11 +43,11 @@ func (u *unsent) takeAll() []admitted {
 	return calls
 }
 
-// finish ends the steps of a commit whose outcome is unknown, except those that it returns: they were
-// committed. If the database can be read, the records of this process show which; the other steps
-// fail as stale, and the caller stages them again. A step without records fails as stale too: its
-// rows are read again, with whatever was committed. If the database cannot be read, all steps fail
-// with why, and their calls stay uncertain.
+// finish ends the steps of a commit whose outcome is unknown, except the committed steps, which it
+// returns. If the database can be read, this process's records in it show which steps were
+// committed; the other steps fail as stale, and their callers stage them again. A step without
+// records fails as stale too; its rows are read again with whatever was committed. If the database
+// cannot be read, all steps fail with why, and their calls stay uncertain.
 func (u *uncertainCalls) finish(ctx context.Context, steps []*queued, why error) (committed []*queued) {
 	n := 0
 	for _, s := range steps {
@@ -74,7 +74,7 @@ func (u *uncertainCalls) finish(ctx context.Context, steps []*queued, why error)
 	return committed
 }
 
-// resolve finds out which uncertain calls were committed, and returns those. It must succeed before
+// resolve determines which uncertain calls were committed and returns them. It must succeed before
 // the next commit.
 func (u *uncertainCalls) resolve(ctx context.Context) (committed []admitted, err error) {
 	if u.records == 0 {
@@ -93,7 +93,7 @@ func (u *uncertainCalls) resolve(ctx context.Context) (committed []admitted, err
 	return committed, nil
 }
 
-// lastRecords returns the objects of the last n records of this process.
+// lastRecords returns the objects of this process's last n records.
 func (u *uncertainCalls) lastRecords(ctx context.Context, n int) (map[string]bool, error) {
 	there := make(map[string]bool, n)
 	if n == 0 {

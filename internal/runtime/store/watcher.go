@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Watcher calls functions of this process when another process may have changed the database.
+// Watcher calls registered functions when another process may have changed the database.
 type Watcher struct {
 	database backend.Backend
 
@@ -16,18 +16,18 @@ type Watcher struct {
 	callbacks []func(context.Context)
 }
 
-// NewWatcher returns a watcher of a database. It starts with [Watcher.Run].
+// NewWatcher returns a watcher for a database. [Watcher.Run] starts it.
 func NewWatcher(b backend.Backend) *Watcher { return &Watcher{database: b} }
 
-// On registers f to be called after changes and at intervals. The functions are called one after
-// another: f may wait for the database, but delays the others.
+// On registers f, which is then called after changes and periodically. The functions run one after
+// another: f can wait for the database, but delays the others.
 func (w *Watcher) On(f func(context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.callbacks = append(w.callbacks, f)
 }
 
-// pollInterval is the longest time between two calls if the database reports no change.
+// pollInterval is the longest time between two calls if the database reports no changes.
 const pollInterval = 2 * time.Second
 
 // Run watches until ctx ends.
