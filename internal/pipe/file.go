@@ -20,49 +20,59 @@ func New(f *os.File) *File {
 	if raw, err := f.SyscallConn(); err == nil && nonblocking(raw) {
 		p.raw = raw
 	}
-	p.in.try, p.out.try = p.in.read, p.out.write
+	p.in.name, p.in.try = f.Name(), p.in.attempt
+	p.out.name, p.out.try, p.out.write = f.Name(), p.out.attempt, true
 	return p
 }
 
 // A transfer is a read or write operation. It is reused, so that operations do not need to allocate
 // a closure.
 type transfer struct {
+	name  string // name of the file, for errors
+	write bool
+	try   func(fd uintptr) (done bool) // attempt
+
 	b   []byte
 	n   int
 	err error
-	try func(fd uintptr) (done bool)
 	now bool // return instead of waiting
 }
 
-// read tries to read once. It reports whether the operation is complete.
-func (t *transfer) read(fd uintptr) bool {
-	t.n, t.err = readOnce(fd, t.b)
-	return t.now || t.err != syscall.EAGAIN
-}
-
-// write writes until all of b is written or an error occurs. It reports whether the operation is
-// complete.
-func (t *transfer) write(fd uintptr) bool {
+// attempt reads once, or writes until all of b is written or an error occurs. It reports whether
+// the operation is done.
+func (t *transfer) attempt(fd uintptr) bool {
 	for t.err = nil; t.n < len(t.b) && t.err == nil; {
 		var n int
-		n, t.err = writeOnce(fd, t.b[t.n:])
-		t.n += n
+		n, t.err = once(fd, t.b[t.n:], t.write)
+		if t.n += n; !t.write {
+			break
+		}
 	}
 	return t.now || t.err != syscall.EAGAIN
 }
 
-// run transfers b using by, which is a method of a raw connection.
+// run transfers b through by, a method of a raw connection. Its errors are like those of [os.File].
 func (t *transfer) run(by func(func(fd uintptr) bool) error, b []byte, now bool) (int, error) {
 	t.b, t.n, t.err, t.now = b, 0, nil, now
 	err := by(t.try)
 	t.b = nil
 	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return t.n, err
-	case err != nil:
-		return t.n, os.ErrClosed
+	case err == nil:
+		err = t.err
+	case !errors.Is(err, os.ErrDeadlineExceeded):
+		err = os.ErrClosed
 	}
-	return t.n, t.err
+	switch {
+	case err == nil && t.n == 0 && !t.write:
+		return 0, io.EOF
+	case err == nil:
+		return t.n, nil
+	}
+	op := "read"
+	if t.write {
+		op = "write"
+	}
+	return t.n, &os.PathError{Op: op, Path: t.name, Err: err}
 }
 
 // Read implements [io.Reader].
@@ -70,8 +80,7 @@ func (p *File) Read(b []byte) (int, error) {
 	if p.raw == nil || len(b) == 0 {
 		return p.File.Read(b)
 	}
-	n, err := p.in.run(p.raw.Read, b, false)
-	return n, p.readError(n, err)
+	return p.in.run(p.raw.Read, b, false)
 }
 
 // TryRead reads the available data. It does not wait, and ignores the read deadline. waits is true
@@ -81,10 +90,10 @@ func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 		return 0, true, nil
 	}
 	n, err = p.in.run(p.control, b, true)
-	if err == syscall.EAGAIN {
+	if errors.Is(err, syscall.EAGAIN) {
 		return 0, true, nil
 	}
-	return n, false, p.readError(n, err)
+	return n, false, err
 }
 
 // control calls f once, ignoring deadlines.
@@ -92,20 +101,12 @@ func (p *File) control(f func(fd uintptr) bool) error {
 	return p.raw.Control(func(fd uintptr) { f(fd) })
 }
 
-func (p *File) readError(n int, err error) error {
-	if err == nil && n == 0 {
-		return io.EOF
-	}
-	return p.pathError("read", err)
-}
-
 // Write implements [io.Writer].
 func (p *File) Write(b []byte) (int, error) {
 	if p.raw == nil {
 		return p.File.Write(b)
 	}
-	n, err := p.out.run(p.raw.Write, b, false)
-	return n, p.pathError("write", err)
+	return p.out.run(p.raw.Write, b, false)
 }
 
 // TryWrite writes as much as the pipe accepts without waiting. If f may block, it writes nothing.
@@ -114,16 +115,8 @@ func (p *File) TryWrite(b []byte) (int, error) {
 		return 0, nil
 	}
 	n, err := p.out.run(p.raw.Write, b, true)
-	if err == syscall.EAGAIN {
+	if errors.Is(err, syscall.EAGAIN) {
 		err = nil
 	}
-	return n, p.pathError("write", err)
-}
-
-// pathError wraps an error as [os.File] does.
-func (p *File) pathError(op string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &os.PathError{Op: op, Path: p.Name(), Err: err}
+	return n, err
 }

@@ -7,13 +7,12 @@ import (
 	"syscall"
 )
 
-// readOnce reads the available data from fd, which must be in non-blocking mode.
-func readOnce(fd uintptr, b []byte) (int, error) { return once(syscall.Read, fd, b) }
-
-// writeOnce writes as much as fd accepts at once. fd must be in non-blocking mode.
-func writeOnce(fd uintptr, b []byte) (int, error) { return once(syscall.Write, fd, b) }
-
-func once(call func(fd int, b []byte) (int, error), fd uintptr, b []byte) (int, error) {
+// once reads into b or writes b with one system call. fd must be in non-blocking mode.
+func once(fd uintptr, b []byte, write bool) (int, error) {
+	call := syscall.Read
+	if write {
+		call = syscall.Write
+	}
 	for {
 		n, err := call(int(fd), b)
 		if err != syscall.EINTR {

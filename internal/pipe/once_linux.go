@@ -9,15 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readOnce reads the available data from fd, which must be in non-blocking mode.
-func readOnce(fd uintptr, b []byte) (int, error) { return once(syscall.SYS_READ, fd, b) }
-
-// writeOnce writes as much as fd accepts at once. fd must be in non-blocking mode, and b must not
-// be empty.
-func writeOnce(fd uintptr, b []byte) (int, error) { return once(syscall.SYS_WRITE, fd, b) }
-
-// once makes a raw system call. It does not notify the scheduler, because the call cannot block.
-func once(call, fd uintptr, b []byte) (int, error) {
+// once reads into b or writes b with one raw system call, without informing the scheduler, because
+// the call cannot block: fd must be in non-blocking mode. b must not be empty.
+func once(fd uintptr, b []byte, write bool) (int, error) {
+	call := uintptr(syscall.SYS_READ)
+	if write {
+		call = syscall.SYS_WRITE
+	}
 	for {
 		n, _, err := syscall.RawSyscall(call, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
 		switch err {

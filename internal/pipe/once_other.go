@@ -10,9 +10,7 @@ import (
 // nonblocking returns false, because this system cannot tell.
 func nonblocking(syscall.RawConn) bool { return false }
 
-func readOnce(uintptr, []byte) (int, error) { return 0, syscall.EAGAIN }
-
-func writeOnce(uintptr, []byte) (int, error) { return 0, syscall.EAGAIN }
+func once(uintptr, []byte, bool) (int, error) { return 0, syscall.EAGAIN }
 
 // Reopen returns f, because on these systems the end of a pipe cannot be opened a second time.
 func Reopen(f *os.File) *os.File { return f }

@@ -27,8 +27,13 @@ func (e *SyntaxError) Error() string {
 // length of doc.
 func Check(doc []byte, maxDepth int) error {
 	c := checker{doc: doc, max: min(maxDepth, MaxDepth)}
-	if c.document() {
-		return nil
+	if len(doc) >= 3 && string(doc[:3]) == "\xef\xbb\xbf" {
+		c.fail(0, "byte order mark")
+	} else if i := c.value(skipSpace(doc, 0), 0); i >= 0 {
+		if i = skipSpace(doc, i); i == len(doc) {
+			return nil
+		}
+		c.unexpected(i, "the end of the document")
 	}
 	return &SyntaxError{Offset: c.at, Msg: c.msg}
 }
@@ -55,22 +60,6 @@ func (c *checker) unexpected(i int, want string) int {
 		return c.fail(len(c.doc), "unexpected end, want "+want)
 	}
 	return c.fail(i, "unexpected "+strconv.QuoteToASCII(string(c.doc[i:i+1]))+", want "+want)
-}
-
-func (c *checker) document() bool {
-	if len(c.doc) >= 3 && string(c.doc[:3]) == "\xef\xbb\xbf" {
-		c.fail(0, "byte order mark")
-		return false
-	}
-	i := c.value(skipSpace(c.doc, 0), 0)
-	if i < 0 {
-		return false
-	}
-	if i = skipSpace(c.doc, i); i < len(c.doc) {
-		c.unexpected(i, "the end of the document")
-		return false
-	}
-	return true
 }
 
 // value checks the value at i, which is nested within depth containers.

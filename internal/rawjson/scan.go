@@ -1,5 +1,11 @@
 package rawjson
 
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
+
 // peek returns the byte at i, or 0 at the end; 0 is never valid outside a string.
 func peek(doc []byte, i int) byte {
 	if uint(i) < uint(len(doc)) {
@@ -82,3 +88,175 @@ func digits(doc []byte, i int) int {
 }
 
 func isDigit(c byte) bool { return c-'0' <= 9 }
+
+// Skip returns the end of the value that starts at doc[i], or -1 if no value starts there or the
+// nesting exceeds [MaxDepth]. It validates scalars, except for the contents of strings; in objects
+// and arrays it only looks at strings and brackets, so that even large values are cheap to skip.
+func Skip(doc []byte, i int) int {
+	switch peek(doc, i) {
+	case '"':
+		return skipString(doc, i)
+	case '{', '[':
+		return skipContainer(doc, i)
+	}
+	return scalar(doc, i)
+}
+
+// skipContainer returns the end of the object or array at i.
+func skipContainer(doc []byte, i int) int {
+	var open brackets
+	for ; i < len(doc); i++ {
+		switch c := doc[i]; c {
+		case '"':
+			if i = skipString(doc, i) - 1; i < 0 {
+				return -1
+			}
+		case '{', '[':
+			if !open.push(c) {
+				return -1
+			}
+		case '}', ']':
+			if !open.pop(c) {
+				return -1
+			}
+			if open.depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// brackets is a stack of open brackets with one bit each.
+type brackets struct {
+	depth int
+	bits  [MaxDepth / 64]uint64 // 1: object, 0: array
+}
+
+func (b *brackets) push(c byte) bool {
+	if b.depth == MaxDepth {
+		return false
+	}
+	bit := uint64(1) << (b.depth % 64)
+	if c == '{' {
+		b.bits[b.depth/64] |= bit
+	} else {
+		b.bits[b.depth/64] &^= bit
+	}
+	b.depth++
+	return true
+}
+
+// pop reports whether c closes the innermost open bracket. At least one bracket must be open.
+func (b *brackets) pop(c byte) bool {
+	b.depth--
+	isObject := b.bits[b.depth/64]>>(b.depth%64)&1 == 1
+	return isObject == (c == '}')
+}
+
+// skipString returns the end of the string literal at i, or -1. It is optimized for short strings
+// with few escapes and leaves the rest to skipLong.
+func skipString(doc []byte, i int) int {
+	i++
+	for range 3 {
+		i = nearQuote(doc, i)
+		switch peek(doc, i) {
+		case '"':
+			return i + 1
+		case '\\':
+			i += 2
+		default:
+			return skipLong(doc, i)
+		}
+	}
+	return skipLong(doc, i)
+}
+
+// nearQuote returns the offset of the first quote or backslash at or after i. It gives up after a few
+// words or close to the end of doc, and then returns the offset that it reached.
+func nearQuote(doc []byte, i int) int {
+	for range 6 {
+		if len(doc)-i < 8 {
+			break
+		}
+		if m := quoteOrSlash(binary.LittleEndian.Uint64(doc[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+		i += 8
+	}
+	return i
+}
+
+// skipLong returns the end of the string literal whose unread rest starts at i. Near quotes it
+// processes blocks of 64 bytes without a branch for each quote; elsewhere it searches for the next
+// quote.
+func skipLong(doc []byte, i int) int {
+	carry := uint64(0)
+	for len(doc)-i >= 64 {
+		quotes, slashes := masks((*[64]byte)(doc[i:]))
+		if ends := quotes &^ escaped(slashes, &carry); ends != 0 {
+			return i + bits.TrailingZeros64(ends) + 1
+		}
+		i += 64
+		if quotes == 0 { // only escapes of quotes matter
+			i, carry = nextQuote(doc, i+int(carry)), 0
+		}
+	}
+	for i += int(carry); i < len(doc); i++ {
+		switch doc[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
+	}
+	return -1
+}
+
+// nextQuote returns the offset of the next quote at or after i, or of the run of backslashes directly
+// before it. Other backslashes do not matter.
+func nextQuote(doc []byte, i int) int {
+	if i >= len(doc) {
+		return len(doc)
+	}
+	n := bytes.IndexByte(doc[i:], '"')
+	if n < 0 {
+		return len(doc)
+	}
+	for n > 0 && doc[i+n-1] == '\\' {
+		n--
+	}
+	return i + n
+}
+
+// masks returns one bit for each byte of block: set in quotes for a quote, in slashes for a
+// backslash.
+func masks(block *[64]byte) (quotes, slashes uint64) {
+	for i := 0; i < 64; i += 8 {
+		w := binary.LittleEndian.Uint64(block[i:])
+		quotes |= zeroBytes(w^ones*'"') << i
+		slashes |= zeroBytes(w^ones*'\\') << i
+	}
+	return quotes, slashes
+}
+
+// zeroBytes returns one bit for each byte of w, set if the byte is zero, in the low eight bits.
+func zeroBytes(w uint64) uint64 {
+	high := ^((w&^highs + ^uint64(highs)) | w) & highs
+	return high >> 7 * 0x0102040810204080 >> 56
+}
+
+// escaped returns one bit for each byte of the block, set if a backslash escapes the byte; slashes
+// has one bit for each backslash. On entry, carry is 1 if the previous block escapes the first
+// byte; on return, it is 1 if this block escapes the first byte of the next one.
+func escaped(slashes uint64, carry *uint64) uint64 {
+	const even = 0x5555555555555555
+	slashes &^= *carry
+	follows := slashes<<1 | *carry
+	// Adding a run of backslashes to its first bit carries to the bit after the run, whose parity
+	// tells whether the run has odd length.
+	oddStarts := slashes &^ even &^ follows
+	sum, out := bits.Add64(oddStarts, slashes, 0)
+	*carry = out
+	return (even ^ sum<<1) & follows
+}
