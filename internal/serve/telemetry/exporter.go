@@ -35,12 +35,11 @@ type exporter struct {
 	ended   chan struct{} // closed after the last batch
 }
 
-func newExporter(o TracerOptions) *exporter {
-	e := &exporter{target: o.Target, client: o.Target.client(), log: o.Log, metrics: o.Metrics, ending: make(chan struct{}), aborted: make(chan struct{}), ended: make(chan struct{})}
-	if e.log == nil {
-		e.log = slog.New(slog.DiscardHandler)
+func newExporter(t *Target, log *slog.Logger, m *Metrics) *exporter {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
 	}
-	return e
+	return &exporter{target: t, client: t.client(), log: log, metrics: m, ending: make(chan struct{}), aborted: make(chan struct{}), ended: make(chan struct{})}
 }
 
 // ExportSpans sends spans. It always returns nil, because it logs errors itself: when a failure

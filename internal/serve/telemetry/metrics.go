@@ -1,6 +1,8 @@
 package telemetry
 
 import (
+	"maps"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -235,3 +237,77 @@ func (s *countedBatches) AppendAll(records [][]byte) error {
 	s.metrics.Recorded(len(records), err)
 	return err
 }
+
+// A table maps labels to cells. Reading requires no lock. To grow, the table copies itself, up to a
+// limit.
+type table[K comparable, V any] struct {
+	limit int
+	all   atomic.Pointer[map[K]*V]
+	mu    sync.Mutex // held while the table grows
+}
+
+// get returns the cells for k, or nil if there are none.
+func (t *table[K, V]) get(k K) *V {
+	if all := t.all.Load(); all != nil {
+		return (*all)[k]
+	}
+	return nil
+}
+
+// add returns the cells for k. If there are none, it stores and returns made. Once the table is
+// full, new labels share the cells for rest.
+func (t *table[K, V]) add(k, rest K, made *V) *V {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if have := t.get(k); have != nil {
+		return have
+	}
+	old := t.all.Load()
+	if old != nil && len(*old) >= t.limit {
+		if have := (*old)[rest]; have != nil {
+			return have
+		}
+		k = rest
+	}
+	grown := map[K]*V{}
+	if old != nil {
+		grown = maps.Clone(*old)
+	}
+	grown[k] = made
+	t.all.Store(&grown)
+	return made
+}
+
+// A histogram counts values in buckets. It is safe for concurrent use.
+type histogram struct {
+	bounds []int64 // upper bounds of the buckets, ascending
+	counts []atomic.Uint64
+	sum    atomic.Int64
+}
+
+func newHistogram(bounds []int64) *histogram {
+	return &histogram{bounds: bounds, counts: make([]atomic.Uint64, len(bounds)+1)}
+}
+
+func (h *histogram) observe(v int64) {
+	i := 0
+	for i < len(h.bounds) && v > h.bounds[i] {
+		i++
+	}
+	h.counts[i].Add(1)
+	h.sum.Add(v)
+}
+
+// Bucket bounds: fastBounds for the proxy's own work, slowBounds for the work of servers and
+// people, and sizeBounds for batch sizes.
+var (
+	fastBounds = []int64{
+		int64(5 * time.Microsecond), int64(10 * time.Microsecond), int64(25 * time.Microsecond), int64(50 * time.Microsecond), int64(100 * time.Microsecond),
+		int64(250 * time.Microsecond), int64(time.Millisecond), int64(5 * time.Millisecond), int64(25 * time.Millisecond), int64(100 * time.Millisecond), int64(time.Second),
+	}
+	slowBounds = []int64{
+		int64(time.Millisecond), int64(5 * time.Millisecond), int64(25 * time.Millisecond), int64(100 * time.Millisecond), int64(250 * time.Millisecond),
+		int64(time.Second), int64(2500 * time.Millisecond), int64(10 * time.Second), int64(30 * time.Second), int64(time.Minute), int64(5 * time.Minute), int64(15 * time.Minute),
+	}
+	sizeBounds = []int64{1, 2, 4, 8, 16, 32, 64, 128, 256}
+)

@@ -52,7 +52,7 @@ func NewTracer(o TracerOptions) (*Tracer, error) {
 	if err != nil && !errors.Is(err, resource.ErrPartialResource) {
 		return nil, err
 	}
-	e := newExporter(o)
+	e := newExporter(o.Target, o.Log, o.Metrics)
 	provider := sdk.NewTracerProvider(sdk.WithBatcher(e), sdk.WithResource(described))
 	return &Tracer{provider: provider, exporter: e, tracer: provider.Tracer("github.com/petrigate/petrigate", trace.WithInstrumentationVersion(o.Version))}, nil
 }
