@@ -25,38 +25,12 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	if t.settled.Load() {
 		return
 	}
-	s := &Settling{admission: a, ctx: ctx, ticket: t, settle: settlement{number: t.Number}}
-	s.run = s.settle.step
-	s.settle.prepare(a.Generation().Policy, gate.End{Outcome: gate.Unknown, Time: a.now()})
+	s := &Settling{admission: a, ctx: ctx, ticket: t}
+	s.run = s.step
+	s.prepare(a.Generation().Policy, gate.End{Outcome: gate.Unknown, Time: a.now()})
 	if err := Update(ctx, a.ledger, t.key, s.run); err != nil && !errors.Is(err, ErrNoSession) {
 		a.Unwritten.keep(ctx, s, err)
 	}
-}
-
-// settlement settles one call.
-type settlement struct {
-	number   uint64        // number of the call
-	events   []audit.Event // recorded with the settlement
-	repeated bool          // an earlier attempt has failed
-
-	policy *gate.Policy
-	end    gate.End
-	ended  gate.PreparedEnd // end prepared for policy
-}
-
-func (s *settlement) prepare(p *gate.Policy, e gate.End) {
-	s.policy, s.end, s.ended = p, e, p.PrepareEnd(e)
-}
-
-// step is the function for [Ledger.Stage].
-func (s *settlement) step(state *gate.State) (Change, error) {
-	if p := state.Policy(); p != s.policy { // the policy was replaced meanwhile
-		s.prepare(p, s.end)
-	}
-	if s.repeated && state.Calls[s.number] == nil { // the ledger has stored it after all, or an operator was faster
-		return Change{}, nil
-	}
-	return Change{Delta: s.ended.Settle(state, s.number), Events: s.events}, nil
 }
 
 // Settling is a staged settlement of a call that is not known to be durable yet. If the ledger
@@ -69,10 +43,29 @@ type Settling struct {
 	err       error
 	left      func(Result) // nil: no observer
 
-	settle settlement
-	entry  outcomeEntry
-	run    func(*gate.State) (Change, error) // the method settle.step, bound once
-	retry  time.Time                         // not staged again before this time
+	policy   *gate.Policy
+	end      gate.End
+	ended    gate.PreparedEnd // end prepared for policy
+	entry    outcomeEntry
+	events   []audit.Event                     // recorded with the settlement
+	run      func(*gate.State) (Change, error) // the method step, bound once
+	repeated bool                              // an earlier attempt has failed
+	retry    time.Time                         // not staged again before this time
+}
+
+func (s *Settling) prepare(p *gate.Policy, e gate.End) {
+	s.policy, s.end, s.ended = p, e, p.PrepareEnd(e)
+}
+
+// step is the function for [Ledger.Stage].
+func (s *Settling) step(state *gate.State) (Change, error) {
+	if p := state.Policy(); p != s.policy { // the policy was replaced meanwhile
+		s.prepare(p, s.end)
+	}
+	if s.repeated && state.Calls[s.ticket.Number] == nil { // the ledger has stored it after all, or an operator was faster
+		return Change{}, nil
+	}
+	return Change{Delta: s.ended.Settle(state, s.ticket.Number), Events: s.events}, nil
 }
 
 // StageEnd settles like Settle, but does not wait until the settlement is durable. The caller must
@@ -81,9 +74,9 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	s, ok := a.settlings.Get().(*Settling)
 	if !ok {
 		s = &Settling{}
-		s.run = s.settle.step
+		s.run = s.step
 	}
-	s.admission, s.ticket, s.settle.number = a, t, t.Number
+	s.admission, s.ticket = a, t
 	a.Unwritten.catchUp(ctx) // an earlier settlement of the same call comes first
 	if s.ctx = ctx; t.observed != nil {
 		s.ctx, s.left = a.Watch.observer.Start(t.observed.ctx, PhaseSettle, t.observed.info)
@@ -95,10 +88,10 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 		by = cmp.Or(by, fmt.Sprintf("success at %s", broken.Rule))
 		a.log.Info("the result is no success", "tool", t.tool, "call", t.Number, "rule", broken.Rule.String(), "condition", broken.Source)
 	}
-	if s.settle.events = nil; a.ledger.Records() {
-		s.settle.events = a.records.outcome(&s.entry, g, t, &e, by)
+	if a.ledger.Records() {
+		s.events = a.records.outcome(&s.entry, g, t, &e, by)
 	}
-	s.settle.prepare(g.Policy, e)
+	s.prepare(g.Policy, e)
 	s.commit, s.err = a.ledger.Stage(s.ctx, t.key, s.run)
 	return s
 }
@@ -120,10 +113,10 @@ func (s *Settling) Wait() {
 		a.Unwritten.keep(s.ctx, s, err)
 	}
 	if a.Watch.meter != nil {
-		a.Watch.meter.Settled(t.upstream, s.settle.end.Outcome, s.settle.end.Time.Sub(t.since))
+		a.Watch.meter.Settled(t.upstream, s.end.Outcome, s.end.Time.Sub(t.since))
 	}
 	if s.left != nil {
-		s.left(Result{Outcome: s.settle.end.Outcome, Err: err})
+		s.left(Result{Outcome: s.end.Outcome, Err: err})
 	}
 	if err == nil {
 		*s = Settling{run: s.run}

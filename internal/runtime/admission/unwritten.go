@@ -69,15 +69,15 @@ func (u *Unwritten) drop(written map[*Settling]bool) {
 // settled as unknown.
 func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	a := u.admission
-	s.settle.repeated = true
+	s.repeated = true
 	if s.ticket.settled.Store(true); u.add(s) {
 		a.log.Error("could not record an outcome: the proxy keeps it and retries", "tool", s.ticket.tool,
-			"session", s.ticket.key.Session, "call", s.ticket.Number, "outcome", s.settle.end.Outcome.String(), "error", why)
+			"session", s.ticket.key.Session, "call", s.ticket.Number, "outcome", s.end.Outcome.String(), "error", why)
 		return
 	}
 	s.ticket.settled.Store(false)
 	a.log.Error("the outcome stays unknown: too many outcomes wait to be recorded", "tool", s.ticket.tool, "call", s.ticket.Number, "error", why)
-	if s.settle.end.Outcome != gate.Unknown {
+	if s.end.Outcome != gate.Unknown {
 		a.Abandon(ctx, s.ticket)
 	}
 }
@@ -148,7 +148,7 @@ func (u *Unwritten) List() []UnwrittenEnd {
 	var list []UnwrittenEnd
 	for _, s := range u.all() {
 		t := s.ticket
-		list = append(list, UnwrittenEnd{t.key, t.Number, t.tool, t.since, s.settle.end.Outcome.String()})
+		list = append(list, UnwrittenEnd{t.key, t.Number, t.tool, t.since, s.end.Outcome.String()})
 	}
 	return list
 }

@@ -3,6 +3,7 @@ package approval
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -32,4 +33,24 @@ func (e *RejectedError) Error() string {
 
 func (q *Request) record() Record {
 	return Record{q, q.question, slices.Clone(q.open), q.progress}
+}
+
+// Reasons why an answer to a displayed request does not count.
+const (
+	TooLate = "late" // another answer was first, or the request has ended
+	OwnCall = "own"  // the caller approves its own call
+
+	WrongPIN = "pin" // the person did not enter the PIN of the proxy
+)
+
+const maxRejections = 20 // maximum number kept per request
+
+// A Rejection is an answer that does not count. It only appears in the history of its request.
+type Rejection struct {
+	Kind    string
+	Approve bool
+	Channel string
+	Actor   string
+	Reason  string `json:",omitempty"`
+	At      time.Time
 }

@@ -1,6 +1,10 @@
 package approval
 
-import "container/list"
+import (
+	"container/list"
+	"fmt"
+	"slices"
+)
 
 // requests is the table of a broker's requests, with their accounts. All methods require Broker.mu.
 type requests struct {
@@ -23,4 +27,20 @@ type requests struct {
 
 func newRequests(o *Options) requests {
 	return requests{options: o, byID: map[string]*Request{}, byKey: map[Key]*Request{}, accounts: accounts{}}
+}
+
+// answerable returns the reason why no answer through the channel counts for q, or nil. Requires
+// Broker.mu.
+func (t *requests) answerable(q *Request, id, channel string) error {
+	switch {
+	case q == nil:
+		return fmt.Errorf("no approval %s is waiting", id)
+	case t.check(q) != Pending:
+		return fmt.Errorf("approval %s is already %s", id, q.progress.Answer.State)
+	case q.Via != "" && q.Via != channel:
+		return fmt.Errorf("approval %s can be answered only via %s: its rule requires it", id, q.Via)
+	case !slices.Contains(q.open, channel):
+		return fmt.Errorf("approval %s is not open on the channel of this answer", id)
+	}
+	return nil
 }

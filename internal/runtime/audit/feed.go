@@ -6,10 +6,22 @@ import (
 	"sync/atomic"
 )
 
+// A Storage stores records. Append takes one JSON object without a line end, and has stored it when
+// it returns nil. Implementations must be safe for concurrent use.
+type Storage interface {
+	Append(record []byte) error
+}
+
+// A BatchStorage stores several records atomically.
+type BatchStorage interface {
+	Storage
+	AppendAll(records [][]byte) error
+}
+
 // A Feed passes records to a storage and distributes them to followers. It is safe for concurrent
 // use.
 type Feed struct {
-	out Storage // nil: records are not stored
+	out BatchStorage // nil: records are not stored
 
 	followed  atomic.Bool // a follower exists
 	mu        sync.Mutex
@@ -17,7 +29,7 @@ type Feed struct {
 }
 
 // NewFeed returns a feed. If out is nil, nothing is recorded unless a follower exists.
-func NewFeed(out Storage) *Feed { return &Feed{out: out} }
+func NewFeed(out BatchStorage) *Feed { return &Feed{out: out} }
 
 // Active reports whether records are currently stored or followed.
 func (f *Feed) Active() bool { return f.out != nil || f.followed.Load() }
@@ -25,11 +37,10 @@ func (f *Feed) Active() bool { return f.out != nil || f.followed.Load() }
 // Append implements [Storage].
 func (f *Feed) Append(record []byte) error { return f.AppendAll([][]byte{record}) }
 
-// AppendAll implements [BatchStorage]. If the storage accepts single records only, the first ones
-// may be stored although a later one fails.
+// AppendAll implements [BatchStorage].
 func (f *Feed) AppendAll(records [][]byte) error {
 	if f.out != nil {
-		if _, err := appendAll(f.out, records); err != nil {
+		if err := f.out.AppendAll(records); err != nil {
 			return err
 		}
 	}

@@ -13,9 +13,11 @@ type kept struct {
 	refuses error
 }
 
-func (k *kept) Append(record []byte) error {
+func (k *kept) Append(record []byte) error { return k.AppendAll([][]byte{record}) }
+
+func (k *kept) AppendAll(records [][]byte) error {
 	if k.refuses == nil {
-		k.records = append(k.records, string(record))
+		k.records = append(k.records, texts(records)...)
 	}
 	return k.refuses
 }
@@ -31,7 +33,7 @@ func texts(records [][]byte) (all []string) {
 func TestFeed(t *testing.T) {
 	for name, out := range map[string]*kept{"with a storage": {}, "without": nil} {
 		t.Run(name, func(t *testing.T) {
-			var storage Storage
+			var storage BatchStorage
 			if out != nil {
 				storage = out
 			}

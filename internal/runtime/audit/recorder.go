@@ -34,7 +34,17 @@ func (r *Recorder) store(records [][]byte) (n int, err error) {
 	if len(records) == 0 {
 		return 0, nil
 	}
-	n, err = appendAll(r.out, records)
+	if batches, ok := r.out.(BatchStorage); ok {
+		if err = batches.AppendAll(records); err == nil {
+			n = len(records)
+		}
+	} else {
+		for ; n < len(records); n++ {
+			if err = r.out.Append(records[n]); err != nil {
+				break
+			}
+		}
+	}
 	r.broken.Store(err != nil)
 	if err != nil {
 		return n, fmt.Errorf("%w: %v", ErrUnrecorded, err)

@@ -211,16 +211,7 @@ func (r *Redactor) masked(at []string) bool {
 }
 
 // Values returns the recorded form of the values that nets read in arguments.
-func (r *Redactor) Values(read []reading.Value) []Value {
-	return r.values(read, false)
-}
-
-// Results is like [Redactor.Values], for a result.
-func (r *Redactor) Results(read []reading.Value) []Value {
-	return r.values(read, r.Plain())
-}
-
-func (r *Redactor) values(read []reading.Value, plain bool) (all []Value) {
+func (r *Redactor) Values(read []reading.Value) (all []Value) {
 	for i := range read {
 		v := Value{Field: Bounded(read[i].Field), Amount: json.Number(read[i].Amount)}
 		if v.Amount != "" && r.masksField(read[i].Field) {
@@ -232,11 +223,22 @@ func (r *Redactor) values(read []reading.Value, plain bool) (all []Value) {
 		}
 		for _, lit := range texts {
 			v.Hashes = append(v.Hashes, HashOf(lit))
-			if plain {
-				v.Values = append(v.Values, json.RawMessage(lit))
-			}
 		}
 		all = append(all, v)
+	}
+	return all
+}
+
+// Results is like [Redactor.Values], for a result. If [Redactor.Plain] allows it, the recorded form
+// also has the values in plain text.
+func (r *Redactor) Results(read []reading.Value) []Value {
+	all := r.Values(read)
+	for i := range all {
+		if r.Plain() {
+			for _, lit := range read[i].Texts[:len(all[i].Hashes)] {
+				all[i].Values = append(all[i].Values, json.RawMessage(lit))
+			}
+		}
 	}
 	return all
 }

@@ -44,3 +44,14 @@ func blockTexts(blocks []byte) string {
 	})
 	return strings.Join(texts, "\n")
 }
+
+func text(body []byte, key string) string {
+	value, _ := rawjson.Member(body, key)
+	s, _ := rawjson.String(value)
+	return s
+}
+
+func memberOf(object []byte, key string) []byte {
+	value, _ := rawjson.Member(object, key)
+	return value
+}

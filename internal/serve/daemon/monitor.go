@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -52,9 +53,14 @@ func (m *monitor) observe(o *proxy.Options, p *processors) {
 	if o.Database != nil {
 		o.Database = m.metrics.Backend(o.Database)
 	}
-	if o.Recorder != nil {
-		o.Recorder = m.metrics.Storage(o.Recorder)
+}
+
+// feed returns the feed of the records that the log stores, which may be nil.
+func (m *monitor) feed(log *audit.Log) *audit.Feed {
+	if log == nil {
+		return audit.NewFeed(nil)
 	}
+	return audit.NewFeed(m.metrics.Storage(log))
 }
 
 // close sends the remaining traces, within a time limit.

@@ -11,7 +11,6 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/operator"
-	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -51,7 +50,6 @@ func New(o Options) (*Daemon, error) {
 		if d.audit, err = d.openAudit(); err != nil {
 			return nil, err
 		}
-		options.Recorder = d.audit
 	}
 	if d.database, err = d.openState(); err != nil {
 		return nil, errors.Join(err, d.closeRecords())
@@ -66,7 +64,7 @@ func New(o Options) (*Daemon, error) {
 	d.applyPolicy(o.Policy.Policy, &options)
 	if d.monitor, err = newMonitor(c, d.log, d.secrets, o.Version); err == nil {
 		d.monitor.observe(&options, d.processors)
-		d.feed = audit.NewFeed(options.Recorder)
+		d.feed = d.monitor.feed(d.audit)
 		options.Recorder = d.feed
 		d.Proxy, err = proxy.New(options)
 		d.monitor.proxy = d.Proxy

@@ -205,35 +205,19 @@ func (m *Metrics) SpansLost(n int) {
 }
 
 // Storage returns a wrapper of s that counts records in m.
-func (m *Metrics) Storage(s audit.Storage) audit.Storage {
-	counted := &countedStorage{s, m}
-	if all, ok := s.(audit.BatchStorage); ok {
-		return &countedBatches{counted, all}
-	}
-	return counted
-}
+func (m *Metrics) Storage(s audit.BatchStorage) audit.BatchStorage { return &countedStorage{s, m} }
 
 type countedStorage struct {
-	audit.Storage
+	audit.BatchStorage
 	metrics *Metrics
 }
 
-// Append appends a record and counts it.
-func (s *countedStorage) Append(record []byte) error {
-	err := s.Storage.Append(record)
-	s.metrics.Recorded(1, err)
-	return err
-}
+// Append counts a record.
+func (s *countedStorage) Append(record []byte) error { return s.AppendAll([][]byte{record}) }
 
-// countedBatches wraps a storage that can store several records at once.
-type countedBatches struct {
-	*countedStorage
-	all audit.BatchStorage
-}
-
-// AppendAll appends records and counts them.
-func (s *countedBatches) AppendAll(records [][]byte) error {
-	err := s.all.AppendAll(records)
+// AppendAll counts records.
+func (s *countedStorage) AppendAll(records [][]byte) error {
+	err := s.BatchStorage.AppendAll(records)
 	s.metrics.Recorded(len(records), err)
 	return err
 }
