@@ -42,14 +42,14 @@ func (d *desk) StartAgain(session string, a operator.Actor) (operator.Stopping, 
 	return operator.Stopping{Already: session == "s9"}, nil
 }
 
-// active opens a console that has these records.
+// active opens a console with the given records.
 func active(t *testing.T, records ...[]byte) (*browser, *Console) {
 	b, c := visit(t)
 	c.journal.add(records, 0)
 	return b, c
 }
 
-// toolsOn returns the tools of the rows on a page, in order.
+// toolsOn returns the tools in the rows of a page, in order.
 func toolsOn(page string) (tools []string) {
 	for _, part := range strings.Split(page, `<td class="tool"><a href="/activity/`)[1:] {
 		_, rest, _ := strings.Cut(part, `">`)
@@ -126,9 +126,9 @@ func TestActivityFilters(t *testing.T) {
 	}
 }
 
-// TestCommands checks that a row shows the script of a call, if it is recorded, in the activity and
-// in the history of its session, and that a search finds it. Rows of processes and sessions can be
-// left out.
+// TestCommands checks that a row shows the script of a call, provided that it was recorded, both in
+// the activity and in the session's history, and that a search finds it. It also checks that rows
+// of processes and sessions can be left out.
 func TestCommands(t *testing.T) {
 	now := time.Now()
 	bash := audit.Decision{
@@ -164,7 +164,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestWrongFilters checks that an invalid filter is reported and selects nothing.
+// TestWrongFilters checks that an invalid filter is reported and matches nothing.
 func TestWrongFilters(t *testing.T) {
 	b, _ := active(t, refusal(t, "s", "drop", day))
 	for query, want := range map[string]string{
@@ -182,8 +182,8 @@ func TestWrongFilters(t *testing.T) {
 	}
 }
 
-// TestActivityPages checks that the newest rows come first and the others are on further pages,
-// also while rows arrive.
+// TestActivityPages checks that the newest rows come first and the others follow on further pages,
+// even while new rows arrive.
 func TestActivityPages(t *testing.T) {
 	b, c := active(t)
 	for n := range 250 {
@@ -212,7 +212,7 @@ func TestActivityPages(t *testing.T) {
 	}
 }
 
-// TestOneCall checks the page of a call, with the actions of operators on it.
+// TestOneCall checks the page of a call, including operators' actions on the call.
 func TestOneCall(t *testing.T) {
 	decision := record(t, audit.Decision{
 		Time: day.Add(time.Minute), Called: day, Event: "decision", Session: "s", Principal: "ann", Call: 7, Upstream: "prod", Tool: "deploy", Names: []string{"deploy"}, Decision: "allow",
@@ -275,8 +275,8 @@ func TestActivityEvents(t *testing.T) {
 	}
 }
 
-// TestToolsPage checks each tool with its names and verdict, and that the server's text is marked
-// as such.
+// TestToolsPage checks that each tool is shown with its names and verdict, and that text from the
+// server is marked as such.
 func TestToolsPage(t *testing.T) {
 	b, _ := visit(t)
 	left := 2
@@ -310,7 +310,8 @@ func TestToolsPage(t *testing.T) {
 	}
 }
 
-// TestStopIsConfirmed checks that a stop needs a confirmation and is recorded for the visitor.
+// TestStopIsConfirmed checks that a stop requires confirmation and is recorded under the visitor's
+// name.
 func TestStopIsConfirmed(t *testing.T) {
 	b, _ := visit(t)
 	for _, c := range []struct {
@@ -343,7 +344,7 @@ func TestStopIsConfirmed(t *testing.T) {
 	}
 }
 
-// TestHealthPage checks that problems come first and that each number is shown.
+// TestHealthPage checks that problems come first and that all numbers are shown.
 func TestHealthPage(t *testing.T) {
 	now := time.Now()
 	b, c := visit(t)
@@ -385,7 +386,7 @@ func TestHealthPage(t *testing.T) {
 	}
 }
 
-// TestWhenShowsOtherDay checks that a row of another day shows its date.
+// TestWhenShowsOtherDay checks that a row from another day shows its date.
 func TestWhenShowsOtherDay(t *testing.T) {
 	now := time.Date(2026, 1, 2, 0, 30, 0, 0, time.Local)
 	for want, at := range map[string]time.Time{"00:10:00": now.Add(-20 * time.Minute), "Jan 1 23:30:00": now.Add(-time.Hour)} {
@@ -395,7 +396,7 @@ func TestWhenShowsOtherDay(t *testing.T) {
 	}
 }
 
-// TestPercentOfSmallParts checks that a part is never rounded to nothing or to all.
+// TestPercentOfSmallParts checks that a share is never rounded to nothing or to everything.
 func TestPercentOfSmallParts(t *testing.T) {
 	for want, of := range map[string][2]int{"0 %": {0, 10}, "< 1 %": {1, 1000}, "> 99 %": {999, 1000}, "100 %": {7, 7}, "33 %": {1, 3}} {
 		if got := percent(of[0], of[1]); got != want {
@@ -407,8 +408,8 @@ func TestPercentOfSmallParts(t *testing.T) {
 	}
 }
 
-// TestHostileActivity checks that text of callers, servers and operators does not become markup in
-// any view.
+// TestHostileActivity checks that text from callers, servers and operators does not become markup
+// in any view.
 func TestHostileActivity(t *testing.T) {
 	const evil = "<script>alert(1)</script>\x1b[2J\u202e\"onload='x'"
 	nets := []audit.NetSays{{Net: evil, Verdict: evil, Transition: evil, Rule: evil}}
@@ -429,7 +430,8 @@ func TestHostileActivity(t *testing.T) {
 	b.desk.approvals = []operator.ApprovalInfo{{ID: "ap_1", State: operator.Approved, Rules: []string{evil}}}
 	for _, path := range []string{"/activity", "/activity/" + recordID(one), "/activity/" + recordID(odd), "/activity/" + recordID(stop), "/activity.jsonl", "/tools", "/health"} {
 		r, page := b.do(b.request(http.MethodGet, path, nil))
-		// The value of a form field is the unescaped session, so that it can be selected.
+		// The value of the form field is the unescaped session ID, so that the session can be
+		// selected.
 		shown := strings.ReplaceAll(page, "\x1b[2J\u202e&#34;onload=&#39;x&#39;\"", "")
 		if r.StatusCode != http.StatusOK || strings.Contains(page, "<script>alert") && path != "/activity.jsonl" || strings.ContainsAny(shown, "\x1b\u202e") {
 			at := strings.IndexAny(shown, "\x1b\u202e")

@@ -40,7 +40,7 @@ func BenchmarkInbox(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(time.Millisecond), "ms/page")
 }
 
-// crowd is a proxy with 60 nets and 1,000 sessions.
+// crowd returns a proxy with 60 nets and 1,000 sessions.
 func crowd(b *testing.B) *proxy.Proxy {
 	b.Helper()
 	var nets []gate.Net

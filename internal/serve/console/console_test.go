@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { leftover.Main(m) }
 
-// A desk is a proxy with the approvals that a test sets.
+// A desk is a proxy with approvals that a test sets.
 type desk struct {
 	mu        sync.Mutex
 	approvals []operator.ApprovalInfo
@@ -31,11 +31,11 @@ type desk struct {
 	tools     []operator.ToolInfo
 	evil      string
 
-	site   // nets and sessions
-	unused // methods that the console does not call
+	site   // provides nets and sessions
+	unused // provides methods that the console does not call
 }
 
-// unused provides the methods of a proxy that a test does not expect to be called.
+// unused provides those methods of a proxy that must not be called.
 type unused struct{ operator.Proxy }
 
 func (d *desk) Status() operator.Status {
@@ -120,7 +120,7 @@ func question(n int, tool string) operator.ApprovalInfo {
 	}
 }
 
-// A browser has or lacks the cookie of a console.
+// A browser may or may not have a console's cookie.
 type browser struct {
 	t      *testing.T
 	server *httptest.Server
@@ -131,7 +131,7 @@ type browser struct {
 
 var ann = Person{Name: "ann", ID: "uid 1000"}
 
-// visit opens a console with these approvals in a browser that is logged in.
+// visit opens a console with the given approvals in a browser that is logged in.
 func visit(t *testing.T, approvals ...operator.ApprovalInfo) (*browser, *Console) {
 	t.Helper()
 	b := &browser{t: t, desk: &desk{approvals: approvals, changed: make(chan struct{})}}
@@ -157,7 +157,7 @@ func (b *browser) enter(code string) *http.Response {
 	return r
 }
 
-// request returns a request as a page of the console sends it.
+// request returns a request as one of the console's pages would send it.
 func (b *browser) request(method, path string, form url.Values) *http.Request {
 	r, err := http.NewRequestWithContext(b.t.Context(), method, b.server.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -195,7 +195,7 @@ func (b *browser) get(path string) (int, string) {
 	return r.StatusCode, page
 }
 
-// post sends a form with the token of the login.
+// post sends a form with the session's token.
 func (b *browser) post(path string, form url.Values) (int, string) {
 	b.t.Helper()
 	form.Set("token", b.token)
@@ -203,8 +203,8 @@ func (b *browser) post(path string, form url.Values) (int, string) {
 	return r.StatusCode, page
 }
 
-// TestCodeLogsInOnce checks that a code logs in one browser, once, as its person, and that nothing
-// is shown before.
+// TestCodeLogsInOnce checks that a code logs in one browser, once, as the right person, and that
+// nothing is shown before that.
 func TestCodeLogsInOnce(t *testing.T) {
 	b, c := visit(t, question(1, "deploy"))
 	stranger := &browser{t: t, server: b.server, desk: b.desk}
@@ -217,7 +217,7 @@ func TestCodeLogsInOnce(t *testing.T) {
 		t.Errorf("%d %s", code, page)
 	}
 	code := c.Code(ann)
-	for n, want := range []int{http.StatusSeeOther, http.StatusForbidden} { // the second use fails
+	for n, want := range []int{http.StatusSeeOther, http.StatusForbidden} { // the second use of the code fails
 		if r := stranger.enter(code); r.StatusCode != want {
 			t.Errorf("time %d: %s", n, r.Status)
 		}
@@ -235,8 +235,8 @@ func TestCodeLogsInOnce(t *testing.T) {
 	}
 }
 
-// TestCookieAttributes checks that the cookie is sent to pages of the console only and not readable
-// by scripts.
+// TestCookieAttributes checks that the cookie is sent only to the console's pages and cannot be
+// read by scripts.
 func TestCookieAttributes(t *testing.T) {
 	b, c := visit(t)
 	r := b.enter(c.Code(ann))
@@ -257,8 +257,8 @@ func TestCookieAttributes(t *testing.T) {
 	}
 }
 
-// TestSecureCookie checks that behind a TLS server the cookie is sent over TLS only, and that the
-// headers of another site do not help to log in.
+// TestSecureCookie checks that behind a TLS server the cookie is sent only over TLS, and that
+// headers from another site do not help to log in.
 func TestSecureCookie(t *testing.T) {
 	b, c := visit(t)
 	if r, _ := b.do((&browser{t: t, server: b.server}).request(http.MethodGet, "/inbox", nil)); r.Header.Get("Referrer-Policy") != "same-origin" {
@@ -269,11 +269,11 @@ func TestSecureCookie(t *testing.T) {
 		in, secure         bool
 	}{
 		{"", b.server.URL, "same-origin", true, false},
-		{"", "null", "same-origin", true, false}, // from a browser that always applies no-referrer
+		{"", "null", "same-origin", true, false}, // sent by a browser that always applies no-referrer
 		{"console.example", "https://console.example", "same-origin", true, true},
 		{"console.example", "https://console.example", "", true, true},
 		{"console.example", "http://console.example", "same-origin", true, false},
-		{"", "https://console.example", "same-origin", true, true}, // the reverse proxy replaces the host
+		{"", "https://console.example", "same-origin", true, true}, // the reverse proxy has replaced the host
 		{"", "https://console.example", "", false, false},
 		{"", "https://console.example", "same-site", false, false},
 		{"", "https://evil.example", "same-origin", false, false},
@@ -293,7 +293,7 @@ func TestSecureCookie(t *testing.T) {
 	}
 }
 
-// TestCodesAndCookiesExpire checks that codes and cookies are valid for a limited time.
+// TestCodesAndCookiesExpire checks that codes and cookies are valid only for a limited time.
 func TestCodesAndCookiesExpire(t *testing.T) {
 	now := time.Now()
 	d := newLogins(nil, func() time.Time { return now })
@@ -329,8 +329,8 @@ func TestCodesAndCookiesExpire(t *testing.T) {
 	}
 }
 
-// TestEachRequestCheckRefuses covers C007 and C008: each check refuses by itself, even with the
-// right cookie and token, and a GET changes nothing.
+// TestEachRequestCheckRefuses covers C007 and C008: each check refuses a request by itself, even if
+// the cookie and the token are right, and a GET changes nothing.
 func TestEachRequestCheckRefuses(t *testing.T) {
 	b, _ := visit(t, question(1, "deploy"))
 	form := url.Values{"id": {"ap_1"}, "decision": {"approve"}, "token": {b.token}}
@@ -384,14 +384,14 @@ func TestAllowedHosts(t *testing.T) {
 	for host, want := range map[string]int{"console.example": http.StatusUnauthorized, "Console.Example:99": http.StatusUnauthorized, "x.console.example": http.StatusForbidden, "": http.StatusOK} {
 		r := b.request(http.MethodGet, "/inbox", nil)
 		r.Host = host
-		if response, _ := b.do(r); response.StatusCode != want { // the cookie belongs to another port
+		if response, _ := b.do(r); response.StatusCode != want { // the cookie belongs to a different port
 			t.Errorf("%q: %s", host, response.Status)
 		}
 	}
 }
 
-// TestAnswersCountForNamedApprovals checks that an answer counts for the approvals in the form
-// only, and that the next page reports it.
+// TestAnswersCountForNamedApprovals checks that an answer counts only for the approvals in the
+// form, and that the next page reports it.
 func TestAnswersCountForNamedApprovals(t *testing.T) {
 	b, _ := visit(t, question(1, "deploy"), question(2, "push"), question(3, "drop"))
 	if code, _ := b.post("/answer", url.Values{"id": {"ap_1"}, "decision": {"deny"}, "reason": {"no <b>way</b>"}, "next": {"//evil.example/"}}); code != http.StatusSeeOther {
@@ -414,7 +414,7 @@ func TestAnswersCountForNamedApprovals(t *testing.T) {
 	}
 	b.get("/inbox")
 
-	// Several answers need a confirmation of exactly these approvals.
+	// Answering several approvals requires confirmation for exactly these approvals.
 	both := url.Values{"id": {"ap_1", "ap_2", "ap_3"}, "decision": {"approve"}}
 	_, page := b.post("/answer", both)
 	if !strings.Contains(page, "Approve 2 calls, each once?") || !strings.Contains(page, "ap_1 was answered or ended meanwhile") || strings.Count(b.desk.told(), ";") != 0 {
@@ -430,7 +430,7 @@ func TestAnswersCountForNamedApprovals(t *testing.T) {
 	}
 }
 
-// TestGrants checks that a person can give a grant, see it and revoke it.
+// TestGrants checks that a person can create a grant, see it and revoke it.
 func TestGrants(t *testing.T) {
 	q := question(1, "deploy")
 	q.Arguments = json.RawMessage(`{"to":"x","<b>":1}`)
@@ -460,8 +460,8 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// TestRejections checks that a late answer is in the history, can be found by a search, and is on
-// the page of the approval.
+// TestRejections checks that a late answer appears in the history, can be found by a search, and is
+// shown on the approval's page.
 func TestRejections(t *testing.T) {
 	a := question(1, "deploy")
 	a.State, a.Actor, a.Channel = operator.Denied, "ann", "web"
@@ -477,7 +477,7 @@ func TestRejections(t *testing.T) {
 	}
 }
 
-// TestManyQuestions checks that the oldest approvals come first and the others are on further
+// TestManyQuestions checks that the oldest approvals come first and the others follow on further
 // pages.
 func TestManyQuestions(t *testing.T) {
 	var many []operator.ApprovalInfo
@@ -529,7 +529,7 @@ func TestEventsUntilClose(t *testing.T) {
 	}
 }
 
-// TestHostileText checks that text of others neither becomes markup nor imitates other text.
+// TestHostileText checks that text from others neither becomes markup nor imitates other text.
 func TestHostileText(t *testing.T) {
 	const evil = "<script>alert(1)</script>\x1b[2J\u202e\"onload='x'"
 	q := question(1, evil)
@@ -541,7 +541,7 @@ func TestHostileText(t *testing.T) {
 	b, _ := visit(t, q, done)
 	for _, path := range []string{"/inbox", "/inbox/ap_1", "/inbox/ap_2", "/inbox?q=" + url.QueryEscape(evil)} {
 		_, page := b.get(path)
-		own := strings.Contains(path, "?") // text typed by the person is shown unchanged
+		own := strings.Contains(path, "?") // text that the person has typed is shown unchanged
 		if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img src=x") || !own && strings.ContainsAny(page, "\x1b\u202e") {
 			t.Errorf("%s: %s", path, page)
 		}
@@ -573,8 +573,8 @@ func TestTemplateNamesAreUnique(t *testing.T) {
 	}
 }
 
-// TestPINField checks that each form that approves asks for the PIN if the approval needs it, and
-// that Enter in the field presses no button by accident.
+// TestPINField checks that each form that approves asks for the PIN if the approval requires it,
+// and that pressing Enter in the field does not press a button by accident.
 func TestPINField(t *testing.T) {
 	all := []operator.ApprovalInfo{question(1, "deploy"), question(2, "push")}
 	b, _ := visit(t, all...)
@@ -603,8 +603,8 @@ func TestPINField(t *testing.T) {
 	}
 }
 
-// TestPINFieldOfOrders checks that all other forms that could let a call pass have a PIN field if
-// approvals need the PIN, and that the form that stops calls has none.
+// TestPINFieldOfOrders checks that, if approvals require the PIN, all other forms that could let a
+// call pass have a PIN field, while the form that stops calls has none.
 func TestPINFieldOfOrders(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.desk.status.Stopped = []operator.StopInfo{{Actor: "ann"}}
@@ -622,7 +622,7 @@ func TestPINFieldOfOrders(t *testing.T) {
 		t.Errorf("%d fields where there is no PIN", n)
 	}
 	b.desk.status.PIN = true
-	if n := asking(); n != 5 { // one to accept, one for the call on either page, one to reset, one to start
+	if n := asking(); n != 5 { // one to accept a tool, one for the call on each of two pages, one to reset, and one to start
 		t.Errorf("%d fields", n)
 	}
 	if _, page := b.post("/stop", stop); strings.Contains(page, `name="pin"`) {

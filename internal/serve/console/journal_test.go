@@ -22,7 +22,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// day is the date of the test records.
+// day is the date of all test records.
 var day = time.Date(2026, 1, 2, 8, 0, 0, 0, time.UTC)
 
 func record(t testing.TB, e audit.Event) []byte {
@@ -34,7 +34,7 @@ func record(t testing.TB, e audit.Event) []byte {
 	return doc
 }
 
-// allowed returns the record of an allowing decision.
+// allowed returns the record of a decision that allows a call.
 func allowed(t testing.TB, session string, call uint64, tool string, at time.Time) []byte {
 	return record(t, audit.Decision{
 		Time: at, Event: "decision", Session: session, Principal: "ann", Client: "cursor", Call: call, ID: fmt.Sprint(call), Upstream: "up", Tool: tool,
@@ -42,7 +42,7 @@ func allowed(t testing.TB, session string, call uint64, tool string, at time.Tim
 	})
 }
 
-// refusal returns the record of a call refused by a net.
+// refusal returns the record of a call that was refused by a net.
 func refusal(t testing.TB, session, tool string, at time.Time) []byte {
 	return record(t, audit.Decision{
 		Time: at, Event: "decision", Session: session, Principal: "bob", Client: "claude", Upstream: "up", Tool: tool, Decision: "refuse", Kind: "blocked",
@@ -50,7 +50,7 @@ func refusal(t testing.TB, session, tool string, at time.Time) []byte {
 	})
 }
 
-// result returns the record of the outcome of a call that came at this time.
+// result returns the record of the outcome of a call that arrived at the given time.
 func result(t testing.TB, session string, call uint64, tool string, came time.Time, took time.Duration, outcome string) []byte {
 	return record(t, audit.Outcome{Time: came.Add(took), Event: "outcome", Session: session, Call: call, Tool: "up." + tool, Outcome: outcome, Millis: float64(took.Microseconds()) / 1000})
 }
@@ -61,7 +61,7 @@ func journalOf(records ...[]byte) *journal {
 	return j
 }
 
-// says summarizes a row.
+// says summarizes a row as text.
 func says(r *row) string {
 	return strings.TrimRight(fmt.Sprintf("%s %s #%d %s %s %s", r.Event, r.Tool, r.Call, r.Decision, r.Outcome, r.Task), " ")
 }
@@ -73,8 +73,8 @@ func rowsSay(j *journal) (all []string) {
 	return all
 }
 
-// TestCallIsOneRow checks that a call is one row with its decision and outcome, and that other
-// events are between the calls.
+// TestCallIsOneRow checks that a call with its decision and outcome is one row, and that other
+// events are listed between the calls.
 func TestCallIsOneRow(t *testing.T) {
 	j := journalOf(
 		record(t, audit.Process{Time: day, Event: "start", Process: "p"}),
@@ -99,8 +99,8 @@ func TestCallIsOneRow(t *testing.T) {
 	}
 }
 
-// TestOutcomeOfOtherCallIsNotJoined checks that an outcome is not joined to a call of another
-// session, tool, number or time, not twice, and not to a refused call.
+// TestOutcomeOfOtherCallIsNotJoined checks that an outcome is not joined to a call with a different
+// session, tool, number or time, not joined twice, and not joined to a refused call.
 func TestOutcomeOfOtherCallIsNotJoined(t *testing.T) {
 	for name, other := range map[string][]byte{
 		"session":      result(t, "s2", 1, "push", day, time.Millisecond, "success"),
@@ -123,7 +123,7 @@ func TestOutcomeOfOtherCallIsNotJoined(t *testing.T) {
 	}
 }
 
-// TestSettlementIsJoined checks that the settlement by an operator is shown at the call, beside its
+// TestSettlementIsJoined checks that an operator's settlement is shown with the call, next to its
 // outcome.
 func TestSettlementIsJoined(t *testing.T) {
 	settle := func(call uint64, at time.Time) []byte {
@@ -143,8 +143,8 @@ func TestSettlementIsJoined(t *testing.T) {
 	}
 }
 
-// TestJournalIsBounded checks the limits of calls and other events, and that nothing is joined to a
-// dropped call.
+// TestJournalIsBounded checks the limits for calls and other events, and that nothing is joined to
+// a dropped call.
 func TestJournalIsBounded(t *testing.T) {
 	j := journalOf()
 	for n := range maxCalls + 50 {
@@ -171,8 +171,9 @@ func TestJournalIsBounded(t *testing.T) {
 	}
 }
 
-// recordsOf returns records of calls. Each tool has its own kind of result, so that a row shows
-// whether its result is its own: numbers and tools repeat in later runs of the same session.
+// recordsOf returns records of calls. Each tool has its own kind of result, so that a row reveals
+// whether its result belongs to it, because numbers and tools repeat in later runs of the same
+// session.
 func recordsOf(t testing.TB, random *rand.Rand) (records [][]byte, truth map[string]string) {
 	truth = map[string]string{}
 	for n := range 60 {
@@ -181,7 +182,7 @@ func recordsOf(t testing.TB, random *rand.Rand) (records [][]byte, truth map[str
 		decision := allowed(t, session, call, tool, came)
 		records = append(records, decision)
 		if random.IntN(4) == 0 {
-			continue // it never ends
+			continue // this call never ends
 		}
 		took := time.Duration(random.IntN(5000)) * time.Microsecond * time.Duration(random.IntN(500)+1)
 		outcome := []string{"success", "failure", "unknown"}[random.IntN(3)]
@@ -202,7 +203,7 @@ func spoil(random *rand.Rand, records [][]byte) (all [][]byte) {
 			all = append(all, r[:random.IntN(len(r))])
 		case 2:
 			own := bytes.Clone(r)
-			own[random.IntN(len(own))] = 0 // a byte that no JSON contains
+			own[random.IntN(len(own))] = 0 // a byte that never occurs in JSON
 			all[len(all)-1] = own
 		case 3:
 			all = append(all, []byte(`{"event":"x","session":"s0","call":1}`), []byte(`[]`), nil)
@@ -212,7 +213,7 @@ func spoil(random *rand.Rand, records [][]byte) (all [][]byte) {
 	return all
 }
 
-// ownResults fails if a row has the result of another call.
+// ownResults fails the test if a row has the result of a different call.
 func ownResults(t *testing.T, what string, j *journal, truth map[string]string) (joined int) {
 	t.Helper()
 	for _, r := range j.all() {
@@ -228,8 +229,8 @@ func ownResults(t *testing.T, what string, j *journal, truth map[string]string) 
 	return joined
 }
 
-// TestResultsStayWithTheirCalls checks that all ordered records are joined, and that of damaged and
-// reordered records none is joined to another call.
+// TestResultsStayWithTheirCalls checks that all outcomes in ordered records are joined, and that no
+// outcome in damaged or reordered records is joined to the wrong call.
 func TestResultsStayWithTheirCalls(t *testing.T) {
 	from, n := soak.Range(t, 200)
 	for seed := from; seed < from+uint64(n); seed++ {
@@ -247,7 +248,8 @@ func TestResultsStayWithTheirCalls(t *testing.T) {
 	}
 }
 
-// FuzzJournal checks that no record causes a panic, and that each row can be shown and exported.
+// FuzzJournal checks that no record causes a panic, and that each row can be displayed and
+// exported.
 func FuzzJournal(f *testing.F) {
 	f.Add([]byte(`{"event":"decision","session":"s","call":1,"decision":"allow","tool":"x"}` + "\n" + `{"event":"outcome","session":"s","call":1,"tool":"x","ms":1e300}`))
 	f.Add(slices.Concat(allowed(f, "s", 1, "push", day), []byte("\n"), result(f, "s", 1, "push", day, 1, "success"), []byte("\n"), refusal(f, "s", "drop", day)))
@@ -271,7 +273,7 @@ func FuzzJournal(f *testing.F) {
 }
 
 // TestPastAndLive checks that a journal starts with earlier records and continues with live ones,
-// and that a record in both is one row.
+// and that a record in both yields one row.
 func TestPastAndLive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	log, err := audit.Open(path, audit.Rotation{})
@@ -311,7 +313,7 @@ func TestPastAndLive(t *testing.T) {
 	if feed = audit.NewFeed(nil); feed.Active() {
 		t.Error("a feed that nobody follows is active")
 	}
-	// Another journal reads all of it from the file.
+	// Another journal reads everything from the file.
 	again := newJournal(time.Now)
 	ctx, cancel = context.WithCancel(t.Context())
 	go again.run(ctx, audit.NewFeed(log).Follow(maxRecordsHeld), trail.File(path), make(chan []trail.Record, 1))
@@ -321,13 +323,13 @@ func TestPastAndLive(t *testing.T) {
 	<-again.done
 }
 
-// openDesk returns a state for every session.
+// openDesk is a desk that returns a state for each session.
 type openDesk struct{ *desk }
 
 func (openDesk) State(string) (*gate.State, error) { return &gate.State{}, nil }
 
-// TestRecordRightAfterNew checks that a record written right after New reaches the journal and the
-// history.
+// TestRecordRightAfterNew checks that a record written immediately after New reaches the journal
+// and the history.
 func TestRecordRightAfterNew(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
@@ -348,7 +350,7 @@ func TestRecordRightAfterNew(t *testing.T) {
 	}
 }
 
-// TestUnreadablePastIsReported checks that earlier records that cannot be read are reported, and
+// TestUnreadablePastIsReported checks that an error in reading earlier records is reported, and
 // that live records are shown nevertheless.
 func TestUnreadablePastIsReported(t *testing.T) {
 	j := newJournal(time.Now)
@@ -367,8 +369,8 @@ func TestUnreadablePastIsReported(t *testing.T) {
 	}
 }
 
-// TestUpdatesAreLimited checks that pages are notified of new rows at most once in a second,
-// including the last one.
+// TestUpdatesAreLimited checks that pages are notified of new rows at most once per second,
+// including the last row.
 func TestUpdatesAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(time.Now)
@@ -387,7 +389,7 @@ func TestUpdatesAreLimited(t *testing.T) {
 			}
 		}()
 		for n := range 100 {
-			<-time.After(50 * time.Millisecond) // by the clock of the bubble
+			<-time.After(50 * time.Millisecond) // fake time: no real time passes
 			j.add([][]byte{allowed(t, "s", uint64(n)+1, "push", day)}, 0)
 		}
 		<-time.After(10 * time.Second)
@@ -414,7 +416,8 @@ func TestUpdatesAreLimited(t *testing.T) {
 	})
 }
 
-// TestUpdatesFromTheCall checks that updates signals a row added right after it returns.
+// TestUpdatesFromTheCall checks that updates signals a row that is added immediately after it
+// returns.
 func TestUpdatesFromTheCall(t *testing.T) {
 	for n := range 200 {
 		synctest.Test(t, func(t *testing.T) {
@@ -425,7 +428,7 @@ func TestUpdatesFromTheCall(t *testing.T) {
 			j.add([][]byte{allowed(t, "s", uint64(n)+1, "push", day)}, 0)
 			select {
 			case <-news:
-			case <-time.After(time.Minute): // by the clock of the bubble
+			case <-time.After(time.Minute): // fake time: no real time passes
 				t.Fatal("no signal")
 			}
 		})
@@ -451,7 +454,7 @@ func manyRows(b testing.TB) []*row {
 	return j.all()
 }
 
-// BenchmarkFilter applies each filter to a full journal. A page may take 100 ms.
+// BenchmarkFilter applies each filter to a full journal. A page should take at most 100 ms.
 func BenchmarkFilter(b *testing.B) {
 	all := manyRows(b)
 	for name, f := range map[string]filter{
@@ -473,7 +476,7 @@ func BenchmarkFilter(b *testing.B) {
 	})
 }
 
-// others is a database that other processes write to.
+// others is a database to which other processes write.
 type others struct {
 	backend.Backend
 	mu      sync.Mutex
@@ -507,7 +510,7 @@ func (o *others) Records(_ context.Context, q backend.Query) iter.Seq2[backend.R
 
 func (o *others) Writer() string { return "me" }
 
-// TestOtherProcessesAreRead checks that records of other processes arrive once while a page is
+// TestOtherProcessesAreRead checks that records from other processes arrive once while a page is
 // being viewed, and are not read otherwise.
 func TestOtherProcessesAreRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -535,7 +538,7 @@ func TestOtherProcessesAreRead(t *testing.T) {
 		<-time.After(2 * othersAfterView)
 		db.put(refusal(t, "s", "later", at))
 		<-time.After(othersAfterView)
-		if len(j.all()) != 3 { // a page was viewed
+		if len(j.all()) != 3 { // a page has been viewed
 			t.Errorf("%q", rowsSay(j))
 		}
 		<-time.After(othersAfterView)

@@ -20,14 +20,14 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// A site has the sessions of a policy, whose nets decide as in a proxy.
+// A site contains the sessions of a policy, whose nets decide calls as in a proxy.
 type site struct {
 	policy *gate.Policy
 
 	lock  sync.Mutex
 	all   []operator.SessionInfo
 	gates map[string]*gate.Session
-	done  []string // actions of operators
+	done  []string // actions by operators
 }
 
 func (s *site) Nets() (all []operator.PolicyNet) {
@@ -102,7 +102,7 @@ func (s *site) told() string {
 
 const evilName = "<b>x</b>\x1b[2J\u202e\"'"
 
-// backupNet requires a backup before a delete, like the rule.
+// backupNet returns a net that requires a backup before a delete, like the rule.
 func backupNet(name string) gate.Net {
 	return gate.Net{
 		Name: name, Places: []string{"idle", "ready", "gate"}, Initial: map[string]int{"idle": 1},
@@ -114,7 +114,7 @@ func backupNet(name string) gate.Net {
 	}
 }
 
-// visitNets opens the console of a site with a session s1.
+// visitNets opens the console of a site that has a session s1.
 func visitNets(t *testing.T, way Way, nets ...gate.Net) (*browser, *Console) {
 	t.Helper()
 	policy, err := gate.NewPolicy(nets, gate.PolicyOptions{Labels: []*gate.Labels{{Maps: []gate.Map{
@@ -140,7 +140,7 @@ func visitNets(t *testing.T, way Way, nets ...gate.Net) (*browser, *Console) {
 	return b, c
 }
 
-// wants checks that a page contains these parts, and no markup from others.
+// wants checks that a page contains the given parts, and no markup from others.
 func (b *browser) wants(path string, parts ...string) string {
 	b.t.Helper()
 	code, page := b.get(path)
@@ -160,7 +160,7 @@ func (b *browser) wants(path string, parts ...string) string {
 	return page
 }
 
-// TestNets checks that each net has a line, and that the drawing of a net shows its tokens and
+// TestNets checks that each net has a row, and that the drawing of a net shows its tokens and
 // missing tokens.
 func TestNets(t *testing.T) {
 	shadowed := backupNet("in-shadow")
@@ -197,8 +197,8 @@ func TestNetsHostile(t *testing.T) {
 	}
 }
 
-// TestWhatEnables checks that a refused call is shown with its rules, and the way out with the
-// rules of its calls.
+// TestWhatEnables checks that a refused call is shown with its rules, and that the calls that would
+// unlock it are shown with theirs.
 func TestWhatEnables(t *testing.T) {
 	var asked []string
 	b, _ := visitNets(t, func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut {
@@ -212,7 +212,7 @@ func TestWhatEnables(t *testing.T) {
 	}
 }
 
-// TestHistory checks that events in a session are kept with the state after them.
+// TestHistory checks that events in a session are kept together with the resulting state.
 func TestHistory(t *testing.T) {
 	waits := backupNet("backup-first")
 	waits.Transitions[1].Observe = false // the call in flight holds its token
@@ -262,7 +262,7 @@ func passedOn(c *Console, state func(string) (*gate.State, error), event string)
 	c.history.add([][]byte{[]byte(strings.Replace(event, "{", `{"time":"2026-01-02T03:04:05Z",`, 1))}, 0, state)
 }
 
-// TestHistoryFollows checks that the history receives the records of the feed until it is closed.
+// TestHistoryFollows checks that the history receives records from the feed until it is closed.
 func TestHistoryFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		feed, h := audit.NewFeed(nil), newHistory()
@@ -286,8 +286,8 @@ func TestHistoryFollows(t *testing.T) {
 	})
 }
 
-// TestNetIsDrawnForEachValue checks that a net with a key is drawn for each value and for the
-// others.
+// TestNetIsDrawnForEachValue checks that a net with a key is drawn separately for each value and
+// for all other values.
 func TestNetIsDrawnForEachValue(t *testing.T) {
 	keyed := backupNet("backup-first")
 	keyed.Key = []gate.Field{{Path: "path"}}
@@ -331,7 +331,7 @@ func TestDescribeRecords(t *testing.T) {
 	}
 }
 
-// TestRecordsTogetherShareStep checks that records that arrive together share a step.
+// TestRecordsTogetherShareStep checks that records that arrive together share one step.
 func TestRecordsTogetherShareStep(t *testing.T) {
 	h := newHistory()
 	var records [][]byte

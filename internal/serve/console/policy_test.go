@@ -17,21 +17,20 @@ import (
 
 const hostile = "<script>alert(1)</script>\u202e\"'&"
 
-// study opens a console with the policy of these rules.
+// study opens a console whose policy consists of the given rules.
 func study(t *testing.T, rules string) *browser {
 	t.Helper()
 	return studyOver(t, "", rules)
 }
 
-// studyOver opens a console with the policy of these rules over a base policy, if base is not
-// empty.
+// studyOver is like study, with a base policy unless base is empty.
 func studyOver(t *testing.T, base, rules string) *browser {
 	t.Helper()
 	extends := ""
 	if base != "" {
 		extends = "extends: [ { file: base.yaml, digest: \"" + basefile.Digest([]byte(base)) + "\" } ]\n"
 	}
-	record, err := os.ReadFile("../draft/testdata/records.jsonl") // six calls, one of them, delete, refused
+	record, err := os.ReadFile("../draft/testdata/records.jsonl") // six calls, of which one, delete, was refused
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,15 +66,15 @@ func studyOver(t *testing.T, base, rules string) *browser {
 	return b
 }
 
-// between returns the text between two texts.
+// between returns the part of s between two texts.
 func between(s, from, to string) string {
 	_, s, _ = strings.Cut(s, from)
 	s, _, _ = strings.Cut(s, to)
 	return s
 }
 
-// TestPolicyPage checks that the page has the policy in force, its files and claims, and an editor
-// for each text, and no secret.
+// TestPolicyPage checks that the page shows the policy in force, its files and claims, and an
+// editor for each text, but no secrets.
 func TestPolicyPage(t *testing.T) {
 	b := study(t, "\nlimit deploy to 2 per hour # "+hostile+"\nprove at-most 2 deploy per hour\nprove at-most 1 deploy per hour\n")
 	status, page := b.get("/policy")
@@ -194,7 +193,7 @@ func TestNoPolicyPage(t *testing.T) {
 }
 
 // TestDraftOverBase checks that a draft that allows more than the base policy is an error, and that
-// no draft of a base text can be made.
+// texts of a base cannot be edited.
 func TestDraftOverBase(t *testing.T) {
 	b := studyOver(t, "base: { name: acme, version: 1 }\nrules:\n  - inline: |\n      require test before push\n", "block rm\n")
 	_, page := b.get("/policy")

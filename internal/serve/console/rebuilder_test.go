@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store"
 )
 
-// A recorded session is a log of calls made in the session s1.
+// A recorded is a log of the calls made in the session s1.
 type recorded struct {
 	*admission.Admission
 
@@ -43,7 +43,7 @@ func putOnRecord(t *testing.T, p *gate.Policy) *recorded {
 	return r
 }
 
-// call makes a call, which succeeds if it is allowed.
+// call makes a call. If the call is allowed, it succeeds.
 func (r *recorded) call(tool, args string) {
 	c := &admission.Call{Key: r.key, Tool: tool, Canonical: tool, Gate: gate.Call{Tool: tool, Args: []byte(args), Time: time.Now()}}
 	if a, ok := r.Decide(r.t.Context(), c).(*admission.Admitted); ok {
@@ -51,7 +51,7 @@ func (r *recorded) call(tool, args string) {
 	}
 }
 
-// open opens a console afterwards, whose proxy has the sessions.
+// open opens a console after the calls were made. Its proxy has the given sessions.
 func (r *recorded) open(p *gate.Policy, sessions map[string]*gate.Session) *browser {
 	r.t.Helper()
 	if err := r.log.Close(); err != nil {
@@ -79,7 +79,7 @@ func policyOf(t *testing.T, nets ...gate.Net) *gate.Policy {
 }
 
 // TestPastIsRebuilt checks that a console opened later shows the earlier states of the nets, even
-// of an ended session, or why a state is unknown.
+// for an ended session, or explains why a state is unknown.
 func TestPastIsRebuilt(t *testing.T) {
 	shared := backupNet("shared")
 	shared.Scope = gate.ScopePrincipal
@@ -147,8 +147,8 @@ func after(s string) string {
 	return s
 }
 
-// TestPastValues checks that earlier values are shown by their current label if the session still
-// has them, and by their hash otherwise.
+// TestPastValues checks that earlier values are shown by their current labels if the session still
+// has them, and otherwise by their hashes.
 func TestPastValues(t *testing.T) {
 	keyed := backupNet("backup-first")
 	keyed.Key = []gate.Field{{Path: "path"}}

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// TestSessions checks that the list has each session, and that its page offers the actions of an
-// operator.
+// TestSessions checks that the list contains each session, and that a session's page offers the
+// operator's actions.
 func TestSessions(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.wants("/sessions", "1 session,", `href="/sessions?id=s1"`, "&lt;b&gt;x&lt;/b&gt;", "backup-first")
@@ -44,7 +44,7 @@ func TestSessionsEmpty(t *testing.T) {
 	b.wants("/sessions", "No client is connected")
 }
 
-// TestResetAndSettle checks that a session is reset after a confirmation, and a call is settled, in
+// TestResetAndSettle checks that, after confirmation, a session is reset and a call is settled in
 // the name of the visitor.
 func TestResetAndSettle(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
@@ -88,8 +88,8 @@ func TestResetAndSettle(t *testing.T) {
 	}
 }
 
-// TestAcceptedToolIsTheShownOne checks that the page shows the change of a server, and that exactly
-// the shown definition is accepted.
+// TestAcceptedToolIsTheShownOne checks that the page shows how a server has changed a tool, and
+// that exactly the displayed definition is accepted.
 func TestAcceptedToolIsTheShownOne(t *testing.T) {
 	b, _ := visitNets(t, nil, backupNet("backup-first"))
 	b.wants("/tools", "Changed by their servers", "<span class=\"tool\">fs.read</span>", "quarantined", "&lt;script&gt;", "absent", `name="hash" value="h1"`)

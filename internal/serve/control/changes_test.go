@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// TestChangesWaitsForChange checks that the first request does not wait, and that the next waits
-// until something changes, an approval expires, or either side disconnects.
+// TestChangesWaitsForChange checks that the first request does not wait, and that the next one
+// waits until something changes, an approval expires, or either side disconnects.
 func TestChangesWaitsForChange(t *testing.T) {
 	type answer struct {
 		Changes
@@ -73,7 +73,7 @@ func TestChangesWaitsForChange(t *testing.T) {
 	}
 }
 
-// TestCloseEndsFollowers checks that requests that follow changes do not delay Close.
+// TestCloseEndsFollowers checks that requests that wait for changes do not delay Close.
 func TestCloseEndsFollowers(t *testing.T) {
 	b := &fakeProxy{changed: make(chan struct{})}
 	s := listen(t, socketDir(t), b)

@@ -30,10 +30,10 @@ func TestMain(m *testing.M) {
 	leftover.Main(m)
 }
 
-// unused provides the methods of a proxy that the socket does not call.
+// unused provides those methods of a proxy that the server does not call.
 type unused struct{ operator.Proxy }
 
-// A fakeProxy returns fixed answers and records the orders that it gets.
+// A fakeProxy returns fixed answers and records the orders that it receives.
 type fakeProxy struct {
 	unused
 
@@ -41,14 +41,14 @@ type fakeProxy struct {
 	err     error // returned by all methods that can fail
 	told    []string
 
-	summaries int // number of calls of ListSessions
+	summaries int // number of ListSessions calls
 
-	changed chan struct{} // closed with the next change of an approval
+	changed chan struct{} // closed when an approval next changes
 	mu      sync.Mutex
-	looks   int       // number of calls of Approvals
-	expires time.Time // expiry of the approval; zero: never
+	looks   int       // number of Approvals calls
+	expires time.Time // expiry of the approval; zero if it never expires
 
-	tools chan struct{} // not nil: tools are unknown until it is closed
+	tools chan struct{} // if not nil, the tools are unknown until it is closed
 	asked chan struct{} // receives a value when a request waits for the tools
 }
 
@@ -335,7 +335,7 @@ func TestADirectoryOfOthersIsRefused(t *testing.T) {
 }
 
 func mkdir(dir string, mode os.FileMode) error {
-	return errors.Join(os.Mkdir(dir, mode), os.Chmod(dir, mode)) // whatever the umask
+	return errors.Join(os.Mkdir(dir, mode), os.Chmod(dir, mode)) // regardless of the umask
 }
 
 func TestALongPathIsNamed(t *testing.T) {
@@ -373,7 +373,7 @@ func TestProxiesOfOneProcessDoNotClash(t *testing.T) {
 	}
 }
 
-// TestFindCostsProxyNoWork checks that Find calls no method of the proxy.
+// TestFindCostsProxyNoWork checks that Find does not call any method of the proxy.
 func TestFindCostsProxyNoWork(t *testing.T) {
 	dir, b := socketDir(t), &fakeProxy{}
 	listen(t, dir, b)
@@ -440,7 +440,7 @@ func TestOnlyStaleSocketsAreRemoved(t *testing.T) {
 		stays bool
 	}{
 		{fmt.Sprintf("%d-killed.sock", gone), false, false},
-		{fmt.Sprintf("%d-other.sock", gone), true, true}, // of another container
+		{fmt.Sprintf("%d-other.sock", gone), true, true}, // the process belongs to another container
 		{fmt.Sprintf("%d-bound.sock", here), false, true},
 		{"0-zero.sock", false, true},
 		{"notes.sock", false, true},
@@ -469,8 +469,8 @@ func TestOnlyStaleSocketsAreRemoved(t *testing.T) {
 	}
 }
 
-// leave creates a socket without a listener, or with a listener that closes each connection at
-// once.
+// leave creates a socket that has either no listener or a listener that closes each connection
+// immediately.
 func leave(t *testing.T, path string, alive bool) {
 	t.Helper()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -496,7 +496,7 @@ func leave(t *testing.T, path string, alive bool) {
 	t.Cleanup(func() { _ = l.Close(); <-done })
 }
 
-// TestFindIgnoresOtherServers has a socket whose server is not a proxy.
+// TestFindIgnoresOtherServers checks that Find ignores a socket whose server is not a proxy.
 func TestFindIgnoresOtherServers(t *testing.T) {
 	dir := socketDir(t)
 	ours := listen(t, dir, &fakeProxy{})

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/hook"
 )
 
-// A fakeHookProxy is a [fakeProxy] that receives events of hooks.
+// A fakeHookProxy is a [fakeProxy] that receives hook events.
 type fakeHookProxy struct {
 	fakeProxy
 	status operator.Status
@@ -48,8 +48,8 @@ func runHook(ctx context.Context, h HookRun, event string) (code int, out, err s
 	return code, strings.TrimSpace(stdout.String()), strings.TrimSpace(stderr.String())
 }
 
-// TestHookRunPassesEvent checks that the proxy gets the event as the agent wrote it, and the agent
-// gets the answer.
+// TestHookRunPassesEvent checks that the proxy receives the event exactly as the agent wrote it,
+// and that the agent receives the reply.
 func TestHookRunPassesEvent(t *testing.T) {
 	dir := socketDir(t)
 	b := &fakeHookProxy{reply: hook.Reply{Output: hook.Pass}, asks: make(chan hook.Request, 1)}
@@ -84,8 +84,8 @@ func TestHookRunDenies(t *testing.T) {
 	}
 }
 
-// TestHookRunRefusesLongEvent checks that an event that is too long is refused after it was read
-// completely: Codex lets a call pass if its hook does not read the whole event.
+// TestHookRunRefusesLongEvent checks that an event that is too long is refused only after it was
+// read completely, because Codex lets a call pass if its hook does not read the whole event.
 func TestHookRunRefusesLongEvent(t *testing.T) {
 	long := strings.NewReader(strings.Replace(beforeCall, "<ls>", strings.Repeat("x", 2*hook.MaxEvent), 1))
 	var out, err bytes.Buffer
@@ -135,7 +135,7 @@ func TestHookRunRefusesWithoutDecision(t *testing.T) {
 	denied("an error", code, out, err)
 }
 
-// TestHookRunRefusesCorruptReply checks that a malformed answer lets no call pass.
+// TestHookRunRefusesCorruptReply checks that a malformed reply never lets a call pass.
 func TestHookRunRefusesCorruptReply(t *testing.T) {
 	for name, answer := range map[string]string{"nothing": ``, "no output": `{}`, "half": `{"output":{`, "a page": `<html>`} {
 		dir := socketDir(t)
@@ -163,8 +163,8 @@ func TestHookRunRefusesCorruptReply(t *testing.T) {
 	}
 }
 
-// TestHookRunChoosesProxy checks that among several proxies only one that is certainly the right
-// one is asked.
+// TestHookRunChoosesProxy checks that, if several proxies are running, a proxy is asked only if it
+// certainly is the right one.
 func TestHookRunChoosesProxy(t *testing.T) {
 	dir := socketDir(t)
 	now := time.Now()

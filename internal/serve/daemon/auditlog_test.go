@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestAuditLogProblemsAreLogged checks that removed lines, and a file that cannot be rotated, are
+// TestAuditLogProblemsAreLogged checks that removed lines and a file that cannot be rotated are
 // logged as errors, and that records are written nevertheless.
 func TestAuditLogProblemsAreLogged(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -49,8 +49,8 @@ func TestAuditLogProblemsAreLogged(t *testing.T) {
 	}
 }
 
-// TestMissingHeadIsLogged checks that operators are warned if the directory does not accept the
-// head of the log.
+// TestMissingHeadIsLogged checks that operators are warned if the head of the log cannot be written
+// to the directory.
 func TestMissingHeadIsLogged(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root writes everywhere")
@@ -72,8 +72,8 @@ func TestMissingHeadIsLogged(t *testing.T) {
 	}
 }
 
-// TestAuditInfoCountsRotatedFiles checks the description of the log in the status, across rotated
-// files.
+// TestAuditInfoCountsRotatedFiles checks that the description of the log in the status includes
+// rotated files.
 func TestAuditInfoCountsRotatedFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	d := &Daemon{log: slog.New(slog.DiscardHandler), secrets: mask(nil), config: &config.Config{}}
@@ -86,7 +86,7 @@ func TestAuditInfoCountsRotatedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.audit.Close()
-	for range 3 { // the second and third are in files of their own, each after two lines about the rotation
+	for range 3 { // the second and third are in separate files, each after two lines about the rotation
 		if err := d.audit.Append([]byte(`{"event":"x"}`)); err != nil {
 			t.Fatal(err)
 		}

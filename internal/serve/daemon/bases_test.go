@@ -21,7 +21,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// A site has a configuration that extends a signed base beside it.
+// A site has a configuration that extends a signed base in the same directory.
 type site struct {
 	*testing.T
 	dir, key string
@@ -54,7 +54,7 @@ func (s *site) write(name string, data []byte) {
 	}
 }
 
-// put writes a base beside the configuration that extends it.
+// put writes a base next to the configuration that extends it.
 func (s *site) put(base, local string) {
 	s.Helper()
 	s.write("base.yaml", s.signed(base+".yaml"))
@@ -70,7 +70,7 @@ func (s *site) extends(base, local string) {
 
 func (s *site) load() (*config.Config, error) { return config.Load(s.options) }
 
-// start puts the policy in force, as Run does at its start.
+// start puts the policy in force as Run does at startup.
 func (s *site) start(log io.Writer) *Daemon {
 	s.Helper()
 	c, err := s.load()
@@ -95,8 +95,8 @@ func (s *site) start(log io.Writer) *Daemon {
 	return d
 }
 
-// TestSignedBaseCannotBeWeakened puts a signed base in force, and tries to widen it, to roll it
-// back and to swap it.
+// TestSignedBaseCannotBeWeakened puts a signed base in force and then tries to loosen it, to roll
+// it back and to replace it.
 func TestSignedBaseCannotBeWeakened(t *testing.T) {
 	s := newSite(t)
 	s.put("b7", "")
@@ -139,8 +139,8 @@ func TestSignedBaseCannotBeWeakened(t *testing.T) {
 	}
 }
 
-// TestVerifiedBaseIsUsed swaps the files of a base after they were read: the content in force must
-// be the content that was verified.
+// TestVerifiedBaseIsUsed replaces the files of a base after they were read. The content in force
+// must be the content that was verified.
 func TestVerifiedBaseIsUsed(t *testing.T) {
 	s := newSite(t)
 	s.extends("file: base.yaml", "")
@@ -161,7 +161,7 @@ func TestVerifiedBaseIsUsed(t *testing.T) {
 	if reads[""] != 1 || reads[".minisig"] != 1 {
 		t.Errorf("it is read %v times", reads)
 	}
-	for _, link := range []string{"base.yaml", "base.yaml.minisig"} { // links, which point elsewhere before the policy is built
+	for _, link := range []string{"base.yaml", "base.yaml.minisig"} { // symbolic links whose targets change before the policy is built
 		s.write("good-"+link, s.signed("b7"+strings.TrimPrefix(link, "base")))
 		s.write("evil-"+link, []byte("base: { name: acme, version: 7 }\n"))
 		if err := os.Symlink("good-"+link, filepath.Join(s.dir, link)); err != nil {
@@ -187,8 +187,8 @@ func TestVerifiedBaseIsUsed(t *testing.T) {
 	}
 }
 
-// TestUnreachableBaseUsesCopy restarts while the address of a base cannot be read, and expects the
-// copy that was in force.
+// TestUnreachableBaseUsesCopy restarts the daemon while the address of a base is unreachable. The
+// copy that was in force must be used.
 func TestUnreachableBaseUsesCopy(t *testing.T) {
 	s := newSite(t)
 	gone := false
@@ -234,7 +234,7 @@ func TestUnreachableBaseUsesCopy(t *testing.T) {
 	}
 }
 
-// locked is a writer behind a lock.
+// A locked is a writer protected by a lock.
 type locked struct {
 	io.Writer
 	mu *sync.Mutex
@@ -251,7 +251,7 @@ func TestBaseIsRefreshed(t *testing.T) {
 	s := newSite(t)
 	s.extends("url: https://p.example/base, refresh: 15m", "")
 	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex // of these, and of the log
+		var mu sync.Mutex // guards these variables and the log
 		serves, away, asked := "b7", error(nil), 0
 		s.options.Fetch = func(...string) ([][]byte, error) {
 			mu.Lock()
@@ -264,12 +264,12 @@ func TestBaseIsRefreshed(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		wait := d.triggers.refresh(ctx)
 		for _, step := range []struct {
-			entry   string // of another configuration, which is reloaded; empty: it stays
+			entry   string // entry of a new configuration, which is reloaded; empty: no reload
 			serves  string
 			away    error
 			pass    time.Duration
-			version int // in force afterwards
-			reads   int // of the base with its signature
+			version int // version in force afterwards
+			reads   int // number of times that the base and its signature are read
 			said    string
 		}{
 			{"", "b7", nil, 14 * time.Minute, 7, 0, ""},
@@ -292,7 +292,7 @@ func TestBaseIsRefreshed(t *testing.T) {
 			log.Reset()
 			asked = 0
 			mu.Unlock()
-			<-time.After(step.pass) // of the bubble
+			<-time.After(step.pass) // fake time: no real time passes
 			synctest.Wait()
 			is, _ := d.reloads.inForce()
 			mu.Lock()

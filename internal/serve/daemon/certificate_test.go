@@ -20,7 +20,7 @@ import (
 // A secured is a server that uses TLS.
 type secured struct {
 	t    *testing.T
-	name string // path of its files, without the extension
+	name string // path of its files without the extension
 	addr string
 	log  bytes.Buffer // written only during a handshake
 }
@@ -42,7 +42,7 @@ func secureServer(t *testing.T) *secured {
 	return s
 }
 
-// issue replaces the files by others with a different modification time.
+// issue replaces the files by ones with a different modification time.
 func (s *secured) issue(serial int64, valid time.Duration) {
 	s.t.Helper()
 	if err := testserver.Certify(s.name, serial, valid); err != nil {
@@ -60,7 +60,7 @@ func (s *secured) touch(hours int64) {
 	}
 }
 
-// serial returns the serial number of the certificate that a client gets.
+// serial returns the serial number of the certificate that a client receives.
 func (s *secured) serial() int64 {
 	s.t.Helper()
 	c, err := tls.Dial("tcp", s.addr, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // it is compared
@@ -71,8 +71,8 @@ func (s *secured) serial() int64 {
 	return c.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
 
-// TestHTTPSProtocols checks that only HTTP/1.1 is used, even with newer clients, and no outdated
-// TLS version.
+// TestHTTPSProtocols checks that only HTTP/1.1 is used, even with newer clients, and that outdated
+// TLS versions are rejected.
 func TestHTTPSProtocols(t *testing.T) {
 	s := secureServer(t)
 	text, err := os.ReadFile(s.name + ".pem")
@@ -110,7 +110,7 @@ func TestHTTPSProtocols(t *testing.T) {
 	}
 }
 
-// TestChangedCertificateIsReloaded checks that a changed certificate is used if it is valid.
+// TestChangedCertificateIsReloaded checks that a changed certificate is used only if it is valid.
 func TestChangedCertificateIsReloaded(t *testing.T) {
 	s := secureServer(t)
 	shown := func(want int64, when string) {
@@ -147,8 +147,8 @@ func TestChangedCertificateIsReloaded(t *testing.T) {
 	}
 }
 
-// TestInvalidCertificateFailsStart checks that files without a certificate or key prevent the
-// start.
+// TestInvalidCertificateFailsStart checks that the daemon does not start if a file contains no
+// certificate or no key.
 func TestInvalidCertificateFailsStart(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b"} {
@@ -173,8 +173,8 @@ func TestInvalidCertificateFailsStart(t *testing.T) {
 	}
 }
 
-// TestHandshakeErrorsAreDebugLogs checks that failed handshakes, of which there may be many, are
-// logged at debug level only.
+// TestHandshakeErrorsAreDebugLogs checks that failed handshakes, which may be numerous, are logged
+// only at debug level.
 func TestHandshakeErrorsAreDebugLogs(t *testing.T) {
 	for line, want := range map[string]string{
 		"http: TLS handshake error from 192.0.2.1:7: EOF\n":   "",

@@ -37,8 +37,8 @@ func TestWhereSocketsAndTokensAre(t *testing.T) {
 	}
 }
 
-// TestRuntimeDirOfUser checks that a process started without the variables has its socket where the
-// user's other programs look for it, but only if no other user could have created that directory.
+// TestRuntimeDirOfUser checks that a process started without the variables creates its socket where
+// the user's other programs look for it, but only if no other user can have created that directory.
 func TestRuntimeDirOfUser(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no such directory")

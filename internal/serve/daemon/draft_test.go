@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/draft"
 )
 
-// TestDraftOverRecordedDecisions replays the recorded decisions of a proxy under a draft, for each
-// kind of store, and checks that nothing of the draft is in force.
+// TestDraftOverRecordedDecisions replays a proxy's recorded decisions under a draft, for each kind
+// of store, and checks that the draft is not put in force.
 func TestDraftOverRecordedDecisions(t *testing.T) {
 	for name, c := range map[string]struct{ more, record, problem string }{
 		"file":     {"audit: { file: audit.jsonl }\nstate: { driver: memory }\n", "audit.jsonl", ""},

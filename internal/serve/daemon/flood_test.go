@@ -16,8 +16,8 @@ import (
 )
 
 // TestIdleConnectionsGiveWay checks that a client that opens hundreds of connections, and sends
-// nothing, part of a request, or a request without its whole body, keeps no other client out of the
-// endpoint or of another listener.
+// nothing, a part of a request, or a request without its complete body, does not keep any other
+// client out of the endpoint or another listener.
 func TestIdleConnectionsGiveWay(t *testing.T) {
 	for name, bounded := range map[string]bool{"clients": true, "beside": false} {
 		for kind, said := range map[string]string{
@@ -25,7 +25,7 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 			"no body": "POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\ncode=",
 		} {
 			if bounded && kind == "no body" {
-				continue // the endpoint asks for a token first, and limits the bodies of clients that have one
+				continue // the endpoint first requires a token, and limits the bodies sent by clients that have one
 			}
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				l, err := listenAt("127.0.0.1:0", config.Listen{MaxConnections: 16}, quietLog)
@@ -48,7 +48,7 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 				}
 				flood := func() {
 					for range 100 {
-						_, _ = io.WriteString(dial(), said) // its connection may have been closed to make room
+						_, _ = io.WriteString(dial(), said) // the connection may have been closed to make room
 					}
 				}
 				flood()
@@ -64,7 +64,7 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 						t.Errorf("%d: %q, %v", i, got, err)
 					}
 					if flood(); !bounded {
-						c = dial() // an idle client gives way and reconnects
+						c = dial() // an idle client may be disconnected, and reconnects
 					}
 				}
 			})
@@ -72,8 +72,8 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 	}
 }
 
-// TestBusyConnectionStays checks that a connection with a request in flight never gives way, and
-// that an excess connection is refused if all are busy.
+// TestBusyConnectionStays checks that a connection with a request in flight is never closed to make
+// room, and that an excess connection is refused if all are busy.
 func TestBusyConnectionStays(t *testing.T) {
 	l, err := listenAt("127.0.0.1:0", config.Listen{MaxConnections: 2}, quietLog)
 	if err != nil {
@@ -116,8 +116,8 @@ func TestBusyConnectionStays(t *testing.T) {
 	}
 }
 
-// TestBodyTimeoutEndsRequest checks that a body that does not arrive ends the request, and that one
-// that has arrived does not limit the response.
+// TestBodyTimeoutEndsRequest checks that a request ends if its body does not arrive in time, and
+// that the limit does not apply to the response once the body has arrived.
 func TestBodyTimeoutEndsRequest(t *testing.T) {
 	l, err := listenAt("127.0.0.1:0", smallLimits(maxConsoleConns), quietLog)
 	if err != nil {
@@ -147,7 +147,7 @@ func TestBodyTimeoutEndsRequest(t *testing.T) {
 }
 
 // TestAllListenersAreLimited checks that all listeners for requests are opened by listenAt, which
-// limits them. Others serve the user alone, or tests.
+// limits them. Other listeners serve only the user, or tests.
 func TestAllListenersAreLimited(t *testing.T) {
 	others := map[string]string{
 		"internal/serve/daemon/listener.go":                      "it is the one",

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// chain is a policy with a chain of calls that each require the previous one.
+// chain returns a policy in which each of the given calls requires the previous one.
 func chain(t *testing.T, calls ...string) *gate.Policy {
 	t.Helper()
 	n := gate.Net{Name: "chain", Places: []string{"0"}, Initial: map[string]int{"0": 1}}
@@ -29,7 +29,7 @@ func chain(t *testing.T, calls ...string) *gate.Policy {
 	return p
 }
 
-// known is a toolset of names and input schemas.
+// known is a toolset that maps names to input schemas.
 type known map[string]string
 
 func (k known) Names() (all []gate.Call) {
@@ -43,8 +43,8 @@ func (k known) Definition(tool string) string { return k[tool] }
 
 func (k known) Schema(tool string) json.RawMessage { return json.RawMessage(k[tool]) }
 
-// TestWayOutHasKnownArguments checks that no way out names an argument that is missing in the
-// current schema of the tool.
+// TestWayOutHasKnownArguments checks that a way out never uses an argument that the tool's current
+// schema does not contain.
 func TestWayOutHasKnownArguments(t *testing.T) {
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "p.rules", Text: "require backup before delete with same path\n"}}})
 	if err != nil {
@@ -75,12 +75,12 @@ func TestWayOutHasKnownArguments(t *testing.T) {
 	}
 }
 
-// noAgents returns an empty list: hooks have reported no calls.
+// noAgents returns an empty list, which means that no hooks have reported calls.
 func noAgents() []string { return nil }
 
 // TestWayOutThroughAgentTools covers A3: a call of an agent's built-in tool may unlock a server's
-// tool. Such a call is named if hooks of the agent have reported calls, and is otherwise not ruled
-// out. A remedy says that nothing helps only if that holds for agent tools too.
+// tool. Such a call is named if hooks of the agent have reported calls; otherwise it is not ruled
+// out. A remedy says that nothing helps only if this includes agent tools.
 func TestWayOutThroughAgentTools(t *testing.T) {
 	src := "map bash.command runs go test as test\nrequire test before push\nlimit pull to 1 per session\nblock drop\nlimit bid to 1 per user\nrequire gemini-cli.read_file before sync\n"
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "p.rules", Text: src}}})
@@ -99,13 +99,13 @@ func TestWayOutThroughAgentTools(t *testing.T) {
 		apart      bool
 	}{
 		{nil, "push", verify.OwnToolMay, false},
-		{nil, "push", none, true}, // no tool of an agent is called in this session
+		{nil, "push", none, true}, // no agent's tools are called in this session
 		{[]string{"claude-code"}, "push", none, true},
 		{[]string{"claude-code"}, "bid", "No other call changes that.", true},
 		{[]string{"claude-code"}, "push", "Way out: call `Bash` with {\"command\":\"go test\"} (test); after that `push` is allowed.", false},
 		{nil, "pull", none, false},
 		{[]string{"codex"}, "pull", none, false},
-		{[]string{"claude-code"}, "sync", verify.OwnToolMay, false}, // hooks of Gemini may report calls
+		{[]string{"claude-code"}, "sync", verify.OwnToolMay, false}, // Gemini's hooks might report calls
 		{[]string{"claude-code", "gemini-cli"}, "sync", "Way out: call `read_file`; after that `sync` is allowed.", false},
 		{[]string{"claude-code"}, "sync", none, true},
 		{nil, "drop", "", false},
@@ -124,7 +124,7 @@ func TestWayOutThroughAgentTools(t *testing.T) {
 }
 
 // TestWayOutForAgentCall checks that a call of a server's tool is a way out for an agent's built-in
-// tool only if it counts in the session of the agent.
+// tool only if it counts in the agent's session.
 func TestWayOutForAgentCall(t *testing.T) {
 	require := func(scope gate.Scope, first, before string) gate.Net {
 		return gate.Net{Name: before, Scope: scope, Places: []string{"0", "1"}, Initial: map[string]int{"0": 1}, Transitions: []gate.Transition{
@@ -162,7 +162,7 @@ func TestWayOutForAgentCall(t *testing.T) {
 }
 
 // TestWayOutFollowsToolsAndReload checks that the way out uses the current policy, tools and state,
-// also after a reload.
+// even after a reload.
 func TestWayOutFollowsToolsAndReload(t *testing.T) {
 	tools := known{"a": "", "b": "", "c": ""}
 	g := &guide{tools: func() toolset { return tools }, met: noAgents}

@@ -19,10 +19,10 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// quietLog is read-only.
+// quietLog discards all records. It is read-only.
 var quietLog = slog.New(slog.DiscardHandler)
 
-// listenLocal listens at a port of this machine until the test ends.
+// listenLocal listens on a port of this machine until the test ends.
 func listenLocal(t *testing.T) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -33,8 +33,8 @@ func listenLocal(t *testing.T) net.Listener {
 	return l
 }
 
-// TestSlowReaderIsDropped covers E010: a client that does not read is dropped, and one that reads
-// slowly gets everything.
+// TestSlowReaderIsDropped covers E010: a client that does not read is disconnected, while one that
+// reads slowly receives everything.
 func TestSlowReaderIsDropped(t *testing.T) {
 	l := listenLocal(t)
 	accepted := make(chan net.Conn, 2)
@@ -81,7 +81,7 @@ func TestSlowReaderIsDropped(t *testing.T) {
 }
 
 // TestSlowReaderOfPiecesIsDropped covers E010: a client that takes ten seconds for each piece is
-// dropped like one that reads nothing, unless it reads enough pieces in that time.
+// disconnected like one that reads nothing, unless it reads enough pieces in that time.
 func TestSlowReaderOfPiecesIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLimitListener(nil, config.Listen{}, quietLog)
@@ -100,7 +100,7 @@ func TestSlowReaderOfPiecesIsDropped(t *testing.T) {
 	})
 }
 
-// A slowConn takes ten seconds for each write.
+// A slowConn is a connection on which each write takes ten seconds.
 type slowConn struct {
 	net.Conn
 	deadline time.Time
@@ -115,12 +115,12 @@ func (c *slowConn) Write(b []byte) (int, error) {
 	if time.Until(c.deadline) < 10*time.Second {
 		return 0, os.ErrDeadlineExceeded
 	}
-	<-time.After(10 * time.Second) // time of the bubble: no real time passes
+	<-time.After(10 * time.Second) // fake time: no real time passes
 	return len(b), nil
 }
 
-// TestExcessConnectionIsRefused checks that an excess connection gets the reason, and that the next
-// one is accepted after another has closed.
+// TestExcessConnectionIsRefused checks that an excess connection receives the reason, and that the
+// next connection is accepted once another one was closed.
 func TestExcessConnectionIsRefused(t *testing.T) {
 	s := newLimitListener(listenLocal(t), config.Listen{MaxConnections: 2}, quietLog)
 	server := newServer(http.NotFoundHandler(), config.Listen{})
@@ -151,7 +151,7 @@ func TestExcessConnectionIsRefused(t *testing.T) {
 			t.Fatalf("one of two: %q", got)
 		}
 	}
-	answer, _ := io.ReadAll(open()) // it may be closed before the response was read
+	answer, _ := io.ReadAll(open()) // the connection may be closed before the response was read
 	const want = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n" +
 		"this proxy has too many open connections (listen.maxConnections)\n"
 	if string(answer) != want {
@@ -204,7 +204,7 @@ func TestConnectionsPerAddress(t *testing.T) {
 	}
 }
 
-// TestConnectionLimitsFromConfiguration checks the defaults of the limits and the configured ones.
+// TestConnectionLimitsFromConfiguration checks the default limits and the configured ones.
 func TestConnectionLimitsFromConfiguration(t *testing.T) {
 	own, said := newServer(nil, config.Listen{}), newServer(nil, config.Listen{
 		MaxHeader: 8 << 10, Timeouts: config.Timeouts{Header: time.Second, KeepAlive: time.Hour},
@@ -223,7 +223,8 @@ func TestConnectionLimitsFromConfiguration(t *testing.T) {
 	}
 }
 
-// TestShutdownDrainsCalls checks that calls end by themselves, or are canceled and answered.
+// TestShutdownDrainsCalls checks that during a shutdown calls either end by themselves, or are
+// canceled and answered.
 func TestShutdownDrainsCalls(t *testing.T) {
 	l := listenLocal(t)
 	entered, release := make(chan struct{}), make(chan struct{})
@@ -245,7 +246,7 @@ func TestShutdownDrainsCalls(t *testing.T) {
 		answer <- string(b)
 	}()
 	<-entered
-	early := func(ctx context.Context) error { // as if the time limit had passed
+	early := func(ctx context.Context) error { // simulates that the time limit has passed
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
 		return server.Shutdown(ctx)
@@ -263,7 +264,7 @@ func TestShutdownDrainsCalls(t *testing.T) {
 	}
 }
 
-// TestAnnounceToken compares the text about a new token.
+// TestAnnounceToken compares the text that announces a new token.
 func TestAnnounceToken(t *testing.T) {
 	const want = `A token for clients was made and is kept in state/token. Paste this into the client's configuration:
 
@@ -299,8 +300,8 @@ func TestTokenIsShownOnlyAtTerminal(t *testing.T) {
 	}
 }
 
-// TestExposedModes checks that others must not read tokens, except that a group may read those
-// owned by root.
+// TestExposedModes checks that others must not be able to read tokens, except that a group may read
+// those owned by root.
 func TestExposedModes(t *testing.T) {
 	for mode, want := range map[os.FileMode][2]bool{
 		0o600: {false, false}, 0o400: {false, false}, 0o440: {true, false}, 0o640: {true, false},
@@ -312,8 +313,8 @@ func TestExposedModes(t *testing.T) {
 	}
 }
 
-// TestParseTokens checks files with one token and with several named ones, and that no message
-// contains part of a token.
+// TestParseTokens checks files with one token and with several named tokens, and that no error
+// message contains any part of a token.
 func TestParseTokens(t *testing.T) {
 	const one, two = "0123456789abcdef", "fedcba9876543210"
 	for text, want := range map[string]string{

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestPercentFor checks that garbage may be a multiple of a small live heap, a fixed size beside a
-// larger one, and half of a very large one.
+// TestPercentFor checks that the garbage may be a multiple of a small live heap, a fixed amount for
+// a larger one, and half the size of a very large one.
 func TestPercentFor(t *testing.T) {
 	for live, want := range map[uint64]int{0: 400, 5 << 20: 400, 12 << 20: 400, 24 << 20: 200, 64 << 20: 75, 96 << 20: 50, 1 << 30: 50} {
 		if got := percentFor(live); got != want {
@@ -26,15 +26,15 @@ func holding(n int, f func()) {
 	runtime.KeepAlive(held)
 }
 
-// collect runs collections until done: the tuner may miss a collection that immediately follows
-// another.
+// collect runs garbage collections until done returns true, because the tuner may miss a collection
+// that immediately follows another.
 func collect(done func() bool) {
 	for !done() {
 		runtime.GC()
 	}
 }
 
-// TestTunerSetsPercent checks that each collection adjusts the percentage in both directions, and
+// TestTunerSetsPercent checks that each collection adjusts the percentage, upward or downward, and
 // that small changes are ignored.
 func TestTunerSetsPercent(t *testing.T) {
 	var pace atomic.Int64
@@ -52,20 +52,20 @@ func TestTunerSetsPercent(t *testing.T) {
 	}
 }
 
-// newTunerAt returns a tuner that has set a percentage and must not set another one.
+// newTunerAt returns a tuner that has already set a percentage and must not set another one.
 func newTunerAt(percent int, t *testing.T) *tuner {
 	return &tuner{percent: percent, set: func(percent int) { t.Errorf("set to %d", percent) }}
 }
 
-// TestTunerReleasesPeak checks that memory of a peak is released after the last collection, unless
-// it is little.
+// TestTunerReleasesPeak checks that memory used during a peak is released after the last
+// collection, unless the amount is small.
 func TestTunerReleasesPeak(t *testing.T) {
 	var freed atomic.Bool
 	tuner := &tuner{free: func() {
 		debug.FreeOSMemory()
 		freed.Store(true)
 	}}
-	tuner.idle = time.AfterFunc(time.Hour, tuner.giveBack) // it runs at once after a collection
+	tuner.idle = time.AfterFunc(time.Hour, tuner.giveBack) // runs immediately after a collection
 	tuner.awaitCollection()
 	defer tuner.end()
 	holding(96<<20, runtime.GC)
@@ -78,7 +78,7 @@ func TestTunerReleasesPeak(t *testing.T) {
 }
 
 // TestTunerChecksPeakOnce checks that a peak that was live at the last collection is checked again,
-// because no other collection may follow, and that memory that stays live is not checked twice.
+// because there might be no other collection, and that memory that stays live is not checked twice.
 func TestTunerChecksPeakOnce(t *testing.T) {
 	freed := 0
 	tuner := &tuner{quiet: time.Hour, free: func() {

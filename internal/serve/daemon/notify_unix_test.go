@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestNotifyReady notifies a socket like that of systemd, one that is gone, and none.
+// TestNotifyReady sends the notification to a socket like that of systemd, to a socket that no
+// longer exists, and without a socket.
 func TestNotifyReady(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notify")
 	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// TestPinsWithoutStateDirectory checks that without a state directory mode warn only logs a
-// warning, and mode enforce prevents the start.
+// TestPinsWithoutStateDirectory checks that, without a state directory, mode warn only logs a
+// warning, while mode enforce prevents the start.
 func TestPinsWithoutStateDirectory(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("HOME", "")
@@ -40,8 +40,9 @@ func TestPinsFile(t *testing.T) {
 	}
 }
 
-// TestSharedPins checks that with PostgreSQL the pins are in the database, even on machines without
-// a state directory, that a configured file takes precedence, and that an earlier file is imported.
+// TestSharedPins checks that with PostgreSQL the pins are stored in the database, even on machines
+// without a state directory, that a configured file takes precedence, and that an earlier file is
+// imported.
 func TestSharedPins(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HOME", "")
@@ -51,7 +52,7 @@ func TestSharedPins(t *testing.T) {
 	}{
 		{driver: "postgres"},
 		{driver: "sqlite", want: "XDG_STATE_HOME"},
-		{driver: "postgres", home: dir, want: "is invalid"}, // of the earlier file
+		{driver: "postgres", home: dir, want: "is invalid"}, // error about the earlier file
 		{driver: "postgres", file: filepath.Join(dir, "none.json")},
 	} {
 		t.Setenv("XDG_STATE_HOME", c.home)

@@ -11,8 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 )
 
-// TestProcessorsFollowCalls checks that one processor is used after calls have come one at a time
-// for a while, and all as soon as two are in flight or something else needs them.
+// TestProcessorsFollowCalls checks that a single processor is used once calls have arrived one at a
+// time for a while, and all processors as soon as two calls are in flight or something else needs
+// them.
 func TestProcessorsFollowCalls(t *testing.T) {
 	var changes []bool
 	p := &processors{set: func(one bool) { changes = append(changes, one) }}
@@ -59,8 +60,8 @@ func TestProcessorsFollowCalls(t *testing.T) {
 	none.useAll()()
 }
 
-// TestProcessorsConcurrently checks that under concurrency all processors are used while two calls
-// are in flight.
+// TestProcessorsConcurrently checks that, with concurrent calls, all processors are used while two
+// calls are in flight.
 func TestProcessorsConcurrently(t *testing.T) {
 	var mu sync.Mutex
 	one := false
@@ -88,8 +89,8 @@ func TestProcessorsConcurrently(t *testing.T) {
 	}
 }
 
-// TestProcessorsAreOptional checks that GOMAXPROCS is left alone if the user sets it, on other
-// machines, and if nothing uses HTTP.
+// TestProcessorsAreOptional checks that GOMAXPROCS is not changed if the user has set it, on
+// unsuitable machines, or if nothing uses HTTP.
 func TestProcessorsAreOptional(t *testing.T) {
 	piped := &config.Config{Servers: []config.Server{{Command: "x"}}, Listen: config.Listen{Stdio: true}}
 	remote := &config.Config{Servers: []config.Server{{URL: "http://localhost"}}, Listen: config.Listen{Stdio: true}}

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestFirstLines checks that a log line has the start of a difference, or all of it if it is short.
+// TestFirstLines checks that a log line contains the beginning of a difference, or all of it if it
+// is short.
 func TestFirstLines(t *testing.T) {
 	long := strings.Repeat("x", maxDifference)
 	for _, c := range []struct {

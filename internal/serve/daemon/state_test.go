@@ -11,8 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// TestStatePath checks that proxies with the same configuration share a database, and others do
-// not.
+// TestStatePath checks that proxies share a database only if they use the same configuration file.
 func TestStatePath(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -44,8 +43,8 @@ func TestStatePath(t *testing.T) {
 	}
 }
 
-// TestUnusableStateFailsStart checks that a database that can never be used prevents the start, and
-// that one that may come back does not.
+// TestUnusableStateFailsStart checks that the daemon does not start if the database can never be
+// used, but does start if the database might become available.
 func TestUnusableStateFailsStart(t *testing.T) {
 	dir := t.TempDir()
 	foreign := filepath.Join(dir, "notes.txt")

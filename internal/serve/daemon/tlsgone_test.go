@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestTLSFilesRemovedAfterCheck covers files that are replaced between the check of a configuration
-// and its use.
+// TestTLSFilesRemovedAfterCheck removes TLS files after the configuration was checked and before
+// they are used.
 func TestTLSFilesRemovedAfterCheck(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("empty.pem", nil, 0o600); err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestTokenFileWithVariableIsNotChecked checks that in a configuration read as text no variable is
-// resolved, so that a token file with a variable in its path is not checked.
+// TestTokenFileWithVariableIsNotChecked checks that variables are not resolved in a configuration
+// that was only read as text, so that a token file whose path contains a variable is not checked.
 func TestTokenFileWithVariableIsNotChecked(t *testing.T) {
 	dir := t.TempDir()
 	for path, want := range map[string]int{"${NOWHERE}/token": 0, dir + "/token": 1} {

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// heard is a log that sends its messages to a channel.
+// A heard is a log handler that sends messages to a channel.
 type heard struct {
 	slog.Handler
 	messages chan string
@@ -25,7 +25,8 @@ func (h heard) Handle(_ context.Context, r slog.Record) error {
 func (h heard) WithAttrs([]slog.Attr) slog.Handler       { return h }
 func (h heard) Enabled(context.Context, slog.Level) bool { return true }
 
-// limited returns a function that loads a configuration, and one that writes it with another limit.
+// limited returns a function that loads a configuration, and one that rewrites the configuration
+// with a different limit.
 func limited(t *testing.T) (load func() (*config.Config, error), write func(most string)) {
 	file := filepath.Join(t.TempDir(), "petrigate.yaml")
 	write = func(most string) {
@@ -37,9 +38,9 @@ func limited(t *testing.T) (load func() (*config.Config, error), write func(most
 	return func() (*config.Config, error) { return config.Load(config.Options{Path: file}) }, write
 }
 
-// following runs a daemon that watches the files of its configuration. It calls before when they
-// are read and not watched yet, and after when they are watched, and expects the given number of
-// further policies, the last of them with this net.
+// following runs a daemon that watches its configuration files. It calls before when the files have
+// been read but are not being watched yet, and after when they are being watched. It expects the
+// given number of further policies, the last of which must contain a net named last.
 func following(t *testing.T, load, again func() (*config.Config, error), before, after func(), policies int, last string) {
 	t.Helper()
 	c, err := load()
@@ -74,20 +75,21 @@ func following(t *testing.T, load, again func() (*config.Config, error), before,
 	}
 }
 
-// TestChangeBeforeWatchIsNoticed checks that a file that changes between its reading and the start
-// of the watch is read again.
+// TestChangeBeforeWatchIsNoticed checks that a file is read again if it changes after it was read
+// and before it is watched.
 func TestChangeBeforeWatchIsNoticed(t *testing.T) {
 	load, write := limited(t)
 	following(t, load, load, func() { write("2") }, func() {}, 1, "limit-x-2")
 }
 
-// TestChangeDuringReloadIsNoticed checks that a file that changes while it is read is read again.
+// TestChangeDuringReloadIsNoticed checks that a file is read again if it changes while it is being
+// read.
 func TestChangeDuringReloadIsNoticed(t *testing.T) {
 	load, write := limited(t)
 	loads := 0
 	again := func() (*config.Config, error) {
 		c, err := load()
-		if loads++; loads == 2 { // the first load only determines the files
+		if loads++; loads == 2 { // the first load only determines which files to watch
 			write("3")
 		}
 		return c, err

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// logLines is a log whose lines can be awaited.
+// logLines is a log whose lines a test can wait for.
 type logLines chan string
 
 func (s logLines) Write(line []byte) (int, error) {
@@ -32,7 +32,7 @@ func (s logLines) await(t *testing.T, part string) {
 	}
 }
 
-// hooked returns a daemon with a webhook and an address for its answers.
+// hooked returns a daemon with a webhook that receives answers at the given address.
 func hooked(t *testing.T, address, more string) (*Daemon, logLines) {
 	t.Helper()
 	src := fmt.Sprintf(`{"mcpServers": {}, "approval": {"channels": ["webhook"], "webhook": {"url": "http://127.0.0.1:1", "secret": "${HOOK}", "listen": %q}}%s}`, address, more)
@@ -63,8 +63,8 @@ func hooked(t *testing.T, address, more string) (*Daemon, logLines) {
 }
 
 // TestSharedAddress checks that proxies with the same configuration share the address for answers:
-// one listens, and another takes over when it has ended. A proxy with states of its own does not
-// start then.
+// one listens, and when it has ended, another one takes over. A proxy whose states are not shared
+// must fail to start instead.
 func TestSharedAddress(t *testing.T) {
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWrapNamesServers checks that a server started by a package runner is named after its package,
-// because questions and records show the name.
+// TestWrapNamesServers checks that a server started by a package runner is named after the package,
+// because questions and records contain that name.
 func TestWrapNamesServers(t *testing.T) {
 	for command, want := range map[string]string{
 		"npx -y @modelcontextprotocol/server-filesystem /some/folder": "filesystem",

@@ -21,13 +21,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/demo.txt")
 
-// TestDemoMatchesGolden runs the demo in a process of its own, as a user does.
+// TestDemoMatchesGolden runs the demo in a separate process, as a user does.
 func TestDemoMatchesGolden(t *testing.T) {
 	exe := testbinary.Path(t)
 	tmp := t.TempDir()
 	demo := exec.Command(exe, "demo")
 	demo.Env = append(os.Environ(), "TMPDIR="+tmp, "TMP="+tmp, "PETRIGATE_LISTEN_HTTP=nonsense",
-		"GORACE=atexit_sleep_ms=0") // otherwise a process with the race detector ends too late for the agent
+		"GORACE=atexit_sleep_ms=0") // otherwise, a process with the race detector ends too late for the agent
 	var stderr bytes.Buffer
 	demo.Stderr = &stderr
 	out, err := demo.Output()
@@ -58,7 +58,7 @@ func stopReading(t *testing.T, c *exec.Cmd, env []string) {
 	}
 }
 
-// checkNothingLeft looks for remaining files and processes.
+// checkNothingLeft checks that no files and processes are left behind.
 func checkNothingLeft(t *testing.T, tmp string) {
 	t.Helper()
 	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
@@ -67,7 +67,7 @@ func checkNothingLeft(t *testing.T, tmp string) {
 	checkNoProcess(t, tmp)
 }
 
-// checkTranscript compares the output with the golden file, except for the parts that change with
+// checkTranscript compares the output with the golden file, except for the parts that change in
 // each run.
 func checkTranscript(t *testing.T, out []byte) {
 	t.Helper()
@@ -91,13 +91,13 @@ func checkTranscript(t *testing.T, out []byte) {
 	}
 }
 
-// checkNoProcess looks for processes whose environment or command line names the directory of the
-// demo.
+// checkNoProcess checks that no process has the demo's directory in its environment or command
+// line.
 func checkNoProcess(t *testing.T, dir string) {
 	t.Helper()
 	var traces []string
 	for _, file := range []string{"cmdline", "environ"} {
-		found, _ := filepath.Glob("/proc/[0-9]*/" + file) // empty if the system has no /proc
+		found, _ := filepath.Glob("/proc/[0-9]*/" + file) // empty if the system does not have /proc
 		traces = append(traces, found...)
 	}
 	for _, trace := range traces {
@@ -107,8 +107,8 @@ func checkNoProcess(t *testing.T, dir string) {
 	}
 }
 
-// scripted returns a proxy with one tool, x, that asks its person the given number of times and
-// returns a result.
+// scripted returns a proxy with one tool, x, which asks the person the given number of times and
+// then returns a result.
 func scripted(asks int, r *mcp.CallToolResult) *server.MCPServer {
 	s := server.NewMCPServer("scripted", "1", server.WithToolCapabilities(false), server.WithElicitation())
 	s.AddTool(mcp.NewTool("x"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -127,7 +127,7 @@ func scripted(asks int, r *mcp.CallToolResult) *server.MCPServer {
 	return s
 }
 
-// TestUnexpectedReplyIsAnError checks that the demo fails if a reply is not the expected one.
+// TestUnexpectedReplyIsAnError checks that the demo fails if a reply differs from the expected one.
 func TestUnexpectedReplyIsAnError(t *testing.T) {
 	done, bad := mcp.NewToolResultText("done"), mcp.NewToolResultError("done")
 	turned := mcp.NewToolResultError("done")
@@ -144,7 +144,7 @@ func TestUnexpectedReplyIsAnError(t *testing.T) {
 		step  step
 		asks  int
 		reply *mcp.CallToolResult
-		err   string // "": no error
+		err   string // empty if there is no error
 	}{
 		{"as expected", plain, 0, done, ""},
 		{"asked as expected", asking, 1, done, ""},

@@ -59,7 +59,7 @@ func program(t *testing.T, name, text string) {
 	}
 }
 
-// TestFileErrors compares the messages about files that cannot be created or are missing.
+// TestFileErrors compares the error messages for files that cannot be created or are missing.
 func TestFileErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := writeFiles("none", "petrigate"); !strings.HasPrefix(said(err), "writing the configuration of the demo: open none/") {

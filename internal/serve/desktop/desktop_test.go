@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) { leftover.Main(m) }
 
-// notifier returns a Notifier whose program is the given script in the PATH; empty: the program
-// does not exist.
+// notifier returns a Notifier that runs the given script. If script is empty, the program does not
+// exist.
 func notifier(t *testing.T, script string) (n *Notifier, logged *strings.Builder) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -36,8 +36,8 @@ func notifier(t *testing.T, script string) (n *Notifier, logged *strings.Builder
 	return n, logged
 }
 
-// TestShowPassesLineAsArgument checks that the program gets the line as one argument, without
-// control sequences, options or markup.
+// TestShowPassesLineAsArgument checks that the program receives the line as a single argument
+// without control sequences, options or markup.
 func TestShowPassesLineAsArgument(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	n, logged := notifier(t, `printf '[%s]' "$@" > `+out)
@@ -50,7 +50,7 @@ func TestShowPassesLineAsArgument(t *testing.T) {
 	}
 }
 
-// TestMissingProgramIsLoggedOnce checks that a missing or failing program is logged once.
+// TestMissingProgramIsLoggedOnce checks that a missing or failing program is logged only once.
 func TestMissingProgramIsLoggedOnce(t *testing.T) {
 	for _, script := range []string{"", "exit 3"} {
 		n, logged := notifier(t, script)
@@ -65,7 +65,7 @@ func TestMissingProgramIsLoggedOnce(t *testing.T) {
 }
 
 // TestHangingProgramIsEnded checks that a program that hangs is killed and does not block Show, and
-// that only a few run at once.
+// that only a few programs run at the same time.
 func TestHangingProgramIsEnded(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	n, logged := notifier(t, `echo >> `+out+`; exec /bin/sleep 600`)
@@ -79,11 +79,11 @@ func TestHangingProgramIsEnded(t *testing.T) {
 	}
 	n.limit = timeout
 	n.Show("x")
-	n.Close() // Show does not wait for it
+	n.Close() // Show does not wait for the program
 }
 
-// TestCommandsKeepTextOutOfScripts checks that the text is an argument or in a variable on each
-// system, and never in a script.
+// TestCommandsKeepTextOutOfScripts checks that on each operating system the text is passed as an
+// argument or in a variable, and never in a script.
 func TestCommandsKeepTextOutOfScripts(t *testing.T) {
 	const evil = `x"); do shell script "reboot`
 	for system, want := range map[string]string{"linux": "notify-send", "freebsd": "notify-send", "darwin": "osascript", "windows": "powershell"} {

@@ -17,8 +17,8 @@ nets:
   - { name: gate, places: [a], initialMarking: { a: 1 }, transitions: [{ name: t, inputs: [a], tools: [release] }] }
 `
 
-// TestDraftAgainstBasePolicy checks that a draft that allows more than the base policy has the
-// error that check reports, and that no draft of a base text can be made.
+// TestDraftAgainstBasePolicy checks that a draft that allows more than the base policy yields the
+// same error as petrigate check, and that texts of a base cannot be edited.
 func TestDraftAgainstBasePolicy(t *testing.T) {
 	c := folder(t, map[string]string{
 		"base.yaml":      someBase,

@@ -42,7 +42,7 @@ rules:
 `
 )
 
-// folder creates a folder with a configuration, changes to it and loads the configuration.
+// folder creates a folder with a configuration, changes into it and loads the configuration.
 func folder(t *testing.T, files map[string]string) *config.Config {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -79,7 +79,7 @@ func desk(t *testing.T, c *config.Config, o Options) *Desk {
 	return d
 }
 
-// of returns a text of this kind in force.
+// of returns a text of the given kind from the policy in force.
 func of(t *testing.T, c *config.Config, kind string) Text {
 	t.Helper()
 	all := texts(c)
@@ -112,8 +112,7 @@ func onDisk(t *testing.T, list []check.ListedTool) check.Report {
 	return report
 }
 
-// drafts holds texts of each kind. Inline rules are written into the configuration with its
-// indentation.
+// drafts contains texts of each kind. Inline rules are indented as in the configuration.
 var drafts = []struct{ kind, text string }{
 	{Rules, someRules},
 	{Rules, "require tets before deploy\nblokc x\n"},
@@ -162,7 +161,7 @@ func TestDraftMatchesCheckOfFile(t *testing.T) {
 	}
 }
 
-// printed formats a report without source lines: those of the draft differ.
+// printed formats a report without source lines, because these differ for a draft.
 func printed(t *testing.T, r check.Report) string {
 	t.Helper()
 	r.Judge(false, false)
@@ -197,8 +196,8 @@ func restore(t *testing.T) {
 	}
 }
 
-// TestProblemPositionsInDraft checks that a problem has its position in the text of the draft, and
-// its source line.
+// TestProblemPositionsInDraft checks that a problem has its position in the draft's text, and its
+// source line.
 func TestProblemPositionsInDraft(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
@@ -221,8 +220,8 @@ func TestProblemPositionsInDraft(t *testing.T) {
 	}
 }
 
-// TestTextsHideSecretsAndChanges checks that a text that may hold a secret, has changed or is too
-// long is not shown.
+// TestTextsHideSecretsAndChanges checks that a text is not shown if it may contain a secret, has
+// changed or is too long.
 func TestTextsHideSecretsAndChanges(t *testing.T) {
 	c := folder(t, nil)
 	if got := of(t, c, Rules); got.Text != someRules || got.Closed != "" {
@@ -336,10 +335,10 @@ func TestShadowPolicyIsComparedAsEnforced(t *testing.T) {
 	}
 }
 
-// A stalled log yields no record until it is opened.
+// A stalled is a log that yields no records until open is closed.
 type stalled struct {
 	begun chan struct{}
-	open  chan struct{} // nil: only the context ends it
+	open  chan struct{} // nil if only the context ends the wait
 }
 
 func (s stalled) Records(ctx context.Context, _ *trail.Filter) iter.Seq2[trail.Record, error] {
@@ -353,8 +352,8 @@ func (s stalled) Records(ctx context.Context, _ *trail.Filter) iter.Seq2[trail.R
 	}
 }
 
-// TestOneReplayAtATime checks that only one replay runs at a time, and that it ends when its caller
-// has gone.
+// TestOneReplayAtATime checks that only one replay runs at a time, and that a replay ends when its
+// caller has gone.
 func TestOneReplayAtATime(t *testing.T) {
 	c := folder(t, nil)
 	log := stalled{make(chan struct{}), make(chan struct{})}
@@ -378,13 +377,13 @@ func TestOneReplayAtATime(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the page was closed: %v", err)
 	}
-	d.Close() // waits for the work
+	d.Close() // waits until the work has ended
 	if _, err := d.Replay(t.Context(), draft, time.Time{}); err == nil {
 		t.Error("after the end")
 	}
 }
 
-// TestLimiter checks that each person has one slot and that all together have a few.
+// TestLimiter checks that each person has one slot, and that there are only a few slots in total.
 func TestLimiter(t *testing.T) {
 	turns := newLimiter(2)
 	first, err := turns.acquire(t.Context(), "ann")
@@ -416,7 +415,7 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// TestConcurrentChecks checks that concurrent checks each get the answer for their own text.
+// TestConcurrentChecks checks that concurrent checks each return the result for their own text.
 func TestConcurrentChecks(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
@@ -427,7 +426,7 @@ func TestConcurrentChecks(t *testing.T) {
 			name := fmt.Sprintf("tool%d", i)
 			got, err := d.Check(t.Context(), fmt.Sprint("person ", i%5), Draft{Of: id, Text: "block " + name})
 			if errors.Is(err, ErrSlow) {
-				return // on a busy machine
+				return // may happen on a busy machine
 			}
 			if err != nil || got.Report.ToolRows()[0][0] != name {
 				t.Errorf("%v", err)
@@ -450,8 +449,8 @@ func TestPanicIsAnError(t *testing.T) {
 	}
 }
 
-// TestSlowWorkKeepsItsSlot checks that run returns when work ignores its deadline, and that the
-// work keeps its slot.
+// TestSlowWorkKeepsItsSlot checks that run returns even if the work ignores its deadline, and that
+// the work then keeps its slot.
 func TestSlowWorkKeepsItsSlot(t *testing.T) {
 	c := folder(t, nil)
 	d := desk(t, c, Options{})
@@ -462,7 +461,7 @@ func TestSlowWorkKeepsItsSlot(t *testing.T) {
 	close(free)
 }
 
-// benchmarkRules returns rules for sixty nets, with some claims.
+// benchmarkRules returns rules for 60 nets, with some claims.
 func benchmarkRules(hard bool) string {
 	var b strings.Builder
 	for i := range 20 {

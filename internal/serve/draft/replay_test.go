@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// TestReplayCountsChanges checks that changed decisions are counted and listed. The log is that of
-// a proxy with other rules: six calls, one of them, delete, refused.
+// TestReplayCountsChanges checks that changed decisions are counted and listed. The log comes from
+// a proxy with different rules and contains six calls, of which one, delete, was refused.
 func TestReplayCountsChanges(t *testing.T) {
 	path, err := filepath.Abs("testdata/records.jsonl")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestReplayCountsChanges(t *testing.T) {
 	}
 }
 
-// An endless log yields records of one call forever.
+// An endless is a log that yields records of one call forever.
 type endless struct{}
 
 func (endless) Records(context.Context, *trail.Filter) iter.Seq2[trail.Record, error] {
@@ -74,7 +74,7 @@ func (endless) Records(context.Context, *trail.Filter) iter.Seq2[trail.Record, e
 	}
 }
 
-// TestReplayIsBounded checks that the number of records and the time are limited, and that the
+// TestReplayIsBounded checks that the number of records and the duration are limited, and that the
 // result says so.
 func TestReplayIsBounded(t *testing.T) {
 	c := folder(t, nil)

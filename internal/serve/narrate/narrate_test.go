@@ -22,7 +22,7 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local)
 
-// bare returns the printed lines without their times.
+// bare returns the printed lines without timestamps.
 func bare(told string) (lines []string) {
 	for line := range strings.Lines(told) {
 		_, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -56,7 +56,7 @@ func blocked(rule string) audit.NetSays {
 	return audit.NetSays{Net: "n", Verdict: "blocked", Rule: rule}
 }
 
-// TestLinesOfRecords checks the lines for records.
+// TestLinesOfRecords checks the lines printed for records.
 func TestLinesOfRecords(t *testing.T) {
 	shadowed := allow(1)
 	shadowed.Would = &audit.Would{Decision: "refuse", Reason: "read is blocked and cannot be called. Ask.", Nets: []audit.NetSays{blocked("a.rules:2")}}
@@ -123,7 +123,7 @@ func TestLinesOfRecords(t *testing.T) {
 }
 
 // TestLinesAndMemoryAreBounded checks that any record yields one short line, and that the memory
-// for calls and approvals is bounded.
+// used for calls and approvals is limited.
 func TestLinesAndMemoryAreBounded(t *testing.T) {
 	var out bytes.Buffer
 	s := newFormatter(&lines{out: &out, mask: strings.NewReplacer("hunter2", "***").Replace})
@@ -145,8 +145,8 @@ func TestLinesAndMemoryAreBounded(t *testing.T) {
 	}
 }
 
-// TestFollowFromStartToEnd checks the output from the start of a proxy to its end, with and
-// without quiet.
+// TestFollowFromStartToEnd checks the output from the start of a proxy to its end, with and without
+// quiet mode.
 func TestFollowFromStartToEnd(t *testing.T) {
 	asked := operator.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Principal: "ann", Client: "cursor", Rules: []string{"a.rules:1"}}
 	asked.Channels = []string{"web", "cli"}
@@ -189,9 +189,9 @@ func TestFollowFromStartToEnd(t *testing.T) {
 	}
 }
 
-// TestApprovalIsShownOnce checks that an approval and its answer are printed once, whether the
-// record of the call or the report of the proxy comes first, and that the answer precedes the
-// result of the call.
+// TestApprovalIsShownOnce checks that an approval and its answer are each printed once, whether the
+// record of the call or the proxy's report comes first, and that the answer precedes the result of
+// the call.
 func TestApprovalIsShownOnce(t *testing.T) {
 	asked := operator.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Rules: []string{"a.rules:1"}, Created: noon}
 	denied := asked
@@ -245,8 +245,8 @@ func TestNilNarrator(t *testing.T) {
 	}
 }
 
-// TestLogOmitsNarratedRecords checks that the log contains all records that are not printed, and no
-// others.
+// TestLogOmitsNarratedRecords checks that the log contains exactly those records that are not
+// printed.
 func TestLogOmitsNarratedRecords(t *testing.T) {
 	for _, c := range []struct {
 		say          func(*slog.Logger)
@@ -282,7 +282,7 @@ func TestLogOmitsNarratedRecords(t *testing.T) {
 			l.Error("x", logkind.NotLoaded, "actor", "ann", "problem", "a.rules:1:1: no rule\n  x\n  ^")
 		}, told: "load configuration             not put in force, the one before stays: a.rules:1:1: no rule  see petrigate check  by ann"},
 		{say: func(l *slog.Logger) { l.Warn("x", logkind.Restart, "key", "listen.http") }, told: "load configuration             listen.http changes with a restart of petrigate"},
-		{say: func(l *slog.Logger) { l.Info("call refused", "tool", "x") }, logged: "call refused"}, // without a mark the message alone prints nothing
+		{say: func(l *slog.Logger) { l.Info("call refused", "tool", "x") }, logged: "call refused"}, // without a mark, the message alone does not print anything
 		{say: func(l *slog.Logger) { l.WithGroup("g").Info("else", "k", "v") }, logged: "g.k=v"},
 	} {
 		var out, log bytes.Buffer
@@ -312,8 +312,8 @@ func TestOnlyVerbIsColored(t *testing.T) {
 	}
 }
 
-// TestHintUntilSomebodyAnswers checks that the hint how to answer is printed with each approval
-// until somebody has answered in that way, and names only ways that work.
+// TestHintUntilSomebodyAnswers checks that the hint on how to answer is printed with each approval
+// until someone has answered that way, and that it names only ways that work.
 func TestHintUntilSomebodyAnswers(t *testing.T) {
 	var out bytes.Buffer
 	s := newFormatter(&lines{out: &out})
@@ -328,7 +328,7 @@ func TestHintUntilSomebodyAnswers(t *testing.T) {
 	}
 	ask("1", "elicit", "webhook")
 	ask("2", "web")
-	yes("1", "elicit") // through the client, which needs no hint
+	yes("1", "elicit") // answered through the client, which needs no hint
 	ask("3", "web", "cli")
 	yes("2", "web")
 	ask("4", "web", "cli")

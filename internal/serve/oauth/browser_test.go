@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOpenBrowserRefusesOtherSchemes compares the errors for addresses that are not opened.
+// TestOpenBrowserRefusesOtherSchemes compares the errors for addresses that must not be opened.
 func TestOpenBrowserRefusesOtherSchemes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("programs are looked for in another way")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// visited returns the page that a browser gets from the listener.
+// visited returns the page that a browser receives from the listener.
 func visited(t *testing.T, address, host string) (int, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
@@ -32,8 +32,8 @@ func visited(t *testing.T, address, host string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-// TestCallbackAcceptsOneAnswer checks that only one response with the state of the login is
-// accepted.
+// TestCallbackAcceptsOneAnswer checks that only one response is accepted, and only if it carries
+// the state of the login.
 func TestCallbackAcceptsOneAnswer(t *testing.T) {
 	for _, failed := range []bool{false, true} {
 		c, err := listenForCallback(Redirect{}, "the-state")
@@ -75,8 +75,8 @@ func TestCallbackAcceptsOneAnswer(t *testing.T) {
 	}
 }
 
-// TestRedirectURIs checks clients registered with another name of this machine and another path.
-// The browser reaches the listener at both addresses of localhost.
+// TestRedirectURIs checks clients that are registered with a different name of this machine and a
+// different path. The browser can reach the listener at both addresses of localhost.
 func TestRedirectURIs(t *testing.T) {
 	for _, r := range []Redirect{{Host: "localhost", Path: "/oauth/cb"}, {Host: "127.0.0.1"}, {Host: "[::1]"}} {
 		c, err := listenForCallback(r, "s")
@@ -102,8 +102,8 @@ func TestRedirectURIs(t *testing.T) {
 	}
 }
 
-// TestTypedAddressCountsOnce checks that a typed address counts like a request of the browser:
-// once, and only with the state of the login.
+// TestTypedAddressCountsOnce checks that a typed address counts like a request from the browser:
+// once, and only if it contains the state of the login.
 func TestTypedAddressCountsOnce(t *testing.T) {
 	c, err := listenForCallback(Redirect{Host: "localhost"}, "the-state")
 	if err != nil {

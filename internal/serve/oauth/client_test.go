@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCheckAddress lists where an internal and a public server may lead.
+// TestCheckAddress checks to which addresses an internal and a public server may direct petrigate.
 func TestCheckAddress(t *testing.T) {
 	for _, test := range []struct {
 		address         string
@@ -37,8 +37,8 @@ func TestCheckAddress(t *testing.T) {
 	}
 }
 
-// TestDialerRefusesInternalAddresses checks that a server on this machine can lead to another one
-// here, and that a public server cannot.
+// TestDialerRefusesInternalAddresses checks that a server on this machine may direct petrigate to
+// another server here, while a public server may not.
 func TestDialerRefusesInternalAddresses(t *testing.T) {
 	reached := 0
 	here := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

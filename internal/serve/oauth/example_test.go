@@ -25,7 +25,7 @@ func Example() {
 	ctx := context.Background()
 	notes, store := oauth.Server{Name: "notes", URL: listening.URL + "/mcp"}, oauth.NewStore(dir, oauth.File)
 
-	// A proxy, before anybody has logged in.
+	// A proxy, before anyone has logged in.
 	source := oauth.NewSource(notes, store, oauth.Options{})
 	defer source.Close()
 	refused := &http.Response{StatusCode: http.StatusUnauthorized}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestStatusFacts compares the descriptions of logins.
+// TestStatusFacts compares descriptions of logins.
 func TestStatusFacts(t *testing.T) {
 	now := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC)
 	later := now.Add(90 * time.Minute)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzReadChallenge checks for any header that the result is bounded, can be used in a request, and
-// does not depend on other headers that are malformed.
+// FuzzReadChallenge checks that for any header the result is limited in size, can be used in a
+// request, and does not depend on other, malformed headers.
 func FuzzReadChallenge(f *testing.F) {
 	for _, seed := range []string{
 		`Bearer resource_metadata="https://a.example/x", scope="a b", error="insufficient_scope"`, `Bearer`, `Bearer scope=a,b`,
@@ -33,7 +33,7 @@ func FuzzReadChallenge(f *testing.F) {
 	})
 }
 
-// FuzzMetadataLocations checks that all URLs are at the origin of the server, except one named by
+// FuzzMetadataLocations checks that all URLs are at the server's origin, except for a URL named by
 // the challenge.
 func FuzzMetadataLocations(f *testing.F) {
 	for _, seed := range []string{"https://a.example/mcp", "https://a.example", "https://a.example/", "https://a.example/a//b?x=y#z", "https://u:p@a.example/%2F..", "http://[::1]:80/mcp"} {

@@ -14,7 +14,7 @@ import (
 // here stands for the issuer of the site.
 const here = "here"
 
-// resolved replaces here by the issuer of the site.
+// resolved replaces here by the site's issuer.
 func resolved(s *site, o oauth.Server) oauth.Server {
 	if o.Issuer == here {
 		o.Issuer = strings.TrimSuffix(s.is.URL, "/mcp")
@@ -22,7 +22,7 @@ func resolved(s *site, o oauth.Server) oauth.Server {
 	return o
 }
 
-// TestLoginOfEveryKind logs in to servers of every kind and calls them.
+// TestLoginOfEveryKind logs in to servers of every kind and then calls them.
 func TestLoginOfEveryKind(t *testing.T) {
 	const document = "https://petrigate.example/client.json"
 	tests := []struct {
@@ -59,7 +59,7 @@ func TestLoginOfEveryKind(t *testing.T) {
 			}
 			source := s.source()
 			s.mustCall(source)
-			s.counted("unauthorized", 1) // the request of the login itself
+			s.counted("unauthorized", 1) // the request made during the login itself
 			s.server.Expire()
 			s.clock.move(30 * 1e9)
 			s.mustCall(source)
@@ -73,8 +73,8 @@ func TestLoginOfEveryKind(t *testing.T) {
 	}
 }
 
-// TestLoginWithTypedAddress covers a browser on another machine, which cannot reach the redirect
-// URI. The person types the address.
+// TestLoginWithTypedAddress simulates a browser on another machine, which cannot reach the redirect
+// URI, so that the person types the address.
 func TestLoginWithTypedAddress(t *testing.T) {
 	s := open(t, authserver.Options{})
 	ends := make(chan string, 1)
@@ -109,7 +109,7 @@ func TestLoginWithTypedAddress(t *testing.T) {
 	s.mustCall(s.source())
 }
 
-// TestLoginRefusesUnfitServers covers servers that a login must refuse.
+// TestLoginRefusesUnfitServers checks that a login fails for unsuitable servers.
 func TestLoginRefusesUnfitServers(t *testing.T) {
 	set := func(what, name string, value any) authserver.Options {
 		return authserver.Options{Change: func(kind string, answer map[string]any) {

@@ -28,12 +28,12 @@ type site struct {
 	is     oauth.Server
 	dir    string
 	clock  *clock
-	log    *bytes.Buffer // log of the sources
+	log    *bytes.Buffer // log of all sources
 
 	browsing sync.WaitGroup
 }
 
-// A clock stands still until the test moves it.
+// A clock is a clock that stands still until the test moves it.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -71,7 +71,7 @@ func open(t *testing.T, o authserver.Options) *site {
 
 func (s *site) store() *oauth.Store { return oauth.NewStore(s.dir, oauth.File) }
 
-// browse follows the redirects as a browser does.
+// browse follows redirects as a browser does.
 func (s *site) browse(address string) error {
 	s.browsing.Go(func() {
 		response, err := http.Get(address)
@@ -105,8 +105,8 @@ func (s *site) source() *oauth.Source {
 	return source
 }
 
-// call makes a request as an upstream does: with the header of the source, and once more if it is
-// refused.
+// call makes a request as an upstream does: with the source's header, and once more if the request
+// is refused.
 func (s *site) call(ctx context.Context, source *oauth.Source) error {
 	value, err := source.Authorization(ctx)
 	for try := 0; ; try++ {
@@ -140,7 +140,7 @@ func (s *site) mustCall(source *oauth.Source) {
 	}
 }
 
-// wantsLogin makes a call, which must fail with a LoginError.
+// wantsLogin makes a call that must fail with a LoginError.
 func (s *site) wantsLogin(source *oauth.Source, why string) {
 	s.t.Helper()
 	err := s.call(s.t.Context(), source)
@@ -149,7 +149,7 @@ func (s *site) wantsLogin(source *oauth.Source, why string) {
 	}
 }
 
-// secret fails if a text contains a token.
+// secret fails the test if a text contains a token.
 func (s *site) secret(what, text string) {
 	s.t.Helper()
 	for _, token := range s.server.Live() {

@@ -15,7 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/oauth"
 )
 
-// TestRefreshBeforeExpiry checks that a token is refreshed before it expires, once for all callers.
+// TestRefreshBeforeExpiry checks that a token is refreshed before it expires, only once for all
+// callers.
 func TestRefreshBeforeExpiry(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
@@ -31,18 +32,18 @@ func TestRefreshBeforeExpiry(t *testing.T) {
 		})
 	}
 	calls.Wait()
-	s.mustCall(source) // however late
+	s.mustCall(source) // however late the call is
 	s.counted("refresh_token", 1)
-	s.counted("unauthorized", 1) // by the login
+	s.counted("unauthorized", 1) // made by the login
 }
 
-// TestConcurrentProcessesRefreshOnce lets many calls of many processes find at once that a token
-// was refused. The refresh token must be used only once.
+// TestConcurrentProcessesRefreshOnce lets many calls in many processes discover at the same time
+// that a token was refused. The refresh token must be used only once.
 func TestConcurrentProcessesRefreshOnce(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
 	var sources []*oauth.Source
-	for range 4 { // as in as many processes: they share only the store
+	for range 4 { // each simulates a process, which shares only the store
 		sources = append(sources, s.source())
 		s.mustCall(sources[len(sources)-1])
 	}
@@ -64,8 +65,8 @@ func TestConcurrentProcessesRefreshOnce(t *testing.T) {
 	s.counted("authorize", 1)
 }
 
-// TestRevokedTokenNeedsLogin checks that a revoked login yields the command to run, and that the
-// next login is used without a restart.
+// TestRevokedTokenNeedsLogin checks that if a login was revoked, the error contains the command to
+// run, and that the next login takes effect without a restart.
 func TestRevokedTokenNeedsLogin(t *testing.T) {
 	s := open(t, authserver.Options{})
 	source := s.source()
@@ -77,7 +78,7 @@ func TestRevokedTokenNeedsLogin(t *testing.T) {
 	s.server.Revoke()
 	s.wantsLogin(source, "the authorization server has revoked the login")
 	s.wantsLogin(source, "the login has expired or was revoked")
-	s.counted("refresh_token", 1) // a refresh token that was refused for good is not tried again
+	s.counted("refresh_token", 1) // a refresh token that was rejected permanently is not tried again
 	ended, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	came := make(chan struct{})
@@ -99,8 +100,8 @@ func TestRevokedTokenNeedsLogin(t *testing.T) {
 	s.secret("the log", s.log.String())
 }
 
-// TestTokenIsUsedDuringOutage checks that a token is used until it expires while no other can be
-// got, and that refreshing resumes afterwards.
+// TestTokenIsUsedDuringOutage checks that a token is used until it expires if no other can be
+// obtained, and that refreshing resumes afterwards.
 func TestTokenIsUsedDuringOutage(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
@@ -117,7 +118,7 @@ func TestTokenIsUsedDuringOutage(t *testing.T) {
 	s.mustCall(source)
 }
 
-// TestRepeatedRefusalStopsRefresh checks that tokens are not requested again and again for a server
+// TestRepeatedRefusalStopsRefresh checks that tokens are not requested over and over for a server
 // that refuses them, and that there is another attempt after a while.
 func TestRepeatedRefusalStopsRefresh(t *testing.T) {
 	s := open(t, authserver.Options{})
@@ -146,7 +147,8 @@ func TestRepeatedRefusalStopsRefresh(t *testing.T) {
 	s.counted("refresh_token", 4)
 }
 
-// TestOtherRefusalsKeepToken covers refusals that have nothing to do with the token.
+// TestOtherRefusalsKeepToken checks that refusals that have nothing to do with the token leave it
+// in use.
 func TestOtherRefusalsKeepToken(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
@@ -160,8 +162,8 @@ func TestOtherRefusalsKeepToken(t *testing.T) {
 	}
 }
 
-// TestMissingScopesNeedLogin checks that the next login asks for the missing scopes and for those
-// granted before.
+// TestMissingScopesNeedLogin checks that the next login asks for the missing scopes as well as for
+// those granted before.
 func TestMissingScopesNeedLogin(t *testing.T) {
 	s := open(t, authserver.Options{Scopes: []string{"read"}})
 	s.mustLogin()
@@ -179,7 +181,7 @@ func TestMissingScopesNeedLogin(t *testing.T) {
 	s.mustCall(source)
 }
 
-// TestClientCredentials checks that client credentials need no person and are not stored.
+// TestClientCredentials checks that client credentials require no person and are not stored.
 func TestClientCredentials(t *testing.T) {
 	s := open(t, authserver.Options{Clients: map[string]string{"robot": "its secret"}, Scopes: []string{"read"}})
 	s.is.Grant, s.is.ClientID, s.is.ClientSecret = oauth.ClientCredentials, "robot", "its secret"
@@ -207,8 +209,8 @@ func TestClientCredentials(t *testing.T) {
 	}
 }
 
-// TestClientSecretStaysWithIssuer checks that an authorization server named only by the server gets
-// neither the client secret nor a request.
+// TestClientSecretStaysWithIssuer checks that an authorization server that only the MCP server
+// names receives neither the client secret nor a request.
 func TestClientSecretStaysWithIssuer(t *testing.T) {
 	for _, issuer := range []string{"", here, "https://login.example"} {
 		for _, grant := range []string{oauth.AuthorizationCode, oauth.ClientCredentials} {
@@ -240,7 +242,7 @@ func TestClientSecretStaysWithIssuer(t *testing.T) {
 }
 
 // TestCancelledCallLetsRefreshFinish checks that a canceled call returns while the refresh that it
-// began finishes, because the refresh token is used up.
+// started finishes, because the refresh token has already been used.
 func TestCancelledCallLetsRefreshFinish(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()
@@ -252,15 +254,15 @@ func TestCancelledCallLetsRefreshFinish(t *testing.T) {
 	if _, err := source.Authorization(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want the end of the call", err)
 	}
-	source.Close() // the refresh is waited for, however early the call is canceled
+	source.Close() // waits for the refresh, however early the call was canceled
 	s.counted("refresh_token", 1)
 	s.mustCall(source)
 	s.counted("refresh_token", 1)
 	s.counted("replayed", 0)
 }
 
-// TestGrantIsBoundToClientIssuerAndAddress checks that a grant of another client, issuer or address
-// is not used.
+// TestGrantIsBoundToClientIssuerAndAddress checks that a grant for a different client, issuer or
+// address is not used.
 func TestGrantIsBoundToClientIssuerAndAddress(t *testing.T) {
 	s := open(t, authserver.Options{})
 	s.mustLogin()

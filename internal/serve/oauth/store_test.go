@@ -70,7 +70,8 @@ func TestStoreInFile(t *testing.T) {
 	loaded(t, s, nil)
 }
 
-// TestStoreRefusesUnsafeFiles covers files that are damaged or that other users can access.
+// TestStoreRefusesUnsafeFiles checks that files are refused if they are damaged or other users can
+// access them.
 func TestStoreRefusesUnsafeFiles(t *testing.T) {
 	for _, test := range []struct {
 		name, want string
@@ -112,7 +113,7 @@ func TestStoreKeepsGrantInOnePlace(t *testing.T) {
 	if _, err := os.Stat(s.path("notes")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("there is a file: %v", err)
 	}
-	here = false // as for a program started without a session
+	here = false // as in a program started without a session
 	loaded(t, s, nil)
 	if where := saved(t, s, grantOf("two")); where != File {
 		t.Errorf("kept in %s", where)
@@ -131,8 +132,9 @@ func TestStoreKeepsGrantInOnePlace(t *testing.T) {
 	loaded(t, s, nil)
 }
 
-// TestBrokenKeyringFallsBackOnlyInAuto checks that a file replaces a broken keyring only if the
-// user has not required the keyring, and that a silent keyring does not count as an empty one.
+// TestBrokenKeyringFallsBackOnlyInAuto checks that a file takes the place of a broken keyring only
+// if the user does not require the keyring, and that a keyring that does not respond is not taken
+// for an empty one.
 func TestBrokenKeyringFallsBackOnlyInAuto(t *testing.T) {
 	keyring.MockInitWithError(errors.New("locked"))
 	s := NewStore(t.TempDir(), Keyring)
@@ -158,7 +160,7 @@ func TestBrokenKeyringFallsBackOnlyInAuto(t *testing.T) {
 }
 
 // TestUnknownServerDoesNotAskKeyring checks that the keyring is not asked for a grant that never
-// existed: it could ask a person to unlock it.
+// existed, because it might prompt a person to unlock it.
 func TestUnknownServerDoesNotAskKeyring(t *testing.T) {
 	s := NewStore(t.TempDir(), Auto)
 	s.keyring = func() bool { t.Error("the keyring was asked"); return false }

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestEnforceChangesOneWord checks that only one word changes, however the file is written.
+// TestEnforceChangesOneWord checks that only one word changes, however the file is formatted.
 func TestEnforceChangesOneWord(t *testing.T) {
 	for src, want := range map[string]string{
 		"version: 1\nmode: shadow\n":                         "version: 1\nmode: enforce\n",
@@ -46,8 +46,8 @@ func TestEnforceChangesOneWord(t *testing.T) {
 	}
 }
 
-// TestEnforceLeavesChangedFile checks that a file that has changed since it was read is not
-// overwritten.
+// TestEnforceLeavesChangedFile checks that a file is not overwritten if it has changed since it was
+// read.
 func TestEnforceLeavesChangedFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "petrigate.yaml")
 	if err := os.WriteFile(file, []byte("version: 1\nmode: shadow\n"), 0o600); err != nil {

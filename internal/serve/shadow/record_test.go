@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// TestCounterDropsEarlierPolicy checks that the counts of the previous policy are dropped, and that
-// equal decisions are counted together.
+// TestCounterDropsEarlierPolicy checks that the counts for the previous policy are dropped, and
+// that equal decisions are counted together.
 func TestCounterDropsEarlierPolicy(t *testing.T) {
 	tally := counter{kinds: map[string]*operator.WouldInfo{}}
 	add := func(policy, tool, would string) {
@@ -47,7 +47,7 @@ func TestCounterDropsEarlierPolicy(t *testing.T) {
 }
 
 // TestRowsShowLastCall checks that a row shows the last call, escaped and on one line, if its
-// arguments are recorded, and that the table otherwise has no such column.
+// arguments were recorded, and that otherwise the table has no such column.
 func TestRowsShowLastCall(t *testing.T) {
 	tally := counter{kinds: map[string]*operator.WouldInfo{}}
 	table := func() string {

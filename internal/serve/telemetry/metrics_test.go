@@ -33,7 +33,7 @@ func parse(t *testing.T, page []byte) map[string]*dto.MetricFamily {
 	return families
 }
 
-// state is the state of a proxy with two servers.
+// state returns the state of a proxy with two servers.
 func state() telemetry.State {
 	return telemetry.State{
 		Version: "1.2.3", Started: time.Unix(1000, 0), Sessions: 2, Clients: 3, Tools: 4, Asking: 1, Goroutines: 9,
@@ -41,7 +41,7 @@ func state() telemetry.State {
 	}
 }
 
-// busy returns metrics with every kind of event.
+// busy returns metrics that have counted every kind of event.
 func busy() *telemetry.Metrics {
 	m := telemetry.NewMetrics()
 	call := &admission.Call{Method: "tools/call", Upstream: "files", Tool: "write"}
@@ -72,7 +72,7 @@ func busy() *telemetry.Metrics {
 	return m
 }
 
-// TestScrapeHasCountsByLabel checks all counts of a scrape with their labels.
+// TestScrapeHasCountsByLabel checks all counts in a scrape with their labels.
 func TestScrapeHasCountsByLabel(t *testing.T) {
 	families := parse(t, busy().Append(nil, state()))
 	value := func(name string, labels ...string) float64 {
@@ -159,7 +159,7 @@ func TestScrapeHasCountsByLabel(t *testing.T) {
 	}
 }
 
-// TestLabelsAreBounded checks that the number of labels chosen by servers and rules is bounded.
+// TestLabelsAreBounded checks that the number of labels chosen by servers and rules is limited.
 func TestLabelsAreBounded(t *testing.T) {
 	m := telemetry.NewMetrics()
 	for i := range 2500 {
@@ -220,7 +220,7 @@ func TestEndpointTellsStrangersOnlyHealth(t *testing.T) {
 	}
 }
 
-// TestDashboardQueriesKnownMetrics checks that every query of the dashboard uses existing metrics
+// TestDashboardQueriesKnownMetrics checks that all queries in the dashboard use existing metrics
 // and labels.
 func TestDashboardQueriesKnownMetrics(t *testing.T) {
 	board, err := os.ReadFile("../../../examples/grafana/petrigate.json")

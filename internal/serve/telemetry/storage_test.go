@@ -17,7 +17,8 @@ func (m *many) AppendAll([][]byte) error {
 	return nil
 }
 
-// TestStorageCountsRecordsOnce checks that batches stay batches and that each record is counted.
+// TestStorageCountsRecordsOnce checks that batches remain batches and that each record is counted
+// once.
 func TestStorageCountsRecordsOnce(t *testing.T) {
 	m, disk := NewMetrics(), &many{}
 	all := m.Storage(disk)

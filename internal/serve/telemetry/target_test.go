@@ -74,7 +74,7 @@ func message(err error) string {
 }
 
 // TestUnavailableCollectorDoesNotBlock checks that a collector that accepts nothing does not slow
-// down calls: the spans are lost, the loss is counted, and Close waits only for a while.
+// down calls: the spans are lost, the loss is counted, and Close waits only for a limited time.
 func TestUnavailableCollectorDoesNotBlock(t *testing.T) {
 	hangs := make(chan struct{})
 	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hangs }))
@@ -93,7 +93,7 @@ func TestUnavailableCollectorDoesNotBlock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 1000 { // more than the queue holds
+		for range 1000 { // more than the queue can hold
 			call(t, tracer)
 		}
 		tracer.Close()

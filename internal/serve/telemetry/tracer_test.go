@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { leftover.Main(m) }
 
-// call makes the spans of one call.
+// call creates the spans of one call.
 func call(t testing.TB, o admission.Observer) {
 	info := admission.Info{
 		Key: admission.Key{Session: "s1"}, Upstream: "files", Tool: "write", Client: "an agent", Method: "tools/call",
@@ -40,7 +40,7 @@ func call(t testing.TB, o admission.Observer) {
 	end(admission.Result{Failed: true})
 }
 
-// ExampleNewTracer sends the spans of a proxy to a collector.
+// ExampleNewTracer sends a proxy's spans to a collector.
 func ExampleNewTracer() {
 	target, err := telemetry.FindTarget("http://127.0.0.1:4318", func(string) string { return "" })
 	if err != nil {
@@ -55,8 +55,8 @@ func ExampleNewTracer() {
 	// Output:
 }
 
-// TestSpanAttributes checks that spans have the attributes of the conventions, that the resource
-// names the sender, and that the standard variables are respected.
+// TestSpanAttributes checks that spans have the attributes required by the conventions, that the
+// resource names the sender, and that the standard variables are respected.
 func TestSpanAttributes(t *testing.T) {
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
 	var mu sync.Mutex
@@ -125,7 +125,7 @@ tools/call: mcp.session.id=s1 network.transport=tcp network.protocol.name=http m
 	}
 }
 
-// others makes the spans of calls that end in other ways.
+// others creates the spans of calls that end in other ways.
 func others(t *testing.T, o admission.Observer) {
 	for _, c := range []struct {
 		method, tool string
@@ -142,7 +142,7 @@ func others(t *testing.T, o admission.Observer) {
 	}
 }
 
-// attributes writes attributes on one line.
+// attributes formats attributes on one line.
 func attributes(all []*common.KeyValue) string {
 	var b bytes.Buffer
 	for i, a := range all {

@@ -11,7 +11,7 @@ import (
 func TestMain(m *testing.M) { leftover.Main(m) }
 
 // TestAskingRequiresTerminal checks that nothing is asked if the input is not a terminal. The tests
-// of cmd/petrigate use real terminals.
+// in cmd/petrigate use real terminals.
 func TestAskingRequiresTerminal(t *testing.T) {
 	const want = "standard input is not a terminal"
 	in := strings.NewReader("y\ny\n")

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// TestCheckAddress checks that without encryption nothing leaves the machine, whatever a name
-// resolves to, and that nothing is posted to metadata services of clouds.
+// TestCheckAddress checks that nothing is sent to other machines without encryption, whatever a
+// name resolves to, and that nothing is posted to the metadata services of clouds.
 func TestCheckAddress(t *testing.T) {
 	for _, c := range []struct {
 		address string
@@ -29,8 +29,8 @@ func TestCheckAddress(t *testing.T) {
 	}
 }
 
-// TestTrackerLimitsEachPrincipal checks that one user cannot displace the approvals of others, and
-// that the log says once that there are too many.
+// TestTrackerLimitsEachPrincipal checks that one user's approvals cannot displace those of others,
+// and that the log says only once that there are too many.
 func TestTrackerLimitsEachPrincipal(t *testing.T) {
 	s := newTracker()
 	var work sync.WaitGroup
@@ -77,8 +77,8 @@ func TestTrackerLimitsEachPrincipal(t *testing.T) {
 	}
 }
 
-// TestEndFinishedReturnsNextExpiry checks that finished approvals are ended and that the next
-// expiry is returned.
+// TestEndFinishedReturnsNextExpiry checks that finished approvals are no longer tracked and that
+// the next expiry is returned.
 func TestEndFinishedReturnsNextExpiry(t *testing.T) {
 	s := newTracker()
 	var work sync.WaitGroup
@@ -96,8 +96,8 @@ func TestEndFinishedReturnsNextExpiry(t *testing.T) {
 	}
 }
 
-// FuzzAnswer checks that an accepted body has every member once, as a string, and one of the two
-// decisions.
+// FuzzAnswer checks that an accepted body contains each member exactly once, as a string, and one
+// of the two decisions.
 func FuzzAnswer(f *testing.F) {
 	nonce := signer{[]byte("secret")}.nonceText(operator.ApprovalInfo{})
 	for _, body := range []string{

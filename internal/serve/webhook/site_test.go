@@ -30,10 +30,10 @@ func TestMain(m *testing.M) { leftover.Main(m) }
 
 const (
 	secret   = "correct horse battery staple"
-	patience = 30 * time.Second // limit for an expected event
+	patience = 30 * time.Second // limit for waiting for an event
 )
 
-// A delivery is one POST to the operator's system.
+// A delivery is a POST to the operator's system.
 type delivery struct {
 	Event, Delivery, ID, State, Upstream, Tool, SHA256, Client, Question, Nonce, Answer, Approve, Deny, Channel, Actor, Reason string
 
@@ -46,14 +46,15 @@ type delivery struct {
 	body   []byte
 }
 
-// setup configures a site.
+// A setup configures a site.
 type setup struct {
 	rules   string                                   // empty: require human-approval before deploy
-	respond func(http.ResponseWriter, *http.Request) // response of the system; nil: 202
+	respond func(http.ResponseWriter, *http.Request) // responds on behalf of the system; nil: 202
 	change  func(*webhook.Options, *proxy.Options)   // may be nil
 }
 
-// A site is a real proxy with one client and one server, a hook, and the operator's system.
+// A site consists of a real proxy with one client and one server, a hook, and the operator's
+// system.
 type site struct {
 	t        *testing.T
 	executed *testserver.Log
@@ -64,13 +65,13 @@ type site struct {
 	logged   *lockedBuffer
 
 	mu      sync.Mutex
-	skew    time.Duration // offset of the hook's clock
+	skew    time.Duration // how far the hook's clock is ahead
 	in      io.Writer
 	calls   int
 	replies map[string]chan string
 }
 
-// later implements Approvals for a hook that is created before its proxy.
+// A later implements Approvals for a hook that is created before its proxy.
 type later struct{ *proxy.Proxy }
 
 func start(t *testing.T, s setup) *site {
@@ -135,14 +136,14 @@ func (s *site) clock() time.Time {
 	return time.Now().Add(s.skew)
 }
 
-// shift moves the clock of the hook forward.
+// shift moves the hook's clock forward.
 func (s *site) shift(by time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.skew = by
 }
 
-// receive plays the system: it verifies the signature of each POST.
+// receive acts as the operator's system and verifies the signature of each POST.
 func (s *site) receive(respond func(http.ResponseWriter, *http.Request), w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	d := delivery{header: r.Header, body: body}
@@ -160,7 +161,7 @@ func (s *site) receive(respond func(http.ResponseWriter, *http.Request), w http.
 	}
 }
 
-// waiting returns the pending approval, as soon as there is one.
+// waiting waits until an approval is pending and returns its ID.
 func (s *site) waiting() string {
 	s.t.Helper()
 	for {
@@ -178,7 +179,7 @@ func (s *site) waiting() string {
 	}
 }
 
-// next returns the next message to the system.
+// next returns the next message that the system receives.
 func (s *site) next(event string) delivery {
 	s.t.Helper()
 	select {
@@ -238,7 +239,7 @@ func (s *site) write(line string) {
 	}
 }
 
-// send sends a request and returns the channel of its response.
+// send sends a request and returns a channel that receives the response.
 func (s *site) send(line, id string) <-chan string {
 	reply := make(chan string, 1)
 	s.mu.Lock()
@@ -269,7 +270,7 @@ func (s *site) reply(from <-chan string) string {
 	}
 }
 
-// ran checks how often a tool was executed.
+// ran checks how many times a tool was executed.
 func (s *site) ran(tool string, want int) {
 	s.t.Helper()
 	if n := s.executed.Executed(tool); n != want {
@@ -277,7 +278,7 @@ func (s *site) ran(tool string, want int) {
 	}
 }
 
-// pending checks that an approval still waits.
+// pending checks that an approval is still pending.
 func (s *site) pending(id string) {
 	s.t.Helper()
 	if state := s.proxy.ApprovalState(id); state != operator.Pending {
@@ -285,7 +286,7 @@ func (s *site) pending(id string) {
 	}
 }
 
-// post posts a body with headers given as alternating names and values.
+// post posts a body with the given headers, listed as alternating names and values.
 func (s *site) post(url string, body []byte, headers ...string) (status int, said string) {
 	s.t.Helper()
 	return s.do(http.MethodPost, url, body, headers...)
@@ -322,11 +323,11 @@ func say(d delivery, decision, actor string) string {
 	return `{"id":"` + d.ID + `","nonce":"` + d.Nonce + `","decision":"` + decision + `","actor":"` + actor + `","reason":"checked"}`
 }
 
-// A lockedBuffer is a log that can be read while it is written.
+// A lockedBuffer is a log that can be read while it is being written.
 type lockedBuffer struct {
 	mu      sync.Mutex
 	b       strings.Builder
-	written chan struct{} // closed with the next line; nil: no waiter
+	written chan struct{} // closed when the next line is written; nil if no one waits
 }
 
 func (b *lockedBuffer) Write(p []byte) (int, error) {
@@ -345,7 +346,7 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-// says waits until the log contains a text.
+// says waits until the log contains the given text.
 func (s *site) says(text string) {
 	s.t.Helper()
 	for {

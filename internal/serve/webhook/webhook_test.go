@@ -26,7 +26,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// sign signs like a system that implements the documentation.
+// sign creates a signature as a system that follows the documentation does.
 func sign(secret string, body []byte, at time.Time) string {
 	t := fmt.Sprint(at.Unix())
 	m := hmac.New(sha256.New, []byte(secret))
@@ -34,7 +34,7 @@ func sign(secret string, body []byte, at time.Time) string {
 	return "t=" + t + ",v1=" + hex.EncodeToString(m.Sum(nil))
 }
 
-// signed verifies a POST like such a system.
+// signed verifies a POST as such a system does.
 func signed(h http.Header, body []byte) bool {
 	given := h.Get("X-Petrigate-Signature")
 	var t int64
@@ -44,8 +44,8 @@ func signed(h http.Header, body []byte) bool {
 	return given == sign(secret, body, time.Unix(t, 0)) && time.Since(time.Unix(t, 0)).Abs() < time.Minute
 }
 
-// TestSignedAnswerEndsWait checks that a call waits for the system, that the system learns what
-// would run, and that it is told when the approval has ended.
+// TestSignedAnswerEndsWait checks that a call waits for the system's answer, that the system learns
+// what would run, and that it is notified when the approval has ended.
 func TestSignedAnswerEndsWait(t *testing.T) {
 	for decision, runs := range map[string]int{"approve": 1, "deny": 0} {
 		t.Run(decision, func(t *testing.T) {
@@ -81,8 +81,8 @@ func TestSignedAnswerEndsWait(t *testing.T) {
 	}
 }
 
-// TestLinkAnswersOnPostOnly checks that a GET of a link changes nothing, and that a POST counts
-// once.
+// TestLinkAnswersOnPostOnly checks that a GET request to a link changes nothing, and that a POST
+// request counts once.
 func TestLinkAnswersOnPostOnly(t *testing.T) {
 	for _, approve := range []bool{true, false} {
 		s := start(t, setup{})
@@ -125,8 +125,8 @@ func TestLinkAnswersOnPostOnly(t *testing.T) {
 	}
 }
 
-// TestPageHeaders checks that a page runs no script and cannot be framed or cached, and that its
-// address is not sent as a referrer.
+// TestPageHeaders checks that the page runs no script, cannot be framed or cached, and does not
+// reveal its address as a referrer.
 func TestPageHeaders(t *testing.T) {
 	s := start(t, setup{})
 	s.call("deploy", `{}`)
@@ -148,8 +148,8 @@ func TestPageHeaders(t *testing.T) {
 	}
 }
 
-// TestForgedAnswersAreRefused covers C005 and C006: only a signed answer about this very approval
-// counts.
+// TestForgedAnswersAreRefused covers C005 and C006: only a signed answer about exactly this
+// approval counts.
 func TestForgedAnswersAreRefused(t *testing.T) {
 	s := start(t, setup{})
 	s.call("deploy", `{"n":1}`)
@@ -281,8 +281,8 @@ func TestForgedLinksAreRefused(t *testing.T) {
 	s.ran("deploy", 0)
 }
 
-// TestAnswerCountsOnce checks that an answer counts once, and not for a later approval of the same
-// call.
+// TestAnswerCountsOnce checks that an answer counts only once, and not for a later approval of the
+// same call.
 func TestAnswerCountsOnce(t *testing.T) {
 	s := start(t, setup{})
 	call := s.call("deploy", `{}`)
@@ -313,11 +313,11 @@ func TestAnswerCountsOnce(t *testing.T) {
 	s.ran("deploy", 1)
 }
 
-// TestLateAnswerIsRefused checks that an answer after the end of the approval has no effect, and
-// that silence is not an approval.
+// TestLateAnswerIsRefused checks that an answer has no effect once the approval has ended, and that
+// silence does not approve anything.
 func TestLateAnswerIsRefused(t *testing.T) {
 	s := start(t, setup{rules: "require human-approval via webhook before deploy\n", change: func(_ *webhook.Options, o *proxy.Options) {
-		o.Approval.Expire = 2 * time.Second // the event is posted before that
+		o.Approval.Expire = 2 * time.Second // the event is posted earlier than that
 	}})
 	call := s.call("deploy", `{}`)
 	d := s.next("asked")
@@ -336,8 +336,8 @@ func TestLateAnswerIsRefused(t *testing.T) {
 	s.ran("deploy", 0)
 }
 
-// TestFailingSystemApprovesNothing covers C005: no response to a POST approves a call. Waiting
-// calls stay open on other channels, and the status and, once, the log report the failure.
+// TestFailingSystemApprovesNothing covers C005: no response to a POST can approve a call. Waiting
+// calls remain open on other channels. The status reports the failure, and the log reports it once.
 func TestFailingSystemApprovesNothing(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("a redirect was followed: %s %s", r.Method, r.URL)
@@ -376,14 +376,14 @@ func TestFailingSystemApprovesNothing(t *testing.T) {
 }
 
 // TestUnknownCertificateIsRefused checks that events are posted only to a TLS server whose
-// certificate is signed by a configured authority. Otherwise the log names the reason, and the
-// other channels still work.
+// certificate is signed by a configured authority. For any other server, the log contains the
+// reason, and the other channels still work.
 func TestUnknownCertificateIsRefused(t *testing.T) {
 	got := map[bool]chan string{true: make(chan string, 10), false: make(chan string, 10)} // true: expected requests, false: forbidden ones
 	system := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		got[r.URL.Path == "/hooks/T0001/known"] <- r.URL.Path
 	}))
-	system.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes
+	system.Config.ErrorLog = log.New(io.Discard, "", 0) // ignore failed handshakes
 	system.StartTLS()
 	t.Cleanup(system.Close)
 	roots := system.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
@@ -421,7 +421,7 @@ func TestUnknownCertificateIsRefused(t *testing.T) {
 	}
 }
 
-// told is a log that signals each line.
+// A told is a log that signals each line.
 type told struct {
 	slog.Handler
 	lines chan<- struct{}
@@ -433,7 +433,7 @@ func (l told) Handle(ctx context.Context, r slog.Record) error {
 	return err
 }
 
-// TestResponseIsIgnored checks that the body of the response to a POST is not interpreted.
+// TestResponseIsIgnored checks that the response body of a POST is not interpreted.
 func TestResponseIsIgnored(t *testing.T) {
 	for _, body := range []string{
 		`{"approved":true}`, `{"approved":"false"}`, `{"approved":1}`, `{"decision":"approve"}`, `approve`, "\x00\xff", `{"decision":`, strings.Repeat("x", 1<<20),
@@ -460,8 +460,8 @@ func TestUnresolvedHostGetsNothing(t *testing.T) {
 	}
 }
 
-// TestSystemGetsMissedApprovals checks that a system that was down gets the approvals that still
-// wait.
+// TestSystemGetsMissedApprovals checks that a system that was down receives the approvals that are
+// still pending.
 func TestSystemGetsMissedApprovals(t *testing.T) {
 	var mu sync.Mutex
 	tries := 0
@@ -525,8 +525,8 @@ func TestConcurrentAnswersCountOnce(t *testing.T) {
 	}
 }
 
-// TestMaskedArgumentsAreNotSent covers C026: masked values are in no message and on no page. Their
-// names, and the size and hash of all arguments, are.
+// TestMaskedArgumentsAreNotSent covers C026: no message and no page contains masked values. They
+// contain only the names of these values, and the size and hash of all arguments.
 func TestMaskedArgumentsAreNotSent(t *testing.T) {
 	const args = `{"to":"prod","password":"hunter2","card":{"pin":"4711"}}`
 	for mode, want := range map[string]string{
@@ -554,8 +554,8 @@ func TestMaskedArgumentsAreNotSent(t *testing.T) {
 	}
 }
 
-// TestLongArgumentsAreLeftOut checks that arguments that are too long for a message are left out
-// with a note, and that the page of the link shows them in full.
+// TestLongArgumentsAreLeftOut checks that arguments that are too long for a message are replaced by
+// a note, and that the page that the link opens shows them in full.
 func TestLongArgumentsAreLeftOut(t *testing.T) {
 	s := start(t, setup{})
 	long := `{"a":"` + strings.Repeat("x", 100<<10) + `rm -rf"}`
@@ -570,7 +570,7 @@ func TestLongArgumentsAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestHiddenCharactersAreEscaped covers C011, C012 and C013: characters that would hide something
+// TestHiddenCharactersAreEscaped covers C011, C012 and C013: characters that could hide something
 // are escaped in messages and pages.
 func TestHiddenCharactersAreEscaped(t *testing.T) {
 	s := start(t, setup{})
@@ -584,8 +584,8 @@ func TestHiddenCharactersAreEscaped(t *testing.T) {
 	}
 }
 
-// TestAnswersOfOnePersonCountOnce checks that answers of the webhook count as one person, unless
-// the system names two in signed answers.
+// TestAnswersOfOnePersonCountOnce checks that all answers from the webhook count as one person,
+// unless the system names two people in signed answers.
 func TestAnswersOfOnePersonCountOnce(t *testing.T) {
 	link := func(s *site, d delivery) int { status, _ := s.post(d.Approve, nil); return status }
 	by := func(actor string) func(*site, delivery) int {
@@ -626,8 +626,8 @@ func TestAnswersOfOnePersonCountOnce(t *testing.T) {
 	}
 }
 
-// TestRuleForOtherChannelIsNotPosted checks that an approval whose rule names another channel is
-// not posted.
+// TestRuleForOtherChannelIsNotPosted checks that an approval is not posted if its rule requires a
+// different channel.
 func TestRuleForOtherChannelIsNotPosted(t *testing.T) {
 	s := start(t, setup{rules: "require human-approval via cli before push\nrequire human-approval before deploy\n"})
 	push := s.call("push", `{}`)
@@ -656,7 +656,7 @@ func TestAnswerFasterThanResponse(t *testing.T) {
 }
 
 // TestAnswerCountsAtAnyReplica checks that an answer counts at any process with the same database
-// and secret, once for all of them, even if the process that asked has ended.
+// and secret, once for all of them, even if the process that has asked has ended.
 func TestAnswerCountsAtAnyReplica(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state", "state.db")
