@@ -29,12 +29,12 @@ type testProxy struct {
 	t      *testing.T
 	proxy  *proxy.Proxy
 	socket *control.Server
-	ahead  atomic.Int64 // offset of its clock, in nanoseconds
+	ahead  atomic.Int64 // how far its clock is ahead, in nanoseconds
 	calls  io.Writer
 	lines  *bufio.Reader
 }
 
-// runtimeDir returns a directory for control sockets. Its path is short enough for a socket.
+// runtimeDir returns a directory for control sockets whose path is short enough.
 func runtimeDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pg-")
@@ -94,7 +94,7 @@ func startTestProxy(t *testing.T, dir, text string, changes ...func(*proxy.Optio
 	return o
 }
 
-// call calls a tool and returns the response line.
+// call calls a tool and returns the line with the response.
 func (o *testProxy) call(tool, args string) string {
 	o.t.Helper()
 	if _, err := fmt.Fprintf(o.calls, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", tool, args); err != nil {
@@ -107,7 +107,7 @@ func (o *testProxy) call(tool, args string) string {
 	return line
 }
 
-// requestApproval makes a call that waits for a person and returns the id of its approval.
+// requestApproval makes a call that requires an approval and returns the approval's ID.
 func (o *testProxy) requestApproval(tool, args string) string {
 	o.t.Helper()
 	answer := o.call(tool, args)
@@ -119,7 +119,7 @@ func (o *testProxy) requestApproval(tool, args string) string {
 	return id
 }
 
-// requireState reports an error unless the approval is in the state.
+// requireState fails the test unless the approval is in the given state.
 func (o *testProxy) requireState(id string, want operator.ApprovalState) operator.ApprovalInfo {
 	o.t.Helper()
 	a, err := o.proxy.Approval(id)
@@ -135,7 +135,7 @@ const (
 )
 
 // TestWatchAsksOneQuestionAtATime checks that a person answers one question after the other. Only
-// input typed after a question was shown counts, and Enter alone does not answer it.
+// input typed after a question was shown counts, and pressing Enter alone does not answer it.
 func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	dir := runtimeDir(t)
 	env := []string{"PETRIGATE_RUNTIME_DIR=" + dir}
@@ -144,7 +144,7 @@ func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	o := startTestProxy(t, dir, askDeploy)
 	w.expect("No pending calls (running proxies: 1). q quits.")
 
-	w.keys("y\ny") // typed before any question: a full line and the start of another
+	w.keys("y\ny") // typed before any question: a complete line and the beginning of another
 	w.expect("y\r\ny")
 	id := o.requestApproval("deploy", `{"to":"production"}`)
 	w.expect("Allow deploy on upstream prod?")
@@ -196,9 +196,10 @@ func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 	}
 }
 
-// TestWatchGivesGrantAfterSecondYes checks how a person approves a call and similar calls: the
-// person says for how long and what must stay the same, sees what that allows, and confirms. Input
-// typed ahead does not confirm, and each step can be left.
+// TestWatchGivesGrantAfterSecondYes checks how a person approves a call together with similar
+// calls: the person specifies for how long and which arguments must stay the same, sees what that
+// would allow, and confirms. Input typed in advance does not confirm, and each step can be
+// canceled.
 func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 	dir := runtimeDir(t)
 	w := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 200, "approvals", "watch")
@@ -252,8 +253,8 @@ func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 }
 
 // TestWatchMovesOnWhenAnsweredElsewhere checks that watch reports an approval that was answered
-// elsewhere or has expired, and shows the next question. A line begun for the earlier question does
-// not answer the next one.
+// elsewhere or has expired, and then shows the next question. A line begun for the earlier question
+// does not answer the next one.
 func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
 	dir := runtimeDir(t)
 	o := startTestProxy(t, dir, askDeploy)
@@ -262,7 +263,7 @@ func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
 	w.expect("Approval " + denied)
 	w.expect(prompt)
 	expires = o.requestApproval("deploy", `{"n":2}`)
-	w.keys("y") // and then it is answered elsewhere
+	w.keys("y") // it is answered elsewhere afterwards
 	w.expect("y")
 	if err := o.proxy.Resolve(denied, false, "b\x1bob", "not now"); err != nil {
 		t.Fatal(err)
@@ -294,8 +295,8 @@ func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
 	second.requireState(other, operator.Pending)
 }
 
-// TestWatchEndsWithoutAnswer checks that the end of input, an interrupt and a hang-up end watch and
-// answer nothing.
+// TestWatchEndsWithoutAnswer checks that the end of the input, an interrupt and a hang-up each end
+// watch without answering anything.
 func TestWatchEndsWithoutAnswer(t *testing.T) {
 	for name, keys := range map[string]string{"end of input": "\x04", "half a line and the end": "y\x04\x04", "interrupt": "\x03", "interrupt in the line": "y\x03"} {
 		for _, denying := range []bool{false, true} {
@@ -345,7 +346,7 @@ func TestWatchLeavesQuestionForSecondApprover(t *testing.T) {
 	o.requireState(id, operator.Pending)
 }
 
-// TestPINIsHiddenAtTerminal checks that watch and approve ask for the PIN where approvals need one,
+// TestPINIsHiddenAtTerminal checks that watch and approve ask for the PIN if approvals require one,
 // and that the typed PIN is not shown.
 func TestPINIsHiddenAtTerminal(t *testing.T) {
 	const secret = "correct horse"
@@ -398,8 +399,8 @@ func TestPINIsHiddenAtTerminal(t *testing.T) {
 	}
 }
 
-// TestEachProxyAsksForItsOwnPIN checks that each proxy that needs a PIN is named, asks for its own
-// PIN, and gets no other.
+// TestEachProxyAsksForItsOwnPIN checks that each proxy that requires a PIN is named, and receives
+// its own PIN and no other.
 func TestEachProxyAsksForItsOwnPIN(t *testing.T) {
 	dir, secrets, offices := runtimeDir(t), map[string]string{}, map[string]*testProxy{}
 	for _, secret := range []string{"correct horse", "battery staple", ""} {
@@ -459,8 +460,8 @@ func TestEachProxyAsksForItsOwnPIN(t *testing.T) {
 	}
 }
 
-// TestAcceptRequiresYesAtTerminal checks that accept shows the change at a terminal and accepts
-// only a yes.
+// TestAcceptRequiresYesAtTerminal checks that accept shows the change at a terminal and accepts it
+// only after a yes.
 func TestAcceptRequiresYesAtTerminal(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tools.json")
 	write(t, file, `{"version":1,"tools":[{"server":"prod","tool":"deploy","since":"2026-01-02T03:04:05Z","by":"ann","definition":{"description":"Deploys."}}]}`)
@@ -526,8 +527,8 @@ func TestPINCommandAsksTwice(t *testing.T) {
 	}
 }
 
-// TestApproveRequiresYesAfterQuestion checks that approve shows the call at a terminal and accepts
-// only a yes typed after that.
+// TestApproveRequiresYesAfterQuestion checks that approve shows the call at a terminal, and that
+// only a yes typed afterwards counts.
 func TestApproveRequiresYesAfterQuestion(t *testing.T) {
 	for name, tt := range map[string]struct {
 		keys  string
@@ -609,7 +610,7 @@ func TestApproveForShowsWhatElsePasses(t *testing.T) {
 }
 
 // TestWatchJSONPrintsChanges checks that watch --json prints a line for each pending approval and
-// for each change, and answers nothing.
+// for each change, and does not answer anything.
 func TestWatchJSONPrintsChanges(t *testing.T) {
 	dir := runtimeDir(t)
 	o := startTestProxy(t, dir, askDeploy)
@@ -663,8 +664,8 @@ func TestWatchJSONPrintsChanges(t *testing.T) {
 	}
 }
 
-// TestApprovalListFitsTerminal checks that each line of the list fits the terminal if its parts can
-// be shortened enough.
+// TestApprovalListFitsTerminal checks that all lines of the list fit the terminal, provided that
+// their parts can be shortened enough.
 func TestApprovalListFitsTerminal(t *testing.T) {
 	dir := runtimeDir(t)
 	o := startTestProxy(t, dir, askDeploy)

@@ -13,7 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// extraArguments holds the arguments that check needs in addition to the example of a code.
+// extraArguments contains the arguments that petrigate check needs in addition to the example for a
+// code.
 var extraArguments = map[string][]string{
 	"E202": {"--live"}, // check --live tries to start what W204 only looks for
 	"W101": {"--tools", "tools.json"},
@@ -21,7 +22,7 @@ var extraArguments = map[string][]string{
 	"W305": {"--max-states", "1"},
 }
 
-// baseOnPage is the base.yaml of the examples for E112 and E113.
+// baseOnPage is the file base.yaml in the examples for E112 and E113.
 const baseOnPage = `base: { name: acme, version: 1 }
 rules:
   - inline: |
@@ -29,8 +30,9 @@ rules:
       require human-approval before bash unless look
 `
 
-// TestCodesPageExamples checks the examples on the page of codes, except those of rule lines, which
-// package rules checks: the first text of an entry has exactly that problem, the second has none.
+// TestCodesPageExamples checks the examples on the page about codes, except those with rules, which
+// package rules checks: the first text in an entry must have exactly that problem, and the second
+// must have none.
 func TestCodesPageExamples(t *testing.T) {
 	page, err := os.ReadFile("../../docs/codes.md")
 	if err != nil {
@@ -84,7 +86,7 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// codesOf returns the distinct codes of the problems in a text.
+// codesOf returns the codes of the problems in a text, without duplicates.
 func codesOf(t *testing.T, kind, text string, arguments []string) []string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -116,7 +118,7 @@ func codesOf(t *testing.T, kind, text string, arguments []string) []string {
 		write(t, "page.net.yaml", text)
 		of(append([]string{"check", "--json", "--net", "page.net.yaml"}, arguments...)...)
 	}
-	if out.Len() == 0 { // with --live check reports on stderr why a configuration cannot start
+	if out.Len() == 0 { // with --live, check explains on stderr why a configuration cannot start
 		return uniqueCodes(regexp.MustCompile(`\[([A-Z]\d{3})\]: `).FindAllStringSubmatch(errs.String(), -1))
 	}
 	var report struct {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A proxyProcess is a proxy over stdio in front of a server started by a shell. The tests end it in
-// ways that it does not expect.
+// A proxyProcess is a proxy over stdio, in front of a server that a shell starts. The tests end it
+// in ways that it does not expect.
 type proxyProcess struct {
 	cmd    *exec.Cmd
 	dir    string
@@ -59,7 +59,7 @@ func startProxyProcess(t *testing.T) *proxyProcess {
 	return d
 }
 
-// waitForLog reads the log up to a line that contains text.
+// waitForLog reads the log up to a line that contains the given text.
 func (d *proxyProcess) waitForLog(t *testing.T, text string) {
 	t.Helper()
 	for {
@@ -73,7 +73,7 @@ func (d *proxyProcess) waitForLog(t *testing.T, text string) {
 	}
 }
 
-// waitUntilGone waits until the proxy and all processes that it started have ended.
+// waitUntilGone waits until the proxy and all processes that it has started have ended.
 func (d *proxyProcess) waitUntilGone(t *testing.T) {
 	t.Helper()
 	rest, _ := io.ReadAll(d.stderr)
@@ -84,8 +84,8 @@ func (d *proxyProcess) waitUntilGone(t *testing.T) {
 	waitUntil(t, "nothing is left", func() bool { return len(processesOf(d.dir)) == 0 })
 }
 
-// TestKilledProxyLeavesNoProcess covers F005: a killed proxy leaves no process behind, even if a
-// shell stands between the proxy and its server.
+// TestKilledProxyLeavesNoProcess covers F005: a killed proxy leaves no process behind, even if
+// there is a shell between the proxy and its server.
 func TestKilledProxyLeavesNoProcess(t *testing.T) {
 	d := startProxyProcess(t)
 	waitUntil(t, "the proxy, the shell and the server run", func() bool { return len(processesOf(d.dir)) >= 3 })
@@ -93,8 +93,8 @@ func TestKilledProxyLeavesNoProcess(t *testing.T) {
 	d.waitUntilGone(t)
 }
 
-// TestBrokenPipeEndsProxyInOrder covers E015: when the client stops reading responses without
-// saying so, the proxy shuts down in order and its audit log is complete.
+// TestBrokenPipeEndsProxyInOrder covers E015: if the client stops reading responses without notice,
+// the proxy shuts down in order and its audit log is complete.
 func TestBrokenPipeEndsProxyInOrder(t *testing.T) {
 	d := startProxyProcess(t)
 	_ = d.stdout.Close()
@@ -118,8 +118,8 @@ func TestBrokenPipeEndsProxyInOrder(t *testing.T) {
 	}
 }
 
-// TestProxyEndsWithUnreadOutput checks that the proxy shuts down in order even if its log and its
-// responses are no longer read.
+// TestProxyEndsWithUnreadOutput checks that the proxy shuts down in order even if no one reads its
+// log and its responses any more.
 func TestProxyEndsWithUnreadOutput(t *testing.T) {
 	d := startProxyProcess(t)
 	_ = d.log.Close()

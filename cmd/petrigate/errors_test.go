@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// long is a file name so long that no temporary name derived from it is valid.
+// long is a file name that is so long that no temporary name derived from it is valid.
 var long = strings.Repeat("a", 245) + ".rules"
 
-// failingCommands holds command lines with valid usage that fail. Leading words with a "=" set
+// failingCommands contains command lines that are valid but fail. Leading words with a "=" set
 // environment variables.
 var failingCommands = [][]string{
 	{"status"},
@@ -95,7 +95,7 @@ func filesOfErrors(t *testing.T) {
 `)
 }
 
-// nested creates nested folders in dir until their path is longer than the system allows.
+// nested creates nested directories in dir until their path is too long for the operating system.
 func nested(t *testing.T, dir string) {
 	t.Helper()
 	at, err := os.OpenRoot(dir)
@@ -133,7 +133,7 @@ func failure(t *testing.T, line []string) string {
 		cancel()
 		ctx = stopped
 	}
-	dir, err := os.Open(".") // a directory as standard input cannot be read
+	dir, err := os.Open(".") // a directory cannot be read as standard input
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // TestTrustAsksOncePerContent checks that a command that acts on a configuration found in the
-// working directory asks once at a terminal, and again after the file has changed. After a no it
-// starts nothing.
+// working directory asks once at a terminal, and again after the file has changed. If the answer is
+// no, it starts nothing.
 func TestTrustAsksOncePerContent(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	t.Chdir(dir)

@@ -15,12 +15,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// skippedVerbs holds the commands that read no configuration and would run for long.
+// skippedVerbs lists the commands that read no configuration and would run for a long time.
 var skippedVerbs = []string{"petrigate approvals watch", "petrigate demo", "petrigate demo-upstream", "petrigate wrap"}
 
-// TestVerbsOnlyReadUntrustedConfiguration runs every command, with each of its switches, in a
-// folder whose petrigate.yaml is hostile: no command may start or reach anything named there, or
-// read a variable or file.
+// TestVerbsOnlyReadUntrustedConfiguration runs each command, with each of its switches, in a folder
+// whose petrigate.yaml is hostile. No command may start or access anything named there, or read a
+// variable or file.
 func TestVerbsOnlyReadUntrustedConfiguration(t *testing.T) {
 	const secret = "the-secret-of-the-user"
 	peer := listening(t)
@@ -89,8 +89,8 @@ rules: "block delete"
 %[5]s
 `
 
-// commandLines returns the command lines to try for a command: with and without an argument, each
-// alone and with each of its switches.
+// commandLines returns the command lines to try for a command: with and without an argument, and
+// for either, without switches and with each switch.
 func commandLines(c *cobra.Command) (all [][]string) {
 	verb := strings.Fields(c.CommandPath())[1:]
 	for _, word := range []string{"", "claude-code", "notes", "read", ".", "petrigate.jsonl"} {
@@ -108,7 +108,7 @@ func commandLines(c *cobra.Command) (all [][]string) {
 	return append(all, slices.Concat([]string{"__complete"}, verb, []string{""}))
 }
 
-// eachVerb calls f for each runnable command that is not skipped.
+// eachVerb calls f for each runnable command, except for the skipped ones.
 func eachVerb(c *cobra.Command, f func(*cobra.Command)) {
 	if c.Runnable() && c.HasParent() && !slices.Contains(skippedVerbs, c.CommandPath()) {
 		f(c)

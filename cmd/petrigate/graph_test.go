@@ -10,7 +10,7 @@ import (
 )
 
 // TestExamplePicturesAreCurrent draws the nets of the examples and compares the result with the
-// pictures beside them. With -update-scripts it writes the pictures.
+// pictures in their folders. With -update-scripts, it writes the pictures.
 func TestExamplePicturesAreCurrent(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the last digit of a coordinate may be another one here")

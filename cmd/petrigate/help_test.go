@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// verbs returns all commands that a user can run, the root first.
+// verbs returns all commands that a user can run, starting with the root command.
 func verbs(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
@@ -55,7 +55,7 @@ func TestHelpIsComplete(t *testing.T) {
 	}
 }
 
-// TestHelpExamplesParse checks that the examples in the help are valid command lines.
+// TestHelpExamplesParse checks that the examples in help texts are valid command lines.
 func TestHelpExamplesParse(t *testing.T) {
 	shown := 0
 	for _, c := range verbs(quietRoot()) {
@@ -84,7 +84,7 @@ func TestHelpExamplesParse(t *testing.T) {
 	}
 }
 
-// split splits a line as a shell does, as far as the examples need it.
+// split splits a line as a shell does, as far as the examples require it.
 func split(line string) []string {
 	line, _, _ = strings.Cut(line, " > ")
 	var words []string
@@ -112,7 +112,7 @@ func TestRulesTopicParses(t *testing.T) {
 	}
 }
 
-// TestEnvironmentTopicNamesSettings checks that each setting named on the page is read.
+// TestEnvironmentTopicNamesSettings checks that the program reads each setting named on the page.
 func TestEnvironmentTopicNamesSettings(t *testing.T) {
 	var asked []string
 	_, err := config.Bare(config.Options{Env: func(name string) (string, bool) {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestInterruptReportsWaitingCall checks that a proxy with a waiting call reports the call at once
-// when it is interrupted, and that a second signal ends it.
+// TestInterruptReportsWaitingCall checks that a proxy with a waiting call reports the call
+// immediately when it is interrupted, and that a second signal ends the proxy.
 func TestInterruptReportsWaitingCall(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "petrigate.yaml")
@@ -31,7 +31,7 @@ func TestInterruptReportsWaitingCall(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // still running only if the test fails
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it is still running only if the test has failed
 	log := bufio.NewReader(stderr)
 	said := func(text string) (line map[string]any) {
 		for {
@@ -70,7 +70,7 @@ func TestInterruptReportsWaitingCall(t *testing.T) {
 	waitUntil(t, "nothing is left", func() bool { return len(processesOf(dir)) == 0 })
 }
 
-// postTo posts a message and returns the session id in the response. It returns "" if the proxy has
+// postTo posts a message and returns the session ID in the response. It returns "" if the proxy has
 // ended.
 func postTo(t *testing.T, url, session, message string) string {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(message))

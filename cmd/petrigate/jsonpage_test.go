@@ -22,7 +22,7 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// members collects the JSON member names in values of type t, at all levels.
+// members collects the JSON member names of type t, at all levels.
 func members(t reflect.Type, seen map[reflect.Type]bool, into map[string]bool) {
 	if seen[t] || t.PkgPath() == "time" {
 		return
@@ -44,8 +44,8 @@ func members(t reflect.Type, seen map[reflect.Type]bool, into map[string]bool) {
 	}
 }
 
-// TestJSONPageNamesEveryMember checks that docs/json.md names every member of every JSON answer,
-// under the command that prints it or, if several do, in the introduction.
+// TestJSONPageNamesEveryMember checks that docs/json.md names all members of all JSON answers, each
+// under the command that prints it or, if several commands do, in the introduction.
 func TestJSONPageNamesEveryMember(t *testing.T) {
 	text, err := os.ReadFile("../../docs/json.md")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestManualPageListsVerbsAndFlags checks that the page has each command with all of its flags, and
-// the help topics.
+// TestManualPageListsVerbsAndFlags checks that the page lists all commands with all of their flags,
+// and the help topics.
 func TestManualPageListsVerbsAndFlags(t *testing.T) {
 	var out bytes.Buffer
 	if code := run(t.Context(), []string{"man"}, stdio{in: strings.NewReader(""), out: &out, err: io.Discard}); code != exitOK {

@@ -37,8 +37,8 @@ func openTerminal(t *testing.T) (ours, theirs *os.File) {
 	return ours, theirs
 }
 
-// terminalCommand returns a wrap command with a rules file and these flags, whose standard error is
-// a terminal.
+// terminalCommand returns a wrap command with a rules file and the given flags. Its standard error
+// is a terminal.
 func terminalCommand(t *testing.T, theirs *os.File, rules, env string, flags ...string) *exec.Cmd {
 	t.Helper()
 	dir := t.TempDir()
@@ -51,8 +51,8 @@ func terminalCommand(t *testing.T, theirs *os.File, rules, env string, flags ...
 	return cmd
 }
 
-// outputAtTerminal runs wrap with these flags, makes two calls over stdio, one of them blocked by a
-// rule, and returns what appears on the terminal.
+// outputAtTerminal runs wrap with the given flags and makes two calls over stdio, one of which is
+// blocked by a rule. It returns what appears on the terminal.
 func outputAtTerminal(t *testing.T, env string, flags ...string) string {
 	t.Helper()
 	ours, theirs := openTerminal(t)
@@ -72,8 +72,8 @@ func outputAtTerminal(t *testing.T, env string, flags ...string) string {
 	return told.String()
 }
 
-// TestTerminalShowsApproval checks that the terminal shows that a call waits, who approved it, and
-// how it ended, in this order. With --quiet the last is missing.
+// TestTerminalShowsApproval checks that the terminal shows that a call is waiting, who has approved
+// it, and how it ended, in this order. With --quiet, how it ended is missing.
 func TestTerminalShowsApproval(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		var flags []string
@@ -101,8 +101,8 @@ func TestTerminalShowsApproval(t *testing.T) {
 	}
 }
 
-// outputOfApproval runs wrap with these flags, makes a call that waits for a person, approves it,
-// and returns what appears on the terminal.
+// outputOfApproval runs wrap with the given flags, makes a call that requires an approval, and
+// approves it. It returns what appears on the terminal.
 func outputOfApproval(t *testing.T, flags ...string) string {
 	t.Helper()
 	ours, theirs := openTerminal(t)
@@ -119,7 +119,7 @@ func outputOfApproval(t *testing.T, flags ...string) string {
 		t.Fatal(err)
 	}
 	_ = theirs.Close()
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // still running only if the test fails
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it is still running only if the test has failed
 	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"safe"}}`+"\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func outputOfApproval(t *testing.T, flags ...string) string {
 	if said, err := approve.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // the result
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // wait for the result
 		t.Fatal(err)
 	}
 	_ = in.Close()
@@ -149,7 +149,7 @@ func outputOfApproval(t *testing.T, flags ...string) string {
 }
 
 // TestTerminalShowsCalls checks that the terminal shows each call on a line, in color unless
-// NO_COLOR is set, and only problems with --quiet.
+// NO_COLOR is set, and that with --quiet it only shows problems.
 func TestTerminalShowsCalls(t *testing.T) {
 	plain := outputAtTerminal(t, "NO_COLOR=1")
 	for _, want := range []string{" run  petrigate ", " up   testserver ", " stop testserver.danger ", "(a.rules:1", " end  petrigate"} {

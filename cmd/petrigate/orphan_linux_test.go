@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
-// stubborn starts grandchildren that only SIGKILL ends: they ignore the end of their input and all
-// signals that ask them to end.
+// stubborn is a script that starts grandchildren which only SIGKILL ends, because they ignore the
+// end of their input and all signals that ask them to end.
 const stubborn = `
 sh -c 'trap "" TERM HUP INT; while :; do sleep 1; done' </dev/null &
 echo $! >> "$0"
@@ -25,12 +25,12 @@ exec cat >/dev/null
 `
 
 // TestWatchdogEndsGrandchildren checks that when petrigate is killed, the watchdog ends everything
-// that its servers started, and then itself.
+// that petrigate's servers have started, and then itself.
 func TestWatchdogEndsGrandchildren(t *testing.T) {
 	dir := t.TempDir()
 	binary, pids := testbinary.Path(t), filepath.Join(dir, "pids")
 	cmd := exec.Command(binary, "wrap", "--", "sh", "-c", stubborn, pids)
-	short, err := os.MkdirTemp("", "pg-") // the path of a socket must be short
+	short, err := os.MkdirTemp("", "pg-") // socket paths must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestWatchdogEndsGrandchildren(t *testing.T) {
 	})
 	t.Cleanup(func() {
 		for _, pid := range all {
-			if n, err := strconv.Atoi(pid); err == nil && t.Failed() { // if the test passed they have ended, and their ids may be in use again
+			if n, err := strconv.Atoi(pid); err == nil && t.Failed() { // if the test has passed, they have ended, and their IDs may be in use again
 				_ = syscall.Kill(n, syscall.SIGKILL)
 			}
 		}
@@ -73,7 +73,7 @@ func TestWatchdogEndsGrandchildren(t *testing.T) {
 	}
 }
 
-// waitUntil polls until ok returns true. It polls because other processes do not signal a change.
+// waitUntil polls until ok returns true, because other processes do not signal changes.
 func waitUntil(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	limit := time.NewTimer(agentLimit)
@@ -89,7 +89,7 @@ func waitUntil(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// stateOf returns the state letter of a process, or "" if the process does not exist.
+// stateOf returns the state letter of a process. It returns "" if the process does not exist.
 func stateOf(pid string) string {
 	fields := statOf(pid)
 	if len(fields) == 0 {
@@ -98,7 +98,7 @@ func stateOf(pid string) string {
 	return fields[0]
 }
 
-// statOf returns the fields of /proc/PID/stat after the process name.
+// statOf returns those fields of /proc/PID/stat that follow the process name.
 func statOf(pid string) []string {
 	b, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
@@ -117,7 +117,7 @@ func residentOf(pid string) string {
 	return "?"
 }
 
-// childNamed returns the id of the child process whose command line contains name.
+// childNamed returns the ID of the child process whose command line contains the given name.
 func childNamed(parent int, name string) string {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/docpage"
 )
 
-// TestPageCommandsParse checks every command on every page against the existing commands and flags.
+// TestPageCommandsParse checks that all commands on all pages use existing commands and flags.
 // Package examples compares the output of the commands.
 func TestPageCommandsParse(t *testing.T) {
 	commands := 0
@@ -32,7 +32,7 @@ func TestPageCommandsParse(t *testing.T) {
 	}
 }
 
-// TestInlineCommandsParse checks the commands between backticks in the text of the pages.
+// TestInlineCommandsParse checks the commands in inline code on the pages.
 func TestInlineCommandsParse(t *testing.T) {
 	commands := 0
 	code := regexp.MustCompile("`petrigate ([a-z][^`\n]*)`")
@@ -88,7 +88,7 @@ func commandsOf(t *testing.T, b docpage.Block, script string) (found [][]string)
 	return found
 }
 
-// validate returns the usage error of a command, without running it.
+// validate returns the usage error for a command without running it.
 func validate(words []string) error {
 	root := newRoot(stdio{})
 	c, rest, err := root.Find(words)

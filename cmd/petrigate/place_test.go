@@ -21,7 +21,7 @@ func TestActorIsAUser(t *testing.T) {
 	}
 	tests := []struct{ sudo, user, logname, want string }{
 		{"ann", "root", "root", "ann"}, {"", "bob", "x", "bob"}, {"", "", "carl", "carl"},
-		{"", "", "", me.Username}, // for example in a hook or a service
+		{"", "", "", me.Username}, // for example, in a hook or a service
 	}
 	for _, tt := range tests {
 		t.Setenv("SUDO_USER", tt.sudo)
@@ -34,8 +34,8 @@ func TestActorIsAUser(t *testing.T) {
 	}
 }
 
-// TestLogFormatFollowsOutput checks that the log is text where the configuration asks for it, and
-// JSON by default if the output is not a terminal.
+// TestLogFormatFollowsOutput checks that the log is text if the configuration asks for it, and that
+// by default it is JSON if the output is not a terminal.
 func TestLogFormatFollowsOutput(t *testing.T) {
 	for format, want := range map[string]string{"text": "WRN odd n=1\n", "json": `"msg":"odd","n":1}`, "auto": `"msg":"odd","n":1}`} {
 		var b bytes.Buffer
@@ -48,8 +48,8 @@ func TestLogFormatFollowsOutput(t *testing.T) {
 	}
 }
 
-// TestExcerptsShowNoSecrets checks the source lines of problems. A problem in YAML or JSON has none,
-// because the line may hold a secret of a server.
+// TestExcerptsShowNoSecrets checks the source lines of problems. A problem in YAML or JSON has no
+// source line, because the line may contain a server's secret.
 func TestExcerptsShowNoSecrets(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

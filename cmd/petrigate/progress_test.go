@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestProgressStaysOnOneLine checks that progress is shown on one line, not updated faster than a
-// person can read, and removed at the end.
+// TestProgressStaysOnOneLine checks that progress is shown on one line, is not updated faster than
+// a person can read, and is removed at the end.
 func TestProgressStaysOnOneLine(t *testing.T) {
 	var out strings.Builder
 	p := &progress{w: &out}

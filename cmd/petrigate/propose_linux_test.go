@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestInitWritesOnlyAfterYes checks that init at a terminal writes only after a yes typed after the
-// question.
+// TestInitWritesOnlyAfterYes checks that init at a terminal writes only after a yes that was typed
+// after the question.
 func TestInitWritesOnlyAfterYes(t *testing.T) {
 	for keys, want := range map[string]struct {
 		written bool
@@ -43,12 +43,12 @@ func TestInitWritesOnlyAfterYes(t *testing.T) {
 	}
 }
 
-// TestInitAgentAsksAboutTests checks that init AGENT asks at a terminal about each command whether
-// it runs the tests, then whether tests in pipes count, and then whether to write. If no test
-// counts, pushes wait for a person.
+// TestInitAgentAsksAboutTests checks that init AGENT at a terminal asks, for each command, whether
+// it runs the tests, then whether tests in pipes count, and finally whether to write. If no test
+// counts, pushes require an approval.
 func TestInitAgentAsksAboutTests(t *testing.T) {
 	for name, c := range map[string]struct {
-		keys    []string // an answer to each question
+		keys    []string // the answer to each question
 		written bool
 		rules   []string
 		without []string

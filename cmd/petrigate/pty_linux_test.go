@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A pty runs petrigate at its own terminal.
+// A pty runs petrigate on a terminal of its own.
 type pty struct {
 	t     *testing.T
 	us    *os.File // the user's end of the terminal
@@ -24,12 +24,12 @@ type pty struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	out     strings.Builder
-	seen    int // bytes of out that expect has consumed
+	seen    int // number of bytes of out that expect has consumed
 	over    bool
 	late    bool
 }
 
-// startPTY runs petrigate with these arguments at a terminal of the given width.
+// startPTY runs petrigate with the given arguments on a terminal of the given width.
 func startPTY(t *testing.T, env []string, columns int, args ...string) *pty {
 	t.Helper()
 	us, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -62,7 +62,7 @@ func startPTY(t *testing.T, env []string, columns int, args ...string) *pty {
 	}
 	p.ended.Go(p.read)
 	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill() // still running only if the test fails
+		_ = p.cmd.Process.Kill() // it is still running only if the test has failed
 		_ = p.cmd.Wait()
 		p.ended.Wait()
 		_ = us.Close()
@@ -89,7 +89,8 @@ func (p *pty) read() {
 	}
 }
 
-// expect waits until the terminal shows text after the text of the previous expect.
+// expect waits until the terminal shows the given text, after the text that the previous call of
+// expect has found.
 func (p *pty) expect(text string) {
 	p.t.Helper()
 	limit := time.AfterFunc(agentLimit, func() {
@@ -121,7 +122,7 @@ func (p *pty) keys(text string) {
 	}
 }
 
-// end waits until the program has ended, and returns its exit code and all of its output.
+// end waits until the program has ended. It returns the exit code and the complete output.
 func (p *pty) end() (code int, out string) {
 	p.t.Helper()
 	p.ended.Wait()

@@ -22,9 +22,9 @@ import (
 
 var updateScripts = flag.Bool("update-scripts", false, "rewrite the files that scripts compare with")
 
-// TestMain lets scripts run this test binary as petrigate, as a browser and as an MCP server.
+// TestMain lets scripts run this test binary as petrigate, as a browser, or as an MCP server.
 func TestMain(m *testing.M) {
-	if len(os.TempDir()) > 16 { // otherwise the paths of sockets would be too long
+	if len(os.TempDir()) > 16 { // otherwise, socket paths would be too long
 		_ = os.Setenv("TMPDIR", "/tmp")
 	}
 	testscript.Main(m, map[string]func(){
@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs testdata/script. Each file plays a user at a terminal, with agents connected to
-// proxies in the background.
+// TestScripts runs testdata/script. Each file acts as a user at a terminal, with agents that are
+// connected to proxies in the background.
 func TestScripts(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the scripts are written for a Unix system")
@@ -53,8 +53,8 @@ func TestScripts(t *testing.T) {
 				"USER":                  "ann",
 				"SUDO_USER":             "",
 				"PETRIGATE_CONFIG":      "",
-				"GORACE":                "atexit_sleep_ms=0", // otherwise each process would end a second late
-				"GOGC":                  "400",               // hundreds of short-lived processes: less garbage collection
+				"GORACE":                "atexit_sleep_ms=0", // otherwise, each process would end a second later
+				"GOGC":                  "400",               // less garbage collection, because there are hundreds of short-lived processes
 				"PETRIGATE_STARTUP":     "5m",                // on a busy machine a server may start slowly
 			} {
 				e.Setenv(name, value)
@@ -107,7 +107,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// hasPostgres reports whether tests may use a PostgreSQL server and its programs are installed.
+// hasPostgres reports whether the tests may use a PostgreSQL server and its programs are installed.
 func hasPostgres() bool {
 	for _, program := range []string{"psql", "pg_dump", "pg_restore"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -127,8 +127,8 @@ func nameDatabase(e *testscript.Env) {
 	e.Setenv("DSN", admin+" dbname="+name) // the last dbname counts
 }
 
-// scriptDir creates a directory for the directories of scripts. If -run selects only some scripts,
-// testscript leaves the common directory behind, empty; scriptDir removes it.
+// scriptDir creates a directory that will contain the directories of the scripts. If -run selects
+// only some scripts, testscript leaves the common directory behind, empty; scriptDir removes it.
 func scriptDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "")
@@ -136,21 +136,21 @@ func scriptDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		left, _ := filepath.Glob(filepath.Join(dir, "*")) // the pattern is valid
+		left, _ := filepath.Glob(filepath.Join(dir, "*")) // cannot fail: the pattern is valid
 		for _, path := range append(left, dir) {
-			_ = os.Remove(path) // removes it only if empty: -testwork keeps the files of scripts
+			_ = os.Remove(path) // removes the directory only if it is empty, because -testwork keeps the scripts' files
 		}
 	})
 	return dir
 }
 
-// processesOf finds processes whose environment contains the directory of a script. Without /proc
-// it finds none.
+// processesOf finds processes whose environment contains a script's directory. If /proc does not
+// exist, it finds none.
 func processesOf(dir string) []string {
 	var left []string
-	found, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
+	found, _ := filepath.Glob("/proc/[0-9]*/environ") // cannot fail: the pattern is valid
 	for _, path := range found {
-		// The slash matters: the name of one script may be a prefix of another.
+		// The slash matters, because the name of one script may be a prefix of another.
 		if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte(dir+"/")) {
 			line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")) // the process may have ended
 			left = append(left, string(bytes.ReplaceAll(line, []byte{0}, []byte(" "))))
@@ -159,7 +159,8 @@ func processesOf(dir string) []string {
 	return left
 }
 
-// exits CODE PROGRAM ARGS...: runs a program, which must end with this exit code.
+// exits implements the script command "exits CODE PROGRAM ARGS...", which runs a program that must
+// end with the given exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(argument(ts, neg, args, 2))
 	ts.Check(err)
@@ -176,7 +177,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// capture NAME REGEXP: sets a variable to the first group of the match in the last output.
+// capture implements the script command "capture NAME REGEXP", which sets a variable to the first
+// group of the match in the last output.
 func capture(ts *testscript.TestScript, neg bool, args []string) {
 	name := argument(ts, neg, args, 2)
 	match := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
@@ -186,7 +188,8 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(name, match[1])
 }
 
-// occupy NAME: sets a variable to an address that is already in use.
+// occupy implements the script command "occupy NAME", which sets a variable to an address that is
+// already in use.
 func occupy(ts *testscript.TestScript, neg bool, args []string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	ts.Check(err)
@@ -194,7 +197,8 @@ func occupy(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(argument(ts, neg, args, 1), l.Addr().String())
 }
 
-// certify NAME [expired]: writes a certificate for this machine, and its key.
+// certify implements the script command "certify NAME [expired]", which writes a certificate for
+// this machine, and its key.
 func certify(ts *testscript.TestScript, neg bool, args []string) {
 	valid := time.Hour
 	if len(args) == 2 && args[1] == "expired" {
@@ -203,7 +207,7 @@ func certify(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(testserver.Certify(ts.MkAbs(argument(ts, neg, args, 1)), 1, valid))
 }
 
-// argument returns the first argument, and fails unless there are at least n.
+// argument returns the first argument. It fails unless there are at least n arguments.
 func argument(ts *testscript.TestScript, neg bool, args []string, n int) string {
 	if neg || len(args) < n {
 		ts.Fatalf("wants %d arguments, and no !", n)
@@ -211,7 +215,7 @@ func argument(ts *testscript.TestScript, neg bool, args []string, n int) string 
 	return args[0]
 }
 
-// program returns the path of a program in the PATH of the script.
+// program returns the path of a program in the script's PATH.
 func program(ts *testscript.TestScript, name string) string {
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
 		path := filepath.Join(dir, name)

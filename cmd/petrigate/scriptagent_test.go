@@ -18,8 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// agentLimit is how long a script waits for a silent proxy. It only turns a test that hangs into
-// one that fails.
+// agentLimit is how long a script waits for a silent proxy. It only makes a test fail that would
+// otherwise hang.
 const agentLimit = 2 * time.Minute
 
 type agentsKey struct{}
@@ -29,12 +29,12 @@ type scriptAgent struct {
 	cmd     *exec.Cmd
 	stdin   io.WriteCloser
 	readers sync.WaitGroup
-	lastID  int // last request id chosen by the agent
+	lastID  int // last request ID chosen by the agent
 	said    transcript
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	replies map[string]string // by request id
+	replies map[string]string // keyed by request ID
 	impure  []string          // lines on stdout that are not messages
 	log     bytes.Buffer      // stderr
 	ended   bool              // stdout was closed
@@ -43,7 +43,8 @@ type scriptAgent struct {
 	waited  bool
 }
 
-// startProxy NAME ARGS...: runs petrigate with these arguments in the background.
+// startProxy implements the script command "proxy NAME ARGS...", which runs petrigate with the
+// given arguments in the background.
 func startProxy(ts *testscript.TestScript, neg bool, args []string) {
 	name := argument(ts, neg, args, 2)
 	agents := ts.Value(agentsKey{}).(map[string]*scriptAgent)
@@ -71,7 +72,7 @@ func startProxy(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// environ returns the environment of the script.
+// environ returns the script's environment.
 func environ(ts *testscript.TestScript) []string {
 	var env []string
 	for _, name := range []string{
@@ -106,7 +107,7 @@ func (a *scriptAgent) read(stdout io.Reader) {
 	}
 }
 
-// record stores a line from the proxy: a response under its id, or a line that is not a message.
+// record stores a line from the proxy, which is either a response or not a message.
 func (a *scriptAgent) record(line string) {
 	var m struct {
 		JSONRPC       string
@@ -143,7 +144,7 @@ func (a *scriptAgent) stderr() string {
 	return a.log.String()
 }
 
-// await waits until done, which is called with the lock held, returns true.
+// await waits until done returns true. It calls done with the lock held.
 func (a *scriptAgent) await(what string, done func() bool) error {
 	limit := time.AfterFunc(agentLimit, func() {
 		a.mu.Lock()
@@ -158,7 +159,7 @@ func (a *scriptAgent) await(what string, done func() bool) error {
 	return fmt.Errorf("waiting for %s: %w\n%s", what, errLate, a.killAndReport())
 }
 
-// errLate: the proxy sent nothing in time.
+// errLate means that the proxy has not sent anything in time.
 var errLate = errors.New("nothing came")
 
 func (a *scriptAgent) awaitLocked(what string, done func() bool) error {
@@ -183,7 +184,8 @@ func (a *scriptAgent) pure() error {
 	return nil
 }
 
-// end lets the proxy end, by closing its input or with a signal, and kills it if it does not end.
+// end makes the proxy end by closing its input or sending a signal. If the proxy does not end, it
+// is killed.
 func (a *scriptAgent) end(signal os.Signal) error {
 	if a.waited {
 		return a.exit
@@ -228,8 +230,8 @@ func (a *scriptAgent) show(ts *testscript.TestScript, ids ...string) {
 	}
 }
 
-// sendFile NAME FILE [ID...]: sends the lines of a file, and prints the responses to these
-// requests, or to all, in this order.
+// sendFile implements the script command "mcp NAME FILE [ID...]", which sends the lines of a file
+// and prints the responses to the given requests, or to all, in this order.
 func sendFile(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 2))
 	var ids []string
@@ -250,7 +252,8 @@ func sendFile(ts *testscript.TestScript, neg bool, args []string) {
 	a.show(ts, ids...)
 }
 
-// sayHello NAME: initializes a session of revision 2025-11-25.
+// sayHello implements the script command "hello NAME", which initializes a session of revision
+// 2025-11-25.
 func sayHello(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 1))
 	a.send(ts, `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},`+
@@ -258,8 +261,8 @@ func sayHello(ts *testscript.TestScript, neg bool, args []string) {
 	a.show(ts, `"hello"`)
 }
 
-// sendCall sends the tools/call that args describe (NAME TOOL [ARGUMENTS]) and returns its request
-// id.
+// sendCall sends the tools/call request that args describe (NAME TOOL [ARGUMENTS]) and returns its
+// ID.
 func (a *scriptAgent) sendCall(ts *testscript.TestScript, args []string) string {
 	a.lastID++
 	arguments := "{}"
@@ -271,14 +274,16 @@ func (a *scriptAgent) sendCall(ts *testscript.TestScript, args []string) string 
 	return id
 }
 
-// makeCall NAME TOOL [ARGUMENTS]: calls a tool and prints the response.
+// makeCall implements the script command "call NAME TOOL [ARGUMENTS]", which calls a tool and
+// prints the response.
 func makeCall(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 2))
 	a.show(ts, a.sendCall(ts, args))
 }
 
-// castCall NAME TOOL [ARGUMENTS]: calls a tool without waiting for the response. It returns when
-// the proxy has received the call, which the response to a later ping proves.
+// castCall implements the script command "cast NAME TOOL [ARGUMENTS]", which calls a tool without
+// waiting for the response. It returns when the proxy has received the call, as the response to a
+// later ping proves.
 func castCall(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 2))
 	ping := `"after ` + a.sendCall(ts, args) + `"`
@@ -286,13 +291,15 @@ func castCall(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(a.await("the reply to a ping", func() bool { return a.replies[ping] != "" }))
 }
 
-// awaitReply NAME: prints the response to the last call.
+// awaitReply implements the script command "reply NAME", which prints the response to the last
+// call.
 func awaitReply(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 1))
 	a.show(ts, fmt.Sprintf("%d", a.lastID))
 }
 
-// awaitText NAME REGEXP: waits until the stderr of a proxy matches, and prints all of it.
+// awaitText implements the script command "heard NAME REGEXP", which waits until a proxy's stderr
+// matches, and prints all of it.
 func awaitText(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 2))
 	pattern := regexp.MustCompile("(?m)" + args[1])
@@ -301,18 +308,20 @@ func awaitText(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// signals holds the signals that scripts can send.
+// signals contains the signals that scripts can send.
 var signals = map[string]os.Signal{"term": syscall.SIGTERM, "hup": syscall.SIGHUP}
 
-// raise NAME term|hup: sends a signal to a proxy, which continues to run.
+// raise implements the script command "raise NAME term|hup", which sends a signal to a proxy that
+// continues to run.
 func raise(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 2))
 	ts.Check(a.cmd.Process.Signal(signals[args[1]]))
 }
 
-// hangUp NAME [term|hup] [CODE]: closes the input of a proxy, or ends it with a signal, and prints
-// its stderr. The proxy must end with the exit code, with only the protocol on stdout, and leave no
-// socket and no process.
+// hangUp implements the script command "hangup NAME [term|hup] [CODE]", which closes a proxy's
+// input, or ends the proxy with a signal, and prints its stderr. The proxy must end with the given
+// exit code, must have written only MCP messages to stdout, and must leave no socket and no process
+// behind.
 func hangUp(ts *testscript.TestScript, neg bool, args []string) {
 	a := agentOf(ts, argument(ts, neg, args, 1))
 	var signal os.Signal

@@ -21,13 +21,13 @@ import (
 
 type authKey struct{}
 
-// An authSite is an authorization server and the function that closes it.
+// An authSite is an authorization server, with a function that closes it.
 type authSite struct {
 	*authserver.Server
 	close func()
 }
 
-// browse is a program that stands in for the browser: it opens the page and follows its redirects.
+// browse is a program that acts as the browser: it opens the page and follows redirects.
 func browse() {
 	response, err := http.Get(os.Args[len(os.Args)-1])
 	if err != nil {
@@ -38,8 +38,8 @@ func browse() {
 	_, _ = io.Copy(os.Stdout, response.Body)
 }
 
-// visit ARGS...: runs petrigate with these arguments, opens the address that it prints, and waits
-// for the program to end.
+// visit implements the script command "visit ARGS...", which runs petrigate with the given
+// arguments, opens the address that it prints, and waits until the program has ended.
 func visit(ts *testscript.TestScript, neg bool, args []string) {
 	argument(ts, neg, args, 1)
 	c := exec.Command(program(ts, "petrigate"), args...)
@@ -61,8 +61,9 @@ func visit(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(err, c.Wait()))
 }
 
-// paste ARGS...: runs petrigate and opens the address that it prints in a browser that cannot reach
-// petrigate. The user types something else first, and then the final address of the browser.
+// paste implements the script command "paste ARGS...", which runs petrigate and opens the address
+// that it prints in a browser that cannot reach petrigate. The user first types something else, and
+// then the address at which the browser ended up.
 func paste(ts *testscript.TestScript, neg bool, args []string) {
 	argument(ts, neg, args, 1)
 	c := exec.Command(program(ts, "petrigate"), args...)
@@ -87,9 +88,9 @@ func paste(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(errors.Join(err, c.Wait()))
 }
 
-// startAuthServer NAME [OPTION...]: starts an authorization server and, behind it, a server with
-// the attack tools, and sets NAME to the address of the latter. An option is "scope=x", a scope of
-// the resource, or "client=id:secret".
+// startAuthServer implements the script command "authserver NAME [OPTION...]", which starts an
+// authorization server and a server with the attack tools behind it, and sets NAME to the address
+// of the latter. Options are "scope=x", a scope of the resource, and "client=id:secret".
 func startAuthServer(ts *testscript.TestScript, neg bool, args []string) {
 	name := argument(ts, neg, args, 1)
 	o := authserver.Options{Clients: map[string]string{}}
@@ -117,8 +118,9 @@ func startAuthServer(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(name, listening.URL+"/mcp")
 }
 
-// handleTokens NAME revoke|expire|want SCOPE|count WHAT N|close: revokes or expires the tokens of
-// an authorization server, requires a scope, compares the number of its requests, or ends it.
+// handleTokens implements the script command "tokens NAME revoke|expire|want SCOPE|count WHAT
+// N|close", which revokes or expires an authorization server's tokens, requires a scope, compares
+// the number of requests, or ends the server.
 func handleTokens(ts *testscript.TestScript, neg bool, args []string) {
 	s := ts.Value(authKey{}).(map[string]*authSite)[argument(ts, neg, args, 2)]
 	if s == nil {
@@ -142,8 +144,9 @@ func handleTokens(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// secretless NAME: fails if a token of an authorization server appears in the last output, in an
-// answer or log of a proxy, or in a file of the script outside of the token store.
+// secretless implements the script command "secretless NAME", which fails if a token of an
+// authorization server appears in the last output, in an answer or log of a proxy, or in one of the
+// script's files outside of the token store.
 func secretless(ts *testscript.TestScript, neg bool, args []string) {
 	live := ts.Value(authKey{}).(map[string]*authSite)[argument(ts, neg, args, 1)].Live()
 	if len(live) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// fetch STATUS URL [HEADER: VALUE]...: fetches the page at the URL, which must have this status,
-// and prints its body.
+// fetch implements the script command "fetch STATUS URL [HEADER: VALUE]...", which fetches the page
+// at the URL, compares the status, and prints the body.
 func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(argument(ts, neg, args, 2))
 	ts.Check(err)
@@ -34,8 +34,8 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	_, _ = fmt.Fprintln(ts.Stderr(), page.Header)
 }
 
-// publish NAME DIRECTORY: serves the files of a directory and sets a variable to their base
-// address.
+// publish implements the script command "publish NAME DIRECTORY", which serves the files in a
+// directory and sets a variable to their base address.
 func publish(ts *testscript.TestScript, neg bool, args []string) {
 	name := argument(ts, neg, args, 2)
 	site := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs(args[1]))))

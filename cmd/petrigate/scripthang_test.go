@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// A transcript records the traffic of two streams, for the report of a script that hangs.
+// A transcript records the traffic on two streams, for the report about a script that hangs.
 type transcript struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -35,7 +35,7 @@ func (t *transcript) String() string {
 	return t.text.String()
 }
 
-// A transcriptWriter writes one stream to a transcript, marked with its direction.
+// A transcriptWriter writes one stream to a transcript and marks it with its direction.
 type transcriptWriter struct {
 	*transcript
 	mark string
@@ -46,12 +46,12 @@ func (n transcriptWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// stuckReport returns the name of the file for the SIGQUIT report of a server.
+// stuckReport returns the name of the file for a server's SIGQUIT report.
 func stuckReport(pid int) string { return filepath.Join(os.TempDir(), fmt.Sprintf("pg-stuck-%d", pid)) }
 
-// serveScript runs the server of scripts. On SIGQUIT it writes its traffic and its goroutines to a
-// file, because petrigate limits what servers write to stderr. The server continues to run, so that
-// the goroutines of petrigate do not change.
+// serveScript runs the scripts' server. On SIGQUIT it writes its traffic and its goroutines to a
+// file, because petrigate limits what servers may write to stderr. The server then continues to
+// run, so that petrigate's goroutines do not change.
 func serveScript() {
 	said := &transcript{}
 	quit := make(chan os.Signal, 1)
@@ -69,8 +69,8 @@ func serveScript() {
 	os.Exit(testserver.Main(os.Args[1:], io.TeeReader(os.Stdin, transcriptWriter{said, "->"}), out))
 }
 
-// killAndReport ends a silent proxy and its servers, and returns the traffic of the client and of
-// the servers, and the goroutines of the servers. The goroutines of the proxy are in its log.
+// killAndReport ends a silent proxy and its servers. It returns the traffic of the client and the
+// servers, and the goroutines of the servers. The proxy's goroutines are in its log.
 func (a *scriptAgent) killAndReport() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the client has sent (->) and read (<-):\n%s", &a.said)
@@ -80,11 +80,11 @@ func (a *scriptAgent) killAndReport() string {
 		}
 		fmt.Fprintf(&b, "\nthe server of process %d has read (->) and written (<-):\n%s", pid, waitForReport(pid))
 	}
-	_ = a.cmd.Process.Signal(syscall.SIGQUIT) // prints all goroutines to its stderr
+	_ = a.cmd.Process.Signal(syscall.SIGQUIT) // makes the proxy print all goroutines to stderr
 	return b.String()
 }
 
-// waitForReport waits briefly for the report of a server that hangs, and removes the file.
+// waitForReport waits briefly for the report of a server that hangs, and then removes the file.
 func waitForReport(pid int) string {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -98,14 +98,15 @@ func waitForReport(pid int) string {
 	return "it has not said\n"
 }
 
-// childrenOf finds the script servers that a process has started. Without /proc it finds none.
+// childrenOf finds the script servers that a process has started. If /proc does not exist, it finds
+// none.
 func childrenOf(pid int) (children []int) {
-	found, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
+	found, _ := filepath.Glob("/proc/[0-9]*/stat") // cannot fail: the pattern is valid
 	for _, path := range found {
 		stat, err := os.ReadFile(path)
 		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")) // the process may have ended
 		_, rest, ok := strings.Cut(string(stat), ") ")
-		fields := strings.Fields(rest) // state, parent, ...
+		fields := strings.Fields(rest) // state, parent, and so on
 		if err != nil || !ok || len(fields) < 2 || fields[1] != strconv.Itoa(pid) || !bytes.HasPrefix([]byte(filepath.Base(string(line))), []byte("testserver")) {
 			continue
 		}

@@ -10,13 +10,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// playedEvent matches a line of a file of events: the expected decision, the text for the model,
+// playedEvent matches a line in a file of events: the expected decision, the text for the model,
 // and the event.
 var playedEvent = regexp.MustCompile(`^(pass|deny "(.*?)") (\{.*\})$`)
 
-// playEvents AGENT ADDRESS FILE: sends the events in the file to the proxy at the address, as the
-// agent would. A line is a comment, "pass EVENT", or "deny "TEXT" EVENT" for a refusal in the
-// agent's own format whose reason contains the text.
+// playEvents implements the script command "events AGENT ADDRESS FILE", which sends the events in
+// the file to the proxy at the address, as the agent would. Each line is a comment, "pass EVENT",
+// or "deny "TEXT" EVENT", which expects a refusal in the agent's own format whose reason contains
+// the text.
 func playEvents(ts *testscript.TestScript, neg bool, args []string) {
 	agent := argument(ts, neg, args, 3)
 	client := &http.Client{Transport: &http.Transport{}}
@@ -41,8 +42,8 @@ func playEvents(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// denied returns the reason in an answer that the agent treats as a refusal, or "" if the agent
-// treats the answer otherwise.
+// denied returns the reason in an answer that the agent treats as a refusal. It returns "" if the
+// agent treats the answer differently.
 func denied(agent string, answer []byte) string {
 	var a struct {
 		HookSpecificOutput struct{ HookEventName, PermissionDecision, PermissionDecisionReason string }

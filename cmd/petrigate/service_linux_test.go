@@ -14,9 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// hasUserManager reports whether the tests should and can start a systemd user manager. It needs
-// root, its own mount namespace and its own control groups, which a test should not create on every
-// machine.
+// hasUserManager reports whether the tests should and can start a systemd user manager. That
+// requires root, a separate mount namespace and separate control groups, which a test should not
+// create on every machine.
 func hasUserManager() bool {
 	_, err := exec.LookPath("systemctl")
 	if os.Getenv("PETRIGATE_TEST_SYSTEMD") == "" || err != nil || os.Getuid() != 0 || systemdProgram() == "" {
@@ -36,10 +36,10 @@ func systemdProgram() string {
 	return ""
 }
 
-// makeGroups creates a control group of the same name in each hierarchy that systemd uses to track
-// processes: two managers in one group would end each other's services.
+// makeGroups creates a control group with the same name in each hierarchy that systemd uses to
+// track processes, because two managers in the same group would end each other's services.
 func makeGroups() (made []string, err error) {
-	roots := []string{"/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified"} // version 1, possibly with version 2 beside it
+	roots := []string{"/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified"} // version 1, possibly together with version 2
 	if _, err := os.Stat(roots[0]); err != nil {
 		roots = []string{"/sys/fs/cgroup"} // version 2 alone
 	}
@@ -59,11 +59,11 @@ func makeGroups() (made []string, err error) {
 	return made, nil
 }
 
-// removeGroups removes empty control groups, and those of the same name that systemd created for
-// its controllers.
+// removeGroups removes empty control groups, as well as those with the same names that systemd has
+// created for its controllers.
 func removeGroups(groups []string) {
 	for _, group := range groups {
-		beside, _ := filepath.Glob(filepath.Join("/sys/fs/cgroup", "*", filepath.Base(group))) // the pattern is valid
+		beside, _ := filepath.Glob(filepath.Join("/sys/fs/cgroup", "*", filepath.Base(group))) // cannot fail: the pattern is valid
 		for _, dir := range append(beside, group) {
 			removeBelow(dir)
 		}
@@ -71,7 +71,7 @@ func removeGroups(groups []string) {
 }
 
 func removeBelow(group string) {
-	below, _ := filepath.Glob(filepath.Join(group, "*", "cgroup.procs")) // the pattern is valid
+	below, _ := filepath.Glob(filepath.Join(group, "*", "cgroup.procs")) // cannot fail: the pattern is valid
 	for _, b := range below {
 		removeBelow(filepath.Dir(b))
 	}
@@ -79,7 +79,7 @@ func removeBelow(group string) {
 }
 
 // startUserManager starts a systemd user manager with its files in home and its sockets in run, and
-// waits until it is ready. stop ends the manager and everything that it started.
+// waits until it is ready. stop ends the manager and everything that it has started.
 func startUserManager(home, run string, env ...string) (stop func(), err error) {
 	groups, err := makeGroups()
 	if err != nil {
@@ -126,13 +126,13 @@ func startUserManager(home, run string, env ...string) (stop func(), err error) 
 	}
 }
 
-// TestServiceIsMadeAfterYes checks that connect --hooks offers the service at a terminal, creates
+// TestServiceIsMadeAfterYes checks that connect --hooks at a terminal offers the service, creates
 // it after a yes, and then writes the hooks.
 func TestServiceIsMadeAfterYes(t *testing.T) {
 	if !hasUserManager() {
 		t.Skip("no systemd is started here: PETRIGATE_TEST_SYSTEMD=1 asks for one, as root")
 	}
-	home, err := os.MkdirTemp("", "home") // the path of a socket must be short
+	home, err := os.MkdirTemp("", "home") // socket paths must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,9 +176,9 @@ func TestServiceIsMadeAfterYes(t *testing.T) {
 	}
 }
 
-// userManager starts a systemd user manager for the user of a script.
+// userManager implements the command that starts a systemd user manager for the script's user.
 func userManager(ts *testscript.TestScript, _ bool, _ []string) {
-	run, err := os.MkdirTemp("", "run") // the path of a socket must be short
+	run, err := os.MkdirTemp("", "run") // socket paths must be short
 	ts.Check(err)
 	ts.Defer(func() { _ = os.RemoveAll(run) })
 	stop, err := startUserManager(ts.Getenv("HOME"), run, "XDG_CONFIG_HOME="+ts.Getenv("XDG_CONFIG_HOME"))

@@ -15,7 +15,7 @@ import (
 var updateTutorial = flag.Bool("update-tutorial", false, "rewrite what docs/tutorial.md shows of outputs")
 
 // TestTutorial follows docs/tutorial.md at a terminal and compares all output that the page shows.
-// A substitute for npx starts servers with the recorded tools of the real servers. TestTutorial of
+// A substitute for npx starts servers with the recorded tools of the real servers. TestTutorial in
 // package e2e does the same with the real servers.
 func TestTutorial(t *testing.T) {
 	file := filepath.Join("..", "..", "docs", "tutorial.md")
@@ -23,7 +23,7 @@ func TestTutorial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home, err := os.MkdirTemp("", "home") // the path of a socket must be short
+	home, err := os.MkdirTemp("", "home") // socket paths must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +48,8 @@ func TestTutorial(t *testing.T) {
 	}
 }
 
-// npxOf creates a directory with a substitute for npx. It starts the servers whose tool lists are
-// in dir.
+// npxOf creates a directory with a substitute for npx, which starts the servers whose tool lists
+// are in dir.
 func npxOf(t *testing.T, dir string) string {
 	t.Helper()
 	lists, err := filepath.Abs(dir)
@@ -64,11 +64,11 @@ func npxOf(t *testing.T, dir string) string {
 	return bin
 }
 
-// overwritten matches text that a terminal no longer shows: the start of a line that was written
-// again.
+// overwritten matches text that a terminal no longer shows, which is the beginning of a line that
+// was overwritten.
 var overwritten = regexp.MustCompile(`(?m)^[^\n]*\r\x1b\[K`)
 
-// atTerminal runs a command, answers yes to its question, and returns what the terminal shows in
+// atTerminal runs a command and answers yes to its question. It returns what the terminal shows in
 // the end.
 func atTerminal(t *testing.T, env, args []string) string {
 	t.Helper()

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/messagetest"
 )
 
-// misusedCommands holds command lines with wrong usage.
+// misusedCommands contains command lines with incorrect usage.
 var misusedCommands = [][]string{
 	{"frob"},
 	{"serv"},
@@ -100,7 +100,7 @@ var misusedCommands = [][]string{
 	{"suggest", "--min-sessions", "0"},
 }
 
-// TestUsageErrors compares all usage messages with the golden file. Nothing must be written to
+// TestUsageErrors compares all usage messages with the golden file. Nothing may be written to
 // standard output.
 func TestUsageErrors(t *testing.T) {
 	golden, err := os.ReadFile("testdata/usage.txt")
