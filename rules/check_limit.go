@@ -44,7 +44,7 @@ func (c *compiler) checkPeriod(s *Limit) {
 	switch {
 	case s.Per.Quoted:
 	case slices.Contains(longPeriods, s.Per.Text):
-		c.warnName(*s.Per, KeywordLike, "use second, minute, hour or day; quote the name if it is a tool",
+		c.warnName(*s.Per, KeywordLike, "use "+text.Join(TimeSpans(), "or")+"; quote the name if it is a tool",
 			"calls of %s refill the limit", s.Per)
 	case meant != "":
 		c.warnName(*s.Per, KeywordLike, meant, "calls of %s refill the limit", s.Per)

@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/petrigate/petrigate/rules"
 )
 
 // newTopics returns the help pages that do not belong to a command.
@@ -19,14 +22,14 @@ func newTopics() []*cobra.Command {
 	return topics
 }
 
-const rulesTopic = `A file of rules has one rule per line; # starts a comment. All rules apply together, in any
+var rulesTopic = `A file of rules has one rule per line; # starts a comment. All rules apply together, in any
 order: one refusal is enough. Calls that no rule names pass (default: deny refuses them).
 
   require backup before delete                each delete needs its own successful backup
   require review before release once          one review is enough for the session
   require human-approval before deploy        a person is asked; "via cli" or "via elicit": how
   block shutdown                              never
-  limit push to 3 per session                 or per second, minute, hour, day, in the session; per user: across sessions
+  limit push to 3 per session                 or per ` + strings.Join(rules.TimeSpans(), ", ") + `, in the session; per user: across sessions
   limit retry to 2 per test                   each test allows one more retry
   limit upload to 1 per successful scan       each successful scan allows one more upload
 

@@ -43,22 +43,6 @@ func RoundedUp(d time.Duration) string {
 	return Exact((d + unit - 1) / unit * unit)
 }
 
-// Period formats a limit's period as rules write it: "day" or, for a period without a name, for
-// example "12h".
-func Period(d time.Duration) string {
-	switch d {
-	case time.Second:
-		return "second"
-	case time.Minute:
-		return "minute"
-	case time.Hour:
-		return "hour"
-	case 24 * time.Hour:
-		return "day"
-	}
-	return Exact(d)
-}
-
 // EscapeLines applies [Escape] to each line of text; line breaks are kept.
 func EscapeLines(text []byte) string {
 	lines := bytes.Split(text, []byte("\n"))

@@ -97,16 +97,6 @@ func TestExact(t *testing.T) {
 	}
 }
 
-func TestPeriod(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		time.Second: "second", time.Minute: "minute", time.Hour: "hour", 24 * time.Hour: "day", 36 * time.Hour: "36h",
-	} {
-		if got := Period(d); got != want {
-			t.Errorf("%d: %s, want %s", d, got, want)
-		}
-	}
-}
-
 func TestFirst(t *testing.T) {
 	for want, names := range map[string][]string{"": nil, "a": {"a"}, "a, b": {"a", "b"}, "a, b and 2 more": {"a", "b", "c", "d"}} {
 		if got := First(2, names); got != want {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // WithMaps returns the fingerprint of a net with fingerprint print together with the maps that supply
@@ -43,14 +44,15 @@ func Limit(n *toolnet.Net, spend int) string {
 
 // Family returns the fingerprint of a limit without its number, which is the initial token count of
 // place, or the maximum of the sum. Its clock is reduced to the total period until all calls are
-// available again.
+// available again, rounded down to a period with a name: it can be a little longer than the period in
+// the policy, because the time until each call becomes available again is rounded up.
 func Family(n *toolnet.Net, place string) string {
 	c := n.Clone()
 	number := c.Initial[place]
 	delete(c.Initial, place)
 	for i := range c.Transitions {
 		if t := &c.Transitions[i]; t.Every > 0 {
-			t.Every = span(t.Every * time.Duration(number))
+			t.Every = text.NamedPeriod(t.Every * time.Duration(number))
 		}
 	}
 	if c.Sum != nil {
@@ -59,15 +61,4 @@ func Family(n *toolnet.Net, place string) string {
 		c.Sum = &sum
 	}
 	return Net(&c)
-}
-
-// span rounds a period down to a common unit. The total can be a little longer than the period in
-// the policy, because the time until each call becomes available again is rounded up.
-func span(all time.Duration) time.Duration {
-	for _, usual := range []time.Duration{24 * time.Hour, time.Hour, time.Minute} {
-		if all >= usual {
-			return usual
-		}
-	}
-	return time.Second
 }
