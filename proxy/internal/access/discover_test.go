@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access/issuertest"
 )
 
-// askingDesk returns a desk whose verifier has no JWKS address and discovers it. The issuer's name
-// has a path.
+// askingDesk returns a desk whose verifier has no configured JWKS address and must discover it. The
+// issuer's name has a path.
 func askingDesk(t *testing.T, path string, publish func(*issuertest.Issuer)) *desk {
 	t.Helper()
 	i := issuertest.New(t)

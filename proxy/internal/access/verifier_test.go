@@ -37,7 +37,7 @@ func newDesk(t *testing.T, change func(*access.Options)) *desk {
 	d := &desk{t: t, issuer: issuertest.New(t), now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
 	o := access.Options{
 		Issuer: d.issuer.Name(), Audience: issuertest.Audience, JWKS: d.issuer.URL, Scopes: []string{"mcp"}, Now: d.time,
-		Background: func(f func(context.Context)) { // the cleanup waits for f
+		Background: func(f func(context.Context)) { // the cleanup waits until f returns
 			done := make(chan struct{})
 			go func() { defer close(done); f(context.Background()) }()
 			t.Cleanup(func() { <-done })
@@ -66,8 +66,8 @@ func (d *desk) move(by time.Duration) {
 	d.now = d.now.Add(by)
 }
 
-// publish adds keys and makes sure that they are fetched when needed: after the first fetch, which
-// may have begun without them, and after the pause.
+// publish adds keys and makes sure that they are fetched when needed, that is, after the first
+// fetch, which may have started without them, and after the pause.
 func (d *desk) publish(ids ...string) {
 	d.t.Helper()
 	if got := d.kind(d.token(nil)); got != taken {
@@ -79,7 +79,7 @@ func (d *desk) publish(ids ...string) {
 	d.move(time.Minute)
 }
 
-// claims returns valid claims with changes; nil removes a claim.
+// claims returns valid claims with the given changes. A nil value removes a claim.
 func (d *desk) claims(changes map[string]any) map[string]any {
 	c := d.issuer.Claims("ann", d.time())
 	for name, value := range changes {
@@ -95,7 +95,7 @@ func (d *desk) token(changes map[string]any) string {
 	return d.issuer.Sign("ec", jose.ES256, nil, d.claims(changes))
 }
 
-// kind returns the kind of the denial of a token, or -1 if the token is accepted.
+// kind returns the kind of denial for a token. It returns -1 if the token is accepted.
 func (d *desk) kind(token string) access.Kind {
 	d.t.Helper()
 	grant, err := d.Verify(d.t.Context(), token)
@@ -283,7 +283,7 @@ func TestRotation(t *testing.T) {
 	d.issuer.Remove("ec")
 	d.move(31 * time.Second)
 	var all sync.WaitGroup
-	for range 50 { // concurrently: one fetch
+	for range 50 { // concurrent requests cause a single fetch
 		all.Go(func() {
 			if got := d.kind(d.issuer.Sign("ec2", jose.ES256, nil, d.claims(nil))); got != taken {
 				t.Errorf("the new key: %d", got)
@@ -342,7 +342,7 @@ func TestIssuerDown(t *testing.T) {
 			t.Errorf("%s: %d", name, got)
 		}
 		await(t, func() bool { return d.issuer.Fetches() > before })
-		// Waiting for an unknown key ends after the fetch.
+		// Waiting for an unknown key ends when the fetch ends.
 		d.kind(d.issuer.Sign("ec", jose.ES256, map[string]any{"kid": "x"}, d.claims(long)))
 	}
 	d.move(24 * time.Hour)

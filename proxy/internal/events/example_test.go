@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/events"
 )
 
-// A single answer is one object; with a message before it, both are events.
+// A single answer is sent as one object. If a message precedes it, both are sent as events.
 func ExamplePost() {
 	for _, words := range []int{0, 1} {
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", nil)

@@ -47,7 +47,7 @@ func TestLogForgets(t *testing.T) {
 	}
 }
 
-// rest returns the events that a client gets when it resumes a stream.
+// rest returns the events that a client receives when it resumes a stream.
 func (s *Logs) rest(t *testing.T, lastEventID string) string {
 	t.Helper()
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)

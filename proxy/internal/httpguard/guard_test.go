@@ -16,7 +16,7 @@ func TestNew(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		options Options
-		want    string // part of the error; empty: no error
+		want    string // part of the error; empty if there is none
 	}{
 		{"nobody", Options{Addr: "127.0.0.1:7"}, "has no authentication"},
 		{"no port", Options{Addr: "127.0.0.1", Open: true}, "missing port"},
@@ -41,7 +41,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// knock sends one request with the given Host, Origin and Authorization; "-" omits the header.
+// knock sends a request with the given Host, Origin and Authorization headers. It omits a header
+// whose value is "-".
 func knock(d *Guard, host, origin, authorization string) (Caller, int) {
 	r := httptest.NewRequest(http.MethodGet, "/mcp", nil)
 	r.Host = host
@@ -140,7 +141,7 @@ func TestBody(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name         string
-		size, length int // announced length; -1: not announced
+		size, length int // announced length; -1 if not announced
 		want         int
 	}{
 		{"small", 10, 10, 200},

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A blocked output blocks until it is released.
+// A blocked is an output that blocks until it is released.
 type blocked struct {
 	release, entered chan struct{}
 	out              bytes.Buffer

@@ -13,7 +13,7 @@ func TestRead(t *testing.T) {
 	const schema = `"inputSchema":{"type":"object"}`
 	for _, c := range []struct {
 		object, prefix string
-		exposed        string // empty: the tool is refused
+		exposed        string // empty if the tool is refused
 		problem        string // part of the problem
 	}{
 		{`{"name":"read",` + schema + `}`, "", "read", ""},

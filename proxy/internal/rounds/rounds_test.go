@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 )
 
-// keeper returns the Keeper of one process.
+// keeper returns the keeper of one process.
 func keeper(t *testing.T, path string, now func() time.Time) *Keeper {
 	t.Helper()
 	b, err := journal.Open(t.Context(), journal.Options{Path: path, Sync: journal.Normal})
@@ -60,7 +60,7 @@ func TestRoundsAreSharedFairly(t *testing.T) {
 	if err := keep("bob's", "bob"); err != nil {
 		t.Error(err)
 	}
-	for i := range 5 { // another process continues them
+	for i := range 5 { // another process continues these calls
 		if r, err := other.Take(ann, strconv.Itoa(i), nil); err != nil || r == nil || r.Ticket.Key() != ann || r.Ticket.Number != 1 {
 			t.Fatalf("%+v, %v", r, err)
 		}

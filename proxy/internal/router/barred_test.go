@@ -77,7 +77,7 @@ func TestUnknownReferences(t *testing.T) {
 	})
 }
 
-// besides is a server with the methods that are not calls.
+// besides configures a server that supports the methods that are not calls.
 var besides = testserver.Options{
 	Capabilities: proxytest.AllCapabilities,
 	Methods: map[string]testserver.Method{

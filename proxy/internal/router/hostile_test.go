@@ -33,7 +33,7 @@ func TestHostileMessages(t *testing.T) {
 		for _, era := range []string{"legacy", "modern"} {
 			up, records := proxytest.ChildUpstream(t, "--era "+era)
 			s := proxytest.Start(t, proxytest.Setup{Rules: "require lie before delete\nlimit push to 1 per lie\n", Change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
-			c := s.Connect(l, "") // it takes no requests
+			c := s.Connect(l, "") // this client does not accept requests
 			id := c.CallWith("lie", args, `"progressToken":"mine"`, "")
 			if r := c.Reply(id); r.IsError() || proxytest.Member(r.Result, "x") != "1" {
 				t.Errorf("%s", r.Raw)
@@ -43,7 +43,7 @@ func TestHostileMessages(t *testing.T) {
 				t.Errorf("%s: the client heard: %s", era, c.Mail)
 			}
 			c.Must("delete", `{}`)
-			c.Blocked("delete") // one answer was one credit
+			c.Blocked("delete") // one answer counts as only one success
 			if n := len(proxytest.OfKind(records(), testserver.Executed, "danger")); n != 0 {
 				t.Error("danger was executed")
 			}
@@ -102,7 +102,7 @@ func TestForeignCancel(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{})
 		c, other := s.Connect(l, ""), s.Connect(l, "")
-		other.CountFrom(100) // otherwise it could cancel a call of its own
+		other.CountFrom(100) // otherwise, it could cancel a call of its own
 		id := c.Call("slow", `{}`)
 		s.AwaitExecuted("slow", 1)
 		for _, requestID := range []string{`"` + id + `"`, id + `0`, `null`, `{}`, `[` + id + `]`, `true`} {
@@ -131,10 +131,10 @@ func TestApproveOrCancel(t *testing.T) {
 			done := make(chan error, 1)
 			go func() { done <- s.Proxy.Resolve(question.ID, true, "ada", "") }()
 			c.Cancel(id)
-			<-done // it may have been withdrawn before
+			<-done // the approval may have been withdrawn before
 			s.Eventually("it is over", func() bool { return len(s.Records.Decisions("")) == n+1 })
 		}
-		s.Eventually("every outcome is on record", func() bool { // the id of a cancelled call can be used again once its answer has come
+		s.Eventually("every outcome is on record", func() bool { // the ID of a canceled call can be used again once its answer has arrived
 			known := map[uint64]bool{}
 			for _, r := range s.Records.Outcomes() {
 				known[r.Call] = true
@@ -160,7 +160,7 @@ func TestEveryExecutionIsOnRecord(t *testing.T) {
 		for i := range 200 {
 			tool := []string{"safe", "push", "danger", "backup", "delete", "flaky", "bash"}[i%7]
 			ids = append(ids, c.Call(tool, fmt.Sprintf(`{"fail":%t,"n":%d}`, i%3 == 0, i)))
-			if i%40 == 39 { // all at once would exceed the open-file limit of some systems
+			if i%40 == 39 { // all at once would exceed the limit for open files on some systems
 				for _, id := range ids[i-39:] {
 					c.Reply(id)
 				}
@@ -237,7 +237,7 @@ func TestDuplicateListen(t *testing.T) {
 	}
 	s.Executed("safe", 0)
 	s.AwaitSubscribed()
-	s.Upstream.RemoveTool("safe") // the first continues
+	s.Upstream.RemoveTool("safe") // the first request continues
 	c.Await("list_changed", func(m proxytest.Message) bool { return m.Method == "notifications/tools/list_changed" })
 }
 

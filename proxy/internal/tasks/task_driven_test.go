@@ -102,7 +102,7 @@ func TestDrivenTaskLost(t *testing.T) {
 			t.Errorf("%s", r.Raw)
 		}
 		oneEnd(s, "slow", "unknown")
-		if r := tasks(c); r.Code() != "-32601" { // the client never hears of it
+		if r := tasks(c); r.Code() != "-32601" { // the client does not know the task
 			t.Errorf("%s", r.Raw)
 		}
 	})

@@ -109,7 +109,7 @@ func TestTaskUpdate(t *testing.T) {
 				return proxytest.Member(r.Result, "status") == `"completed"`
 			})
 			answer := proxytest.Member(r.Result, "result", "structuredContent", "answer")
-			if inner := proxytest.Member([]byte(answer), "result"); inner != "" { // as a whole response, in the older family
+			if inner := proxytest.Member([]byte(answer), "result"); inner != "" { // in the older family, a complete response
 				answer = inner
 			}
 			if proxytest.Member([]byte(answer), "content", "name") != `"Luca"` {

@@ -13,15 +13,15 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// foreign is a site whose upstream is mcp-go's own server, with a tool "work" that can be a task
-// and ends when the returned function is called.
+// foreign returns a site whose upstream is mcp-go's own server. Its tool "work" can be a task,
+// which ends when the returned function is called.
 func foreign(t *testing.T) (*proxytest.Site, func()) {
 	t.Helper()
 	ctx, finish := context.WithCancel(context.Background())
 	m := server.NewMCPServer("foreign", "1", server.WithToolCapabilities(true), server.WithTaskCapabilities(true, true, true))
 	tool := mcp.NewTool("work", mcp.WithTaskSupport(mcp.TaskSupportRequired))
 	m.AddTaskTool(tool, func(context.Context, mcp.CallToolRequest) (*mcp.CreateTaskResult, error) {
-		<-ctx.Done() // not the context of the call, which ends with its HTTP request
+		<-ctx.Done() // not the call's context, which ends with its HTTP request
 		return &mcp.CreateTaskResult{Content: []mcp.Content{mcp.NewTextContent("worked")}}, nil
 	})
 	m.AddTool(mcp.NewTool("push"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {

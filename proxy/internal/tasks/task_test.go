@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// standing returns the status of the task as its client sees it.
+// standing returns the task's status as its client sees it.
 func standing(c *proxytest.Client, task string) string {
 	c.T.Helper()
 	r := c.Reply(c.RequestTask("get", task))
@@ -51,13 +51,15 @@ func TestTaskSettles(t *testing.T) {
 	}
 }
 
-// oneEnd fails unless there was one call of a tool, which became a task and ended once.
+// oneEnd fails the test unless there was exactly one call of the tool, which became a task and
+// ended once.
 func oneEnd(s *proxytest.Site, tool, outcome string) {
 	s.T.Helper()
 	of := func(event string) []proxytest.Record {
 		return s.Records.Matching(func(r proxytest.Record) bool { return r.Event == event && r.Tool == "up."+tool })
 	}
-	// An operator may see an end a moment before it is recorded, while no call can pass on it yet.
+	// An operator may see that a call has ended a moment before that is recorded. No other call can
+	// pass because of it until then.
 	s.Eventually("the end is on record", func() bool { return len(of("outcome")) > 0 })
 	ends, made := of("outcome"), of("task")
 	if len(ends) != 1 || ends[0].Outcome != outcome || len(made) != 1 || made[0].Call != ends[0].Call {
@@ -388,8 +390,7 @@ func tasks(c *proxytest.Client) proxytest.Message {
 	return c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tasks/list","params":{}}`))
 }
 
-// awaitListening waits until the proxy receives the notifications of an upstream of the older
-// family.
+// awaitListening waits until the proxy receives notifications from an upstream of the older family.
 func awaitListening(s *proxytest.Site) {
 	s.T.Helper()
 	ctx, cancel := context.WithTimeout(s.T.Context(), proxytest.Patience)

@@ -28,7 +28,7 @@ func TestTaskOfDeadProcess(t *testing.T) {
 			return len(s.Records.Matching(func(r proxytest.Record) bool { return r.Event == "outcome" && r.Tool == "up.slow" })) == 1
 		})
 		oneEnd(s, "slow", "unknown")
-		if n := s.OpenCalls(); n != 2 { // the crash is unknown as well
+		if n := s.OpenCalls(); n != 2 { // the outcome of the call that has crashed the server is unknown, too
 			t.Errorf("%d open calls", n)
 		}
 		if state := s.State(); !strings.Contains(state, `"InFlight": 1`) {
@@ -109,7 +109,7 @@ func TestTaskHandlesThatAreNone(t *testing.T) {
 	}
 }
 
-// untasked returns the attack tool of a name that creates no task of its own.
+// untasked returns the attack tool with the given name, which does not create tasks itself.
 func untasked(name string) []testserver.Tool {
 	for _, tool := range testserver.Attack() {
 		if tool.Name == name {

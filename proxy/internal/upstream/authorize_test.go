@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// purse is a Credentials that the test controls.
+// A purse is a Credentials that the test controls.
 type purse struct {
 	mu     sync.Mutex
 	value  string
 	err    error
 	renew  func(refused string, status int) (string, error)
-	asked  int           // how often to renew
+	asked  int           // number of Renew calls
 	filled chan struct{} // closed when another attempt is worthwhile
 }
 
@@ -59,7 +59,8 @@ func (p *purse) times() int {
 	return p.asked
 }
 
-// guarded returns an endpoint that answers requests with the token "good", and others with status.
+// guarded returns an endpoint that accepts requests with the token "good" and responds to all
+// others with the given status.
 func guarded(t *testing.T, modern bool, good *sync.Map) *endpoint {
 	e := &endpoint{modern: modern}
 	e.call = func(w http.ResponseWriter, r *http.Request, m incoming) {
@@ -91,11 +92,11 @@ func TestTurnedAway(t *testing.T) {
 	bothEras(t, func(t *testing.T, modern bool) {
 		tests := []struct {
 			name   string
-			first  int // status for the first token, then for the second and the third
+			first  int // status for the first, second and third token
 			second int
 			third  int
 			sent   int
-			status int // status that the caller gets; 0: the answer
+			status int // status that the caller receives; 0: the answer
 		}{
 			{"accepted", 200, 200, 200, 1, 0},
 			{"expired", 401, 200, 200, 2, 0},

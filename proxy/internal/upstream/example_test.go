@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// A tool of a child process is called once it is up.
+// A tool of a child process is called as soon as the child is up.
 func ExampleUpstream_Send() {
-	self, _ := os.Executable() // in this example, the program itself is the server
+	self, _ := os.Executable() // in this example, the program itself is also the server
 	u := New(Config{Name: "files", Command: self, Env: map[string]string{roleVariable: "plain"}}, Options{})
 	u.Start(context.Background())
 	defer u.Close()

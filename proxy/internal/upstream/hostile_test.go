@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// server is a small legacy server whose behaviour depends on its role.
+// A server is a small legacy server whose behavior depends on its role.
 type server struct {
 	role string
 	in   *bufio.Reader
@@ -53,7 +53,7 @@ func hostile(role string) int {
 	return 0
 }
 
-// lean performs the handshake, and then answers each request with as little work as possible.
+// lean performs the handshake and then answers each request with as little work as possible.
 func (s *server) lean() {
 	for range 2 {
 		m, _ := s.next()
@@ -105,7 +105,7 @@ func (s *server) handle(m incoming) {
 	}
 }
 
-// discover answers like a modern server; in the late role it answers only after the next request,
+// discover answers like a modern server. In the role late, it answers only after the next request,
 // as if it had been starting until then.
 func (s *server) discover(m incoming) {
 	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"instructions":"be \"nice\"","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"m","version":"1"}}}}`, m.ID)
@@ -139,7 +139,7 @@ func (s *server) discover(m incoming) {
 	s.say("%s", answer)
 }
 
-// first reports whether this is the first process that was asked, by creating a file.
+// first reports whether this is the first process to ask. It creates a file to remember that.
 func first() bool {
 	return os.Mkdir(os.Getenv("MARK"), 0o700) == nil
 }
@@ -198,7 +198,7 @@ func (s *server) call(m incoming) {
 	}
 }
 
-// inPieces writes garbage around the answer, and the answer byte by byte.
+// inPieces writes garbage before and after the answer, and writes the answer byte by byte.
 func (s *server) inPieces(m incoming) {
 	answer := fmt.Sprintf("\x00\x00\n\x00{\"jsonrpc\":\"2.0\",\"id\":%[1]s,\"result\":{}}\nnpm notice\r\n{\"jsonrpc\":\"2.0\",\"id\":%[1]s,\"result\":{\"content\":[]}}\r\n\x1b[2J{", m.ID)
 	for i := range len(answer) {
@@ -207,8 +207,8 @@ func (s *server) inPieces(m incoming) {
 	s.say("")
 }
 
-// ask sends the client a request with the id of the client's own request, and returns the client's
-// answer as its result.
+// ask sends the client a request with the same ID as the client's own request, and returns the
+// client's answer as the result.
 func (s *server) ask(m incoming) {
 	var heard []string
 	for _, method := range []string{"ping", "roots/list", "sampling/createMessage"} {
@@ -219,7 +219,7 @@ func (s *server) ask(m incoming) {
 	s.result(m, strings.Join(heard, "\n"))
 }
 
-// parent is a program with an upstream, which prints its process id and waits.
+// parent is a program with an upstream. It prints its process ID and waits.
 func parent() int {
 	self, _ := os.Executable()
 	u := New(Config{Name: "orphan", Command: self, Env: map[string]string{roleVariable: "stubborn"}}, Options{})

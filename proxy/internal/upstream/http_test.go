@@ -20,21 +20,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
-// endpoint is an HTTP server whose answers to calls the test determines.
+// An endpoint is an HTTP server for which the test determines how calls are answered.
 type endpoint struct {
 	*httptest.Server
 	t testing.TB
 
-	call     func(w http.ResponseWriter, r *http.Request, m incoming) // number of tools/call
-	get      func(w http.ResponseWriter, r *http.Request)             // nil: no stream
-	list     func(w http.ResponseWriter, m incoming)                  // number of tools/list
+	call     func(w http.ResponseWriter, r *http.Request, m incoming) // handles a tools/call request
+	get      func(w http.ResponseWriter, r *http.Request)             // handles the GET stream; nil: there is none
+	list     func(w http.ResponseWriter, m incoming)                  // handles a tools/list request
 	modern   bool
 	sessions atomic.Int64 // number of sessions issued
 	valid    atomic.Value // current session; empty before the first
 
-	arrived  chan struct{} // receives a value for each POST
+	arrived  chan struct{} // receives a value for each POST request
 	mu       sync.Mutex
-	messages []string // bodies of the POSTs
+	messages []string // bodies of all POST requests
 	headers  []http.Header
 }
 
@@ -101,7 +101,7 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// seen counts the POSTs that contain text.
+// seen returns how many POST requests contain the given text.
 func (e *endpoint) seen(text string) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -114,7 +114,7 @@ func (e *endpoint) seen(text string) int {
 	return n
 }
 
-// await waits until a POST that contains text has come.
+// await waits until a POST request that contains the given text has arrived.
 func (e *endpoint) await(text string) {
 	for e.seen(text) == 0 {
 		<-e.arrived
@@ -133,7 +133,7 @@ func TestHTTPAnswers(t *testing.T) {
 	const good = `{"jsonrpc":"2.0","id":ID,"result":{"n":9007199254740993,"f":1.10}}`
 	for name, c := range map[string]struct {
 		answer func(w http.ResponseWriter)
-		body   string // body of the answer; ID stands for the id of the request
+		body   string // body of the answer, in which ID stands for the request ID
 		result string
 		refuse string
 		err    string
@@ -236,8 +236,9 @@ func ok(w http.ResponseWriter, _ *http.Request, m incoming) {
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID)
 }
 
-// A server that forgot the session did not execute the call: the call is sent again once, in a new
-// session, however many calls find out at the same time.
+// TestForgottenSession checks that a call is sent again once, in a new session, if the server no
+// longer knows the session and thus has not executed the call, however many calls discover this at
+// the same time.
 func TestForgottenSession(t *testing.T) {
 	e := serve(t, &endpoint{call: ok})
 	s := start(t, e.config())
@@ -252,7 +253,7 @@ func TestForgottenSession(t *testing.T) {
 	if n := e.sessions.Load(); n != 2 {
 		t.Errorf("%d sessions", n)
 	}
-	s.await(Up) // once more, since the tools may have changed
+	s.await(Up) // once more, because the tools may have changed
 }
 
 // TestForgottenSessionInOtherWords checks that a call is executed once, in a new session, for each
@@ -263,7 +264,7 @@ func TestForgottenSessionInOtherWords(t *testing.T) {
 	}
 	for _, c := range []struct {
 		status int
-		body   string // "%s" stands for the id; an answer on a stream begins with "data:"
+		body   string // "%s" stands for the request ID; an answer on a stream begins with "data:"
 	}{
 		{404, ""},
 		{404, rpc(-32001, "Session not found")},
@@ -444,7 +445,7 @@ func TestCancelOverHTTP(t *testing.T) {
 			x := s.tool("x", "{}")
 			<-reached
 			x.Cancel("enough")
-			if modern { // the end of the stream cancels
+			if modern { // closing the stream cancels the request
 				<-gone
 				r := <-x.Done()
 				var lost *Lost
@@ -468,7 +469,8 @@ func TestCancelOverHTTP(t *testing.T) {
 	}
 }
 
-// dropping accepts connections and drops them, before or after reading.
+// TestDroppedConnections checks servers that accept connections and drop them, before or after
+// reading.
 func TestDroppedConnections(t *testing.T) {
 	e := serve(t, &endpoint{})
 	e.call = func(w http.ResponseWriter, _ *http.Request, _ incoming) {
@@ -494,7 +496,7 @@ func TestServerThatIsGone(t *testing.T) {
 		t.Fatal(r.Err)
 	}
 	s.await(Down)
-	l, err := net.Listen("tcp", address) // the server comes back
+	l, err := net.Listen("tcp", address) // the server is available again
 	if err != nil {
 		t.Skip(err)
 	}
@@ -511,7 +513,7 @@ func TestIdleConnectionThatWasClosed(t *testing.T) {
 	e := serve(t, &endpoint{call: ok})
 	s := start(t, e.config())
 	for range 100 {
-		e.CloseClientConnections() // the next call finds its connection closed or closing
+		e.CloseClientConnections() // the next call finds its connection closed, or closing
 		r := <-s.tool("x", "{}").Done()
 		if r.Err != nil && !errors.As(r.Err, new(*Lost)) {
 			t.Fatal(r.Err)

@@ -55,13 +55,13 @@ func TestSSE(t *testing.T) {
 	}
 }
 
-// stream is an HTTP+SSE server whose answers the test determines.
+// A stream is an HTTP+SSE server for which the test determines the answers.
 type stream struct {
 	*httptest.Server
-	endpoint string                       // address for messages, as first sent
-	posted   chan incoming                // all messages except those of the handshake
-	said     chan string                  // text to write to the stream unchanged; empty: end the stream
-	status   func(m incoming) (code int)  // answer to a POST; nil: 202
+	endpoint string                       // address for messages, as announced first
+	posted   chan incoming                // all messages, except those of the handshake
+	said     chan string                  // text to write to the stream unchanged; if empty, the stream ends
+	status   func(m incoming) (code int)  // status of the response to a POST; nil: 202
 	opened   chan http.Header             // headers of each stream
 	named    func(w io.Writer, at string) // writes the first event; nil: the correct one
 }

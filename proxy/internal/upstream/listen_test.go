@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
-// A notebook is a connection that only records the calls of its methods.
+// A notebook is a connection that only records calls of its methods.
 type notebook struct {
 	conn.Conn
 	sent, cancelled chan int64
@@ -36,7 +36,7 @@ func TestAcknowledged(t *testing.T) {
 	u.Watch([]string{"a://b"})
 	second := <-n.sent
 	acknowledge(first)
-	u.Watch([]string{"a://c"}) // when this is handled, earlier ones have been handled too
+	u.Watch([]string{"a://c"}) // when this has been handled, earlier changes have been handled, too
 	third := <-n.sent
 	if id := <-n.cancelled; id != first || len(heard) > 0 {
 		t.Errorf("%d is cancelled, want %d; heard %d times", id, first, len(heard))

@@ -15,13 +15,13 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// roleVariable tells a copy of the test program that it is a server.
+// roleVariable tells a copy of the test program to act as a server.
 const roleVariable = "PETRIGATE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleVariable); role {
 	case "":
-		_ = os.Setenv("NO_PROXY", "*") // otherwise the proxy would have to connect to forbidden addresses
+		_ = os.Setenv("NO_PROXY", "*") // otherwise, connections to forbidden addresses would go through the HTTP proxy
 		leftover.Main(m)
 	case "fixture":
 		os.Exit(testserver.Main(os.Args[1:], os.Stdin, os.Stdout))
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// child returns a server that is this program in a role.
+// child returns a server that is this program in the given role.
 func child(t testing.TB, role string, args ...string) Config {
 	t.Helper()
 	self, err := os.Executable()
@@ -39,11 +39,11 @@ func child(t testing.TB, role string, args ...string) Config {
 	}
 	return Config{Name: role, Command: self, Args: args, Protocol: "legacy", Env: map[string]string{
 		roleVariable: role,
-		"GORACE":     "atexit_sleep_ms=0", // otherwise each child takes a second to end
+		"GORACE":     "atexit_sleep_ms=0", // otherwise, each child takes a second to end
 	}}
 }
 
-// subject is an upstream under test with its recorded callbacks.
+// A subject is an upstream under test, with its recorded callbacks.
 type subject struct {
 	*Upstream
 	t      testing.TB
@@ -52,7 +52,7 @@ type subject struct {
 	log    *logged
 }
 
-// prepare returns an upstream that is closed at the end of the test.
+// prepare returns an upstream that is closed when the test ends.
 func prepare(t testing.TB, c Config) *subject {
 	t.Helper()
 	s := &subject{t: t, states: make(chan State, 1000), notes: make(chan string, 1000), log: new(logged)}
@@ -77,7 +77,7 @@ func start(t testing.TB, c Config) *subject {
 	return s
 }
 
-// await waits for the next change to phase p.
+// await waits for the next change to the phase p.
 func (s *subject) await(p Phase) State {
 	s.t.Helper()
 	for st := range s.states {
@@ -106,7 +106,7 @@ func (s *subject) answer(x *Exchange) string {
 	return string(r.Result)
 }
 
-// logged is a log that tests can read.
+// A logged is a log that tests can read.
 type logged struct {
 	mu sync.Mutex
 	b  strings.Builder

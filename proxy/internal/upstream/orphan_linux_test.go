@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
-// When this program is killed, its children die too, even stubborn ones.
+// TestNoOrphans checks that if this program is killed, its children die, too, even stubborn ones.
 func TestNoOrphans(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -34,7 +34,7 @@ func TestNoOrphans(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	for alive := true; alive; runtime.Gosched() { // limited by the test's timeout
+	for alive := true; alive; runtime.Gosched() { // limited by the test timeout
 		_, alive = process.Read(pid)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
-// processTool is a tool that checks processes in /proc.
+// processTool calls a tool that examines processes in /proc.
 func (s *server) processTool(m incoming) {
 	switch m.Params.Name {
 	case "grandchild":
@@ -25,8 +25,8 @@ func (s *server) processTool(m incoming) {
 	}
 }
 
-// grandchild starts a process with a group of its own that outlives its parent, and one that
-// ignores all signals it can.
+// grandchild starts two processes: one in its own group that ignores SIGTERM and SIGHUP, and one in
+// the server's group. Both outlive the server unless they are killed.
 func (s *server) grandchild(m incoming) {
 	a := exec.Command("sh", "-c", `trap "" TERM HUP; sleep 1000 & wait`)
 	a.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -37,7 +37,7 @@ func (s *server) grandchild(m incoming) {
 	s.result(m, fmt.Sprint(a.Process.Pid, " ", b.Process.Pid))
 }
 
-// process reports the resources that the process inherited.
+// process reports which resources the process has inherited.
 func (s *server) process(m incoming) {
 	files, _ := os.ReadDir("/proc/self/fd")
 	var open []string
@@ -106,12 +106,12 @@ func TestChildInheritsNothing(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	leaked, err := syscall.Dup(int(r.Fd())) // like an inherited file, it is not closed on exec
+	leaked, err := syscall.Dup(int(r.Fd())) // like an inherited file, this is not closed on exec
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer syscall.Close(leaked)
-	one := start(t, child(t, "plain")) // the second child must not get its pipes
+	one := start(t, child(t, "plain")) // the second child must not inherit its pipes
 	two := start(t, child(t, "plain"))
 	for _, s := range []*subject{one, two} {
 		got := s.answer(s.tool("process", "{}"))
@@ -127,7 +127,7 @@ func TestForkingChildLeavesNoProcess(t *testing.T) {
 	s := start(t, child(t, "plain"))
 	pid := s.State().Pid
 	s.answer(s.tool("fork", "{}"))
-	for len(process.Tree(pid)) < 41 { // limited by the test's timeout
+	for len(process.Tree(pid)) < 41 { // limited by the test timeout
 		runtime.Gosched()
 	}
 	before := process.Tree(pid)

@@ -63,7 +63,8 @@ func TestUnsolicitedAnswers(t *testing.T) {
 	s.answer(s.tool("echo", "{}"))
 }
 
-// The server asks with the id of the proxy's own request: neither side must confuse the two.
+// TestServerRequests checks that neither side confuses the IDs if the server sends a request with
+// the same ID as the proxy's own request.
 func TestServerRequests(t *testing.T) {
 	s := start(t, child(t, "plain"))
 	got := s.answer(s.tool("ask", "{}"))
@@ -190,7 +191,7 @@ func TestOtherCallsWhileTheChildDoesNotRead(t *testing.T) {
 	chunk := `{"t":"` + strings.Repeat("a", 1<<20) + `"}`
 	var exchanges []*Exchange
 	var refused int
-	for range 2 * process.MaxPending >> 20 { // no call of Send blocks
+	for range 2 * process.MaxPending >> 20 { // no call of Send may block
 		x := s.tool("echo", chunk)
 		exchanges = append(exchanges, x)
 		select {
@@ -309,7 +310,8 @@ func TestNegotiation(t *testing.T) {
 	}
 }
 
-// A server that does not answer the probe costs its timeout only once.
+// TestSilenceOnTheProbe checks that the timeout for a server that does not answer the probe is
+// waited for only once.
 func TestSilenceOnTheProbe(t *testing.T) {
 	c := child(t, "mute-probe")
 	c.Protocol = ""
@@ -319,13 +321,14 @@ func TestSilenceOnTheProbe(t *testing.T) {
 	if st := s.await(Up); st.Rev() != rev.Rev2025 {
 		t.Errorf("%+v", st)
 	}
-	s.probe = time.Hour // the second time it is not probed
+	s.probe = time.Hour // the second time, there is no probe
 	s.tool("exit", "{}")
 	s.await(Down)
 	s.await(Up)
 }
 
-// A modern server that takes longer to start than the probe waits is modern.
+// TestLateModernServer checks that a modern server is detected even if it takes longer to start
+// than the probe waits.
 func TestLateModernServer(t *testing.T) {
 	c := child(t, "late")
 	c.Protocol = ""
@@ -337,9 +340,9 @@ func TestLateModernServer(t *testing.T) {
 	}
 }
 
-// How fast a server starts does not decide its revision: neither for one that speaks both families
-// and got initialize before it had read the probe, nor for one that dies on the probe, which it had
-// not read before the restart.
+// TestLateToTheProbe checks that the revision does not depend on how fast a server starts: neither
+// for a server that supports both families and receives initialize before it has read the probe,
+// nor for one that ends when it reads the probe, which it had not read before the restart.
 func TestLateToTheProbe(t *testing.T) {
 	for role, want := range map[string]*rev.Rev{"late-both": rev.Rev2026, "late-death": rev.Rev2025} {
 		t.Run(role, func(t *testing.T) {
@@ -356,7 +359,8 @@ func TestLateToTheProbe(t *testing.T) {
 	}
 }
 
-// If the probe has no alternative, a server can take the whole connect timeout to start.
+// TestLateAndModernOnly checks that if there is no alternative to the probe, a server may take the
+// whole connect timeout to start.
 func TestLateAndModernOnly(t *testing.T) {
 	c := child(t, "modern")
 	c.Protocol = "2026-07-28"
@@ -419,6 +423,6 @@ func TestCancelReachesTheServer(t *testing.T) {
 		t.Fatal(err, string(data))
 	}
 	s.Close()
-	<-x.Done() // however it ends, there is a reply
+	<-x.Done() // there is a reply, however it ends
 	x.Cancel("again")
 }

@@ -28,7 +28,8 @@ func TestNotificationsComeBeforeTheReply(t *testing.T) {
 	}
 }
 
-// Two calls in one session: the server sends the progress of one on the stream of the other.
+// TestProgressOnTheWrongStream makes two calls in one session, where the server sends the progress
+// of one on the stream of the other.
 func TestProgressOnTheWrongStream(t *testing.T) {
 	first := make(chan string, 1)
 	release := make(chan struct{})
@@ -79,7 +80,8 @@ func TestServerRequestsOnTheStream(t *testing.T) {
 	}
 }
 
-// A legacy server ends the stream early and continues on another one.
+// TestStreamIsTakenUpAgain checks a legacy server that ends the stream early and continues on
+// another one.
 func TestStreamIsTakenUpAgain(t *testing.T) {
 	e := serve(t, &endpoint{})
 	var id atomic.Value
@@ -109,7 +111,7 @@ func TestStreamOfALegacyServer(t *testing.T) {
 	e.get = func(w http.ResponseWriter, r *http.Request) {
 		if times.Add(1) == 1 {
 			events(w, `id: 7`+"\nretry: 1\n"+`data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
-			return // and the client resumes
+			return // the client then resumes the stream
 		}
 		if r.Header.Get("Last-Event-ID") == "7" && r.Header.Get("Mcp-Session-Id") == "s-1" {
 			events(w, `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"n":2}}`)

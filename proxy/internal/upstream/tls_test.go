@@ -20,11 +20,11 @@ func TestTLS(t *testing.T) {
 	plain.Close()
 	known := x509.NewCertPool()
 	known.AddCert(plain.Certificate())
-	ours := plain.TLS.Certificates // self-signed certificate of these tests
+	ours := plain.TLS.Certificates // self-signed certificate for these tests
 	for name, c := range map[string]struct {
 		server *tls.Config
 		client *tls.Config
-		fails  string // part of the error; empty: it works
+		fails  string // part of the error; empty if it works
 	}{
 		"known":            {client: &tls.Config{RootCAs: known}},
 		"of no one":        {client: nil, fails: "certificate"},
@@ -47,7 +47,7 @@ func TestTLS(t *testing.T) {
 				s.Start(t.Context())
 				st := <-s.states
 				switch {
-				case c.fails == "" && sse: // the TLS handshake succeeds, but the server is another one
+				case c.fails == "" && sse: // the TLS handshake succeeds, but the server is a different one
 					if st.Err == nil || !strings.Contains(st.Err.Error(), "HTTP status") {
 						t.Errorf("%v %v", st.Phase, st.Err)
 					}

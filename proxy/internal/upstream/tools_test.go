@@ -9,7 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// pages answers tools/list with a function of the cursor.
+// pages returns an endpoint that answers tools/list by calling page with the cursor.
 func pages(page func(cursor string) string) *endpoint {
 	e := &endpoint{}
 	e.call = ok
@@ -69,7 +69,7 @@ func TestListToolsWhileDown(t *testing.T) {
 	}
 }
 
-// Over modern HTTP a tool can require arguments in headers.
+// TestMarkedArguments checks tools that, over modern HTTP, require arguments in headers.
 func TestMarkedArguments(t *testing.T) {
 	e := pages(func(string) string {
 		return `"result":{"tools":[

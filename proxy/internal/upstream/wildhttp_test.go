@@ -70,7 +70,7 @@ func TestCompressionIsNotUndone(t *testing.T) {
 	}
 }
 
-// trust switches e to TLS, and makes s trust its certificate.
+// trust makes e use TLS, and s trust its certificate.
 func (s *subject) trust(e *endpoint) {
 	secure := httptest.NewTLSServer(e)
 	s.t.Cleanup(secure.Close)
@@ -140,7 +140,7 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 }
 
-// pour writes the same data until the reader disconnects.
+// pour writes the same data repeatedly until the reader disconnects.
 func pour(w http.ResponseWriter, r *http.Request, text string) {
 	for r.Context().Err() == nil {
 		if _, err := io.WriteString(w, text); err != nil {
@@ -174,7 +174,7 @@ func TestWhoIsBehindTLS(t *testing.T) {
 			}
 			defer h.Close()
 			s := prepare(t, Config{Name: "tls", URL: address, Headers: map[string]string{"Authorization": "Bearer s3cr3t-value"}})
-			if name == "old" { // so that only its age is wrong
+			if name == "old" { // so that only the version is wrong
 				s.host.Client.Transport.(*transport.DirectTransport).Other.TLSClientConfig.RootCAs = h.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 			}
 			s.Start(t.Context())

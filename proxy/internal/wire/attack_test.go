@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// call returns a tools/call with the id 7 and these params.
+// call returns a tools/call request with ID 7 and the given params.
 func call(params string) string {
 	return `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":` + params + `}`
 }
 
-// attacks are messages that must not be executed. code is the error code of the answer, and id its
-// id.
+// attacks contains messages that must not be executed. code is the error code in the answer, and id
+// its ID.
 var attacks = []struct {
 	name, raw string
 	code      int
@@ -108,7 +108,7 @@ func withID(id string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"danger"}}`
 }
 
-// parseCall parses like the proxy does for a tools/call.
+// parseCall parses a tools/call request as the proxy does.
 func parseCall(raw string) (Call, *Fault) {
 	m, fault := Parse([]byte(raw), 4<<20)
 	if fault != nil {
@@ -134,7 +134,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// Messages that look like attacks but are valid.
+// TestValidLookalikesPass checks messages that look like attacks but are valid.
 func TestValidLookalikesPass(t *testing.T) {
 	tests := []struct{ name, params, arguments string }{
 		{"depth 128", `{"name":"x","arguments":` + nested(126) + `}`, nested(126)},
@@ -159,7 +159,8 @@ func TestValidLookalikesPass(t *testing.T) {
 	}
 }
 
-// A message that hides another one behind a line break reaches the upstream as one line.
+// TestLineBreaksAreNotForwarded checks that a message that hides another one behind a line break
+// reaches the upstream as one line.
 func TestLineBreaksAreNotForwarded(t *testing.T) {
 	inner := call(`{"name":"danger"}`)
 	c, fault := parseCall("{\r\n\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"safe\",\"arguments\":{\"a\":\n" + inner + "\n}}}\r\n")
@@ -175,7 +176,8 @@ func TestLineBreaksAreNotForwarded(t *testing.T) {
 	}
 }
 
-// Every rune that folds to an ASCII letter in some parser is folded here.
+// TestFoldIsUnicodeSimpleFold checks that every rune that some parser folds to an ASCII letter is
+// folded here, too.
 func TestFoldIsUnicodeSimpleFold(t *testing.T) {
 	for _, known := range []keySet{envelopeKeys, paramKeys, metaKeys, resultKeys, taskKeys} {
 		for _, k := range known {

@@ -55,8 +55,8 @@ func TestAppendForward(t *testing.T) {
 	}
 }
 
-// An accepted call is forwarded with the name and the arguments that were decided on, both for
-// strict parsers and for those that ignore case.
+// FuzzForward checks that an accepted call is forwarded with the name and the arguments that were
+// decided on, both for strict parsers and for those that ignore case.
 func FuzzForward(f *testing.F) {
 	for _, tt := range attacks {
 		f.Add([]byte(tt.raw), "up", true, true)
@@ -105,7 +105,7 @@ func checkForwarded(t *testing.T, c Call, h Hop) {
 	if err := json.Unmarshal(out, &p); err != nil {
 		t.Fatalf("forwarded %s: %v", out, err)
 	}
-	if p.Name != string([]rune(h.Name)) { // bytes that are not UTF-8 cannot be sent
+	if p.Name != string([]rune(h.Name)) { // bytes that are not valid UTF-8 cannot be sent
 		t.Fatalf("forwarded the name %q as %q", h.Name, p.Name)
 	}
 	if !bytes.Equal(p.Arguments, c.Arguments) {

@@ -36,7 +36,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A malformed response is not answered: two proxies could otherwise answer each other forever.
+// TestMalformedResponsesAreSilent checks that a malformed response is not answered, because two
+// proxies could otherwise answer each other forever.
 func TestMalformedResponsesAreSilent(t *testing.T) {
 	for _, raw := range []string{
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`,

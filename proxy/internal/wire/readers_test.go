@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// readers are programs that read one call per line like servers do, and print the name and the
-// argument command as they read them.
+// readers contains programs that read one call per line as servers do, and print the name and the
+// argument command as they have read them.
 var readers = map[string][]string{
 	"python3": {"-c", `
 import json, sys
@@ -27,8 +27,8 @@ require("readline").createInterface({ input: process.stdin, crlfDelay: Infinity 
 `},
 }
 
-// pieces are the parts of generated messages: names, keys and values that parsers are known to read
-// differently, and harmless ones.
+// pieces contains the parts of generated messages: names, keys and values that parsers are known to
+// read differently, and harmless ones.
 var pieces = struct{ keys, values, spaces []string }{
 	keys: []string{
 		`"name"`, `"name"`, `"name"`, `"arguments"`, `"arguments"`, `"Name"`, `"na\u006de"`, `"name\u0000"`, `"argument\u017f"`, `"_meta"`, `"task"`, `"x"`, `"__proto__"`, `"constructor"`,
@@ -41,7 +41,7 @@ var pieces = struct{ keys, values, spaces []string }{
 	spaces: []string{"", "", "", "", " ", "\t", "\n", "\r\n", "\u00a0", "\v", "/**/", "\ufeff"},
 }
 
-// generated returns a message that may be a call.
+// generated returns a random message that may be a call.
 func generated(r *rand.Rand) string {
 	one := func(list []string) string { return list[r.IntN(len(list))] }
 	var object func(depth int) string
@@ -126,8 +126,8 @@ func TestOtherReaders(t *testing.T) {
 	}
 }
 
-// compared returns a name and an argument in a common form; numbers, which other parsers keep less
-// exactly, count by their kind.
+// compared returns a name and an argument in a form that can be compared. Numbers are reduced to
+// their kind, because other parsers keep them less exactly.
 func compared(t *testing.T, name string, command json.RawMessage) string {
 	t.Helper()
 	var v any
@@ -145,8 +145,8 @@ func compared(t *testing.T, name string, command json.RawMessage) string {
 	return string(b)
 }
 
-// leveled replaces every number in a value, and the substitutes that other parsers write for
-// numbers they cannot represent.
+// leveled replaces all numbers in a value, and the substitutes that other parsers write for numbers
+// that they cannot represent.
 func leveled(v any) any {
 	switch v := v.(type) {
 	case json.Number, nil:

@@ -173,7 +173,8 @@ func TestBuilders(t *testing.T) {
 	}
 }
 
-// The members of an envelope that encoding/json accepts are found at the same places.
+// FuzzParseUpstream checks that the members of an envelope that encoding/json accepts are found at
+// the same places.
 func FuzzParseUpstream(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":5,"result":{"a":"}\"]\\"}}`))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":5,"error":{"code":1}}`))

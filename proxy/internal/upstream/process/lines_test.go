@@ -20,7 +20,7 @@ func readLines(r io.Reader, max int) (lines [][]byte, err error) {
 	}
 }
 
-// A kept line must not change when more is read.
+// TestKeptLines checks that a kept line does not change when more is read.
 func TestKeptLines(t *testing.T) {
 	in := strings.Repeat("a", bigLine) + "\n" + strings.Repeat("b", 3*lineBuffer) + "\nshort\n" + strings.Repeat("c", bigLine) + "\n"
 	l := NewLineReader(strings.NewReader(in), 1<<20)
@@ -46,7 +46,8 @@ func TestKeptLines(t *testing.T) {
 	}
 }
 
-// A server that keeps sending large lines costs one buffer for each.
+// TestLinesAlike checks that a server that keeps sending large lines needs only one buffer for
+// each.
 func TestLinesAlike(t *testing.T) {
 	for _, size := range []int{bigLine, lineBuffer - 1, lineBuffer, 1 << 20} {
 		in := strings.Repeat(strings.Repeat("a", size)+"\n", 22)
@@ -63,7 +64,7 @@ func TestLinesAlike(t *testing.T) {
 	}
 }
 
-// A line does not keep the memory of a larger line before it.
+// TestLineBehindLarger checks that a line does not keep the memory of a preceding, larger line.
 func TestLineBehindLarger(t *testing.T) {
 	const pairs = 20
 	l := NewLineReader(strings.NewReader(strings.Repeat(strings.Repeat("a", 4<<20)+"\n"+strings.Repeat("b", 100<<10)+"\n", pairs)), 8<<20)
@@ -107,7 +108,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Lines depend only on the newlines, however the bytes arrive.
+// FuzzLines checks that lines depend only on the newlines, however the bytes arrive.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("a\nb\r\n\n\nc"), uint8(1))
 	f.Add(bytes.Repeat([]byte("0123456789\n"), 20_000), uint8(200))
@@ -130,7 +131,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// steps returns a few bytes at a time.
+// A steps is a reader that returns a few bytes at a time.
 type steps struct {
 	data []byte
 	step int

@@ -24,7 +24,7 @@ func piped(t *testing.T) (r *os.File, p *Pipe) {
 	return r, p
 }
 
-// Messages held back are written in order after the last Uncork.
+// TestCork checks that messages that were held back are written in order after the last Uncork.
 func TestCork(t *testing.T) {
 	r, p := piped(t)
 	p.Cork()

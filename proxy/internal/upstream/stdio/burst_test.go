@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
-// told counts the lines of each burst, and those outside of bursts.
+// A told counts the lines of each burst, and those outside of bursts.
 type told struct {
 	bursts []int
 	under  bool

@@ -7,8 +7,8 @@ import (
 	"testing/iotest"
 )
 
-// Events are the same whether they arrive at once or byte by byte, and never larger than the
-// stream.
+// FuzzEvents checks that events are the same whether they arrive at once or byte by byte, and that
+// they are never larger than the stream.
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte("id: 1\ndata: a\ndata: b\n\n: c\n\ndata\n\nretry: 5\n\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
