@@ -23,9 +23,11 @@ func (p *Pipeline) Serve(c *Call) {
 		c.continueOff(clientReader, func() { p.resolveLate(c) })
 		return
 	}
-	if err := c.checkMirrored(); err != nil {
-		c.answerError(spec.CodeHeaderMismatch, err.Error())
-		return
+	if c.Headers != nil && c.Tool.Mirrored != nil {
+		if err := c.checkMirrored(); err != nil {
+			c.answerError(spec.CodeHeaderMismatch, err.Error())
+			return
+		}
 	}
 	// From here on, a step that returns false has answered the call, or calls Serve again after its wait.
 	if !c.placed && !p.place(c) {

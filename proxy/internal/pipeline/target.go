@@ -128,9 +128,6 @@ func (c *Call) awaitTarget(ctx context.Context) *pool.Tool {
 // checkMirrored returns an error if the HTTP headers do not mirror the arguments that the tool's
 // inputSchema marks with x-mcp-header (2026-07-28).
 func (c *Call) checkMirrored() error {
-	if c.Headers == nil || c.Tool.Mirrored == nil {
-		return nil
-	}
 	lookup := func(name string) (string, bool) {
 		values := c.Headers.Values(name)
 		return c.Headers.Get(name), len(values) > 0

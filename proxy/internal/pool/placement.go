@@ -59,7 +59,7 @@ func (u *Server) dedicates(peer session.Peer) bool {
 // Place returns the connection that will serve the session s: either u, which is the shared
 // connection, or a dedicated one, which may still be starting.
 func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server, error) {
-	if u.Config.Isolation == IsolateShared || u.Dedicated() {
+	if u.Config.Isolation == IsolateShared || u.shared != nil {
 		return u, nil
 	}
 	pl := &u.placement

@@ -65,9 +65,6 @@ func (u *Server) Send(r upstream.Request) *upstream.Exchange {
 	return u.Upstream.Send(r)
 }
 
-// Rev returns the revision family that the server uses.
-func (u *Server) Rev() *rev.Rev { return u.State().Rev() }
-
 // Starting reports whether the server's tools have not been listed yet and the server is not known
 // to be down.
 func (u *Server) Starting() bool { return !closed(u.started) }

@@ -82,7 +82,7 @@ func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan stru
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return
 	}
-	if h, overHTTP := c.(*streamable.Conn); overHTTP && !u.State().Rev().PerRequest {
+	if h, overHTTP := c.(*streamable.Conn); overHTTP && !u.Rev().PerRequest {
 		h.Redeclare(ctx)
 	} else if c.Restart(ctx, errRedeclared) {
 		await(ctx, again)
@@ -132,7 +132,7 @@ func (u *Upstream) relayable() []byte {
 // request, without braces. For a server of 2025-11-25, it returns nil. capabilities are those of
 // the client; nil means all that the proxy can forward.
 func (u *Upstream) RequestMeta(capabilities []byte) []byte {
-	if !u.State().Rev().PerRequest {
+	if !u.Rev().PerRequest {
 		return nil
 	}
 	return u.ownMeta(capabilities)

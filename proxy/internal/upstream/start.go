@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
@@ -26,7 +25,7 @@ func New(c conn.Config, o conn.Options) *Upstream {
 		settled: make(chan struct{}), finished: make(chan struct{}),
 		state: conn.State{Since: time.Now(), Err: errors.New("not connected yet")},
 	}
-	u.host.Rev = func() *rev.Rev { return u.State().Rev() }
+	u.host.Rev = u.Rev
 	u.host.Renew = u.renew
 	u.host.Renewed = func() { u.change(func(s *conn.State) { s.Since = time.Now() }) }
 	return u

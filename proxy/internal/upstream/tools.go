@@ -69,7 +69,7 @@ func (l *ToolList) add(page []byte) error {
 // usable leaves out the tools that require impossible headers, as revision 2026-07-28 demands from
 // clients over HTTP.
 func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
-	if u.host.Config.URL == "" || u.State().Rev() == rev.Rev2025 {
+	if u.host.Config.URL == "" || u.Rev() == rev.Rev2025 {
 		return tools
 	}
 	return slices.DeleteFunc(tools, func(raw json.RawMessage) bool {

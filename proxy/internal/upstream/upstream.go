@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/stdio"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
@@ -79,6 +80,13 @@ func (u *Upstream) State() conn.State {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.state
+}
+
+// Rev returns the family of revisions of the server, as far as it is known.
+func (u *Upstream) Rev() *rev.Rev {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return rev.Of(u.state.ProtocolVersion)
 }
 
 // NewToken returns a progress token that has not been used with this upstream.

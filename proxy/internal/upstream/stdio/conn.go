@@ -199,7 +199,11 @@ func (c *Conn) read() {
 	defer c.readers.Done()
 	defer c.stdout.Close()
 	lines := process.NewLineReader(process.NewTail(c.stdout), c.Host.Config.MaxMessage)
-	c.Fail(c.readError(each(lines, c.Host.Options.Burst, c.take)))
+	c.Fail(c.readError(each(lines, c.Host.Options.Burst, func(line []byte, kept bool) {
+		if err := c.Dispatch(line, kept); err != nil {
+			c.hearMalformed(line, err)
+		}
+	})))
 }
 
 // each calls take for each nonempty line until an error occurs. If several lines can be read at
@@ -247,12 +251,8 @@ func (c *Conn) Reason(err error) error {
 	return err
 }
 
-// take handles a message. kept means that line belongs to take.
-func (c *Conn) take(line []byte, kept bool) {
-	err := c.Dispatch(line, kept)
-	if err == nil {
-		return
-	}
+// hearMalformed keeps and logs a line that is not a message.
+func (c *Conn) hearMalformed(line []byte, err error) {
 	c.Host.Hear(conn.OnStdout, line)
 	if c.malformed.Allow() {
 		c.Host.Log.Warn("malformed line from upstream", "error", err, "line", text.Excerpt(string(line[:min(len(line), 300)]), 200))
