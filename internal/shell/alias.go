@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// abbreviating are the programs that accept an abbreviated subcommand.
+// abbreviating lists the programs that accept abbreviated subcommands.
 var abbreviating = setOf("npm hg ip bridge tc")
 
-// aliases are the built-in aliases of subcommands. npm accepts abbreviations of them, too.
+// aliases maps subcommands to their built-in aliases. npm accepts abbreviations of the aliases too.
 var aliases = map[string]string{
 	"git push":    "send-pack",
 	"npm install": "i in ins inst insta instal add isnt isnta isntal", "npm uninstall": "unlink remove rm r un", "npm update": "up upgrade udpate",
@@ -24,16 +24,16 @@ var aliases = map[string]string{
 	"brew uninstall": "rm remove", "brew install": "instal", "pulumi up": "update", "pulumi destroy": "down dn",
 }
 
-// isAlias reports whether text is a built-in alias of operand number n of a pattern.
+// isAlias reports whether text is a built-in alias of p's operand n.
 func isAlias(p *Pattern, text string, n int) bool {
 	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
 }
 
-// equivalents are subcommands with the same effect as another subcommand with an option.
+// equivalents maps subcommands to a subcommand and an option with the same effect.
 var equivalents = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
 
-// isEquivalent reports whether a subcommand with its arguments has the effect of the first operand
-// of a pattern.
+// isEquivalent reports whether the subcommand sub with the arguments rest has the effect of p's
+// first operand.
 func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	other, ok := equivalents[p.name.text+" "+p.operands[0].text]
 	return ok && sub.kind == literal && sub.text == other[0] && slices.ContainsFunc(rest, func(a arg) bool {
@@ -41,7 +41,7 @@ func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	})
 }
 
-// isAbbreviation reports whether a program may accept text as a short form of operand number next.
+// isAbbreviation reports whether a program may accept text as a short form of p's operand next.
 func isAbbreviation(p *Pattern, text string, next int) bool {
 	name, want := p.name.text, p.operands[next].text
 	switch {
@@ -63,7 +63,7 @@ func isAbbreviation(p *Pattern, text string, next int) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, text) })
 }
 
-// isSubsequence reports whether a text is a subsequence of another.
+// isSubsequence reports whether text is a subsequence of other.
 func isSubsequence(text, other string) bool {
 	for i := range len(text) {
 		at := strings.IndexByte(other, text[i])
@@ -75,7 +75,7 @@ func isSubsequence(text, other string) bool {
 	return true
 }
 
-// otherNames are programs with a second name, and the words that the name stands for.
+// otherNames maps second names of programs to the words that they stand for.
 var otherNames = map[string]string{"docker-compose": "docker compose", "podman-compose": "podman compose", "gmake": "make", "bmake": "make"}
 
 // families are programs with a variant for each kind of object, such as mkfs.ext4.
@@ -92,8 +92,8 @@ func sameProgram(name, want string) bool {
 // versioned are programs that may have a version number in their name.
 var versioned = setOf("python pip node ruby php perl clang gcc")
 
-// family returns a key that is equal for all names which may denote the same program on some
-// system, see [command.argsUnder].
+// family returns a key that is the same for all names that may denote one program on some system,
+// see [command.argsUnder].
 func family(name string) string {
 	if first, kind, ok := strings.Cut(name, "."); ok && kind != "" && families[first] {
 		name = first
@@ -148,8 +148,8 @@ func folded(name string) string {
 	}, name)
 }
 
-// sameFile reports whether two names may denote one file, on a file system that ignores case or on
-// a system that adds .exe.
+// sameFile reports whether two names may denote the same file on a file system that ignores case or
+// on a system that adds .exe.
 func sameFile(name, want string) bool {
 	if len(name) == len(want)+4 && strings.EqualFold(name[len(want):], ".exe") {
 		name = name[:len(want)]

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// An arg is the expansion of one word of a script, as far as it is known.
+// An arg is what is known about the expansion of one word in a script.
 type arg struct {
 	kind        argKind
 	text        string // known beginning; the whole text of a literal
-	mid         string // known part between two unknown ones, as in ~/.ssh/*
+	mid         string // known part between two unknown parts, as in ~/.ssh/*
 	tail        string // known end; empty for a literal
 	name        bool   // the unknown part is a name or a number, never an option
 	glob        bool   // the unknown part comes from a glob and does not begin with a dot
@@ -38,7 +38,7 @@ func (a arg) may(word string) bool {
 	return len(word) >= len(a.text)+len(a.tail) && strings.HasPrefix(word, a.text) && strings.HasSuffix(word, a.tail)
 }
 
-// cut splits an argument at its first equals sign.
+// cut splits the argument at its first equals sign.
 func (a arg) cut() (name string, value arg, ok bool) {
 	name, text, ok := strings.Cut(a.text, "=")
 	value, value.text = a, text
@@ -61,8 +61,8 @@ func (a arg) base() (name string, sure, system bool) {
 	return "", false, false
 }
 
-// isLocalBin reports whether a path is in a bin directory of a project, as node_modules/.bin/jest
-// and .venv/bin/pytest.
+// isLocalBin reports whether a is a path in a project's bin directory, such as
+// node_modules/.bin/jest or .venv/bin/pytest.
 func isLocalBin(a arg) bool {
 	at := a.text
 	if a.kind != literal {
@@ -78,10 +78,10 @@ func isLocalBin(a arg) bool {
 	return false
 }
 
-// systemDirs are the program directories of the system.
+// systemDirs are the system's program directories.
 var systemDirs = setOf("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin")
 
-// isSystem reports whether a path is in a program directory of the system.
+// isSystem reports whether a path is in one of the system's program directories.
 func isSystem(p string) bool {
 	return !strings.Contains(p, "..") && systemDirs[path.Dir(path.Clean(p))]
 }
@@ -97,8 +97,8 @@ func sizes(list []arg) (n int) {
 	return n
 }
 
-// file returns the base name of the file that an argument names. The argument may be a setting such
-// as of=x.
+// file returns the base name of the file that the argument names. The argument may be a setting
+// such as of=x.
 func (a arg) file() string {
 	text := a.text
 	if a.kind != literal {
@@ -119,9 +119,9 @@ func literals(words []string) []arg {
 	return args
 }
 
-// matchWord returns the first of the words that the argument can be, or "". A word --name matches
-// an abbreviation and an attached value; -x matches among other letters; =name matches the argument
-// up to an equals sign; *text, and any other text, matches a part of the argument.
+// matchWord returns the first of the words that matches the argument, or "". A word --name also
+// matches abbreviations and attached values, -x also matches among other letters, =name matches the
+// argument up to its equals sign, and *text, like any other text, matches a part of the argument.
 func (a arg) matchWord(words string) string {
 	name, _, with := strings.Cut(a.text, "=")
 	for word := range strings.FieldsSeq(words) {
@@ -149,7 +149,7 @@ func isInteger(a arg) bool {
 	return a.kind == literal && strings.Trim(a.text, "+-0123456789") == ""
 }
 
-// startsWith reports whether the first arguments are these words.
+// startsWith reports whether args begin with words. A * in a word matches any text.
 func startsWith(args []arg, words []string) bool {
 	return len(args) >= len(words) && slices.EqualFunc(args[:len(words)], words, func(a arg, w string) bool {
 		return a.kind == literal && (a.text == w || matchStar(w, a.text))

@@ -6,7 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// assign reads name=value, name[index]=value and name=(...), and returns the value.
+// assign reads name=value, name[index]=value and name=(...), and returns the value. straight means
+// that the assignment certainly runs, exactly once.
 func (r *expander) assign(a *syntax.Assign, straight bool) (value arg) {
 	if a.Index != nil {
 		r.arithm(a.Index)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// readBuiltin reads what a builtin of the shell runs or changes, except for wrappers such as
-// command. It reports false for any other name.
+// readBuiltin reads what a shell builtin runs or changes, except for wrappers such as command. It
+// reports false for any other name.
 func (r *reader) readBuiltin(name string, args []arg) bool {
 	switch name {
 	case "eval":
@@ -63,19 +63,19 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 	return true
 }
 
-// isSetUp reports whether the only argument of eval is the output of one of the settingPrograms.
+// isSetUp reports whether eval's only argument is the output of one of the settingPrograms.
 func isSetUp(args []arg) bool { return len(args) == 1 && args[0].setUp }
 
 // inShellBuiltins are the builtins that run another builtin in the current shell.
 var inShellBuiltins = setOf("command builtin eval")
 
-// isOutside reports whether command number i runs its command in another process, so that a builtin
-// cannot affect the script's shell.
+// isOutside reports whether the command with index i runs its command in another process, so that a
+// builtin cannot affect the script's shell.
 func (r *reader) isOutside(i int) bool {
 	for ; i >= 0; i = r.commands[i].by {
 		switch c := &r.commands[i]; {
 		case shells[c.name]:
-			return false // it has control flow and variables of its own
+			return false // it has its own control flow and variables
 		case !inShellBuiltins[c.name] && len(r.functions[c.name]) == 0 && r.aliases[c.name] == nil:
 			return true
 		}
@@ -160,7 +160,7 @@ func (r *scope) readPrintf(args []arg) {
 	}
 }
 
-// readTest reads test and [. Unlike [[, they evaluate only the operand of -v.
+// readTest reads test and [. Unlike [[, these evaluate only the operand of -v.
 func (r *scope) readTest(args []arg) {
 	for i, a := range args {
 		r.vars.tests = r.vars.tests || a.kind != literal
@@ -197,9 +197,8 @@ func (r *scope) readShellOptions(letters string, args []arg) {
 	}
 }
 
-// readSourced reads source. The content of the file is unknown, like that of any program in a file.
-// Files that set up the shell, such as .bashrc, are assumed not to change the commands of the
-// script.
+// readSourced reads source. The file's content is unknown, like that of any program in a file.
+// Files that set up the shell, such as .bashrc, are assumed not to change the script's commands.
 func (r *scope) readSourced(args []arg) {
 	r.vars.forgetAll()
 	r.vars.unbound = true
@@ -227,7 +226,7 @@ var settingFiles = setOf("activate activate.fish activate.csh nvm.sh .bashrc .zs
 // readingOptions are the shell options that change how a script is read.
 var readingOptions = setOf("allexport keyword histexpand posix braceexpand nocaseglob expand_aliases")
 
-// setterOptions are the options of the builtins that set variables.
+// setterOptions has the options of the builtins that set variables.
 var setterOptions = eachName(map[string]func() *knownOptions{
 	"read":              leading("r s E a= d= i= n= N= p= t= u="),
 	"mapfile,readarray": leading("t d= n= O= s= u="),

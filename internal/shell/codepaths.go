@@ -5,22 +5,21 @@ import (
 	"unicode/utf8"
 )
 
-// codes are the kinds of doubt about code in other languages. Such code may use the files that it
-// names.
+// codes has the doubts about code in other languages. Such code may use the files that it names.
 var codes = map[string]bool{"a program on the command line": true, "a program that is read from the input": true}
 
-// maxPaths bounds the words of such code that are considered as paths.
+// maxPaths bounds the words that are considered as paths in such code.
 const maxPaths = 25_000
 
-// A codePath is a word in code of another language that may be a file path, with the number of the
+// A codePath is a word in another language's code that may be a file path, with the index of the
 // doubt about the code.
 type codePath struct {
 	path string
 	of   int
 }
 
-// codePaths returns the words in code of other languages without duplicates. more is true if there
-// are too many.
+// codePaths returns the words in code of other languages, without duplicates. more is true if there
+// are too many words.
 func (f *findings) codePaths() (all []codePath, more bool) {
 	seen := set{}
 	for _, m := range f.mentions.texts {

@@ -7,7 +7,7 @@ type command struct {
 	outside bool   // the program is in no known directory
 	args    []arg
 	inputs  []arg // redirected input files
-	// possible: it is uncertain that this command runs at all, as with the words after `docker
+	// possible: it is uncertain whether this command runs at all, as with the words after `docker
 	// exec`.
 	possible bool
 	// unknown: the tables do not describe the program fully. It may run what its arguments name.

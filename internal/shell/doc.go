@@ -17,24 +17,27 @@
 //	r.Surely(test) // does exit status 0 prove that it ran and succeeded? No: the pipe hides it
 //	r.Only(test)   // does the script do nothing else?
 //
-// A negative answer comes with a [Doubt]: what was found, in which command, and what to write
-// instead. [Reading.Touches] reports which files a script openly reads and writes.
+// A negative answer comes with a [Doubt]: the construct that caused it, its command, and what to
+// write instead. [Reading.Touches] reports which files a script openly reads and writes.
 //
 // # Design
 //
 // [Options.Read] walks the syntax tree once and returns a [Reading]: the commands, and a doubt for
-// each part that could not be understood. A doubt that concerns every command makes the reading
-// opaque: any command can still match, but none can be ruled out. The walk follows control flow,
-// values of variables, functions and aliases only as far as they are certain. What the walk does
-// not understand becomes a doubt, never a silent NoMatch; the work is bounded, and a script that
-// exceeds a bound is opaque.
+// each part that was not understood. A doubt that concerns every command makes the reading opaque:
+// any command can still match, but none can be ruled out. The walk follows control flow, variable
+// values, functions and aliases only as far as they are certain. Whatever the walk does not
+// understand becomes a doubt, never a silent NoMatch; the work is bounded, and a script that exceeds
+// a bound is opaque.
 //
-// Files depend on one another in one direction, with one exception: the walk is recursive, as the
-// language is. Its state is in state.go; statements are read in walk.go and loop.go, words in
-// word.go, arithm.go and assign.go, and commands in run.go and the files for kinds of commands
-// (builtin.go, function.go, wrapper.go, shells.go, readtool.go, find.go, git.go). Control flow is in
-// flow.go, values of variables in values.go. How a command matches a pattern is in match.go; the
-// answers are in runs.go, success.go, only.go and touched.go.
+// The walk has four layers, each of which embeds the one before: findings collects commands, doubts
+// and files (findings.go, written.go), scope adds the variables (scope.go, variable.go, values.go),
+// expander the expansion of words (word.go, arithm.go, assign.go), and reader statements, functions
+// and commands (walk.go, loop.go, function.go, builtin.go, shells.go, run.go). Only the reader's
+// files depend on one another in a cycle, because the shell language is recursive. Programs such as
+// git, find and sudo have functions that read their arguments and return a plan (plan.go), on which
+// the reader acts (git.go, find.go, languages.go, interpreters.go, readtool.go, wrapper.go). Control
+// flow is in flow.go. How a command matches a pattern is in match.go; the answers are in runs.go,
+// success.go, only.go and touched.go.
 //
 // # Tables
 //
@@ -42,7 +45,7 @@
 // and operands in programs.go, subcommands in subcommands.go, aliases in alias.go, wrappers such as
 // sudo in wrapper.go, launchers such as npx in launchers.go, programs that take commands from their
 // arguments or from a project file in tools.go, files read and written in filetable.go, operands
-// that leave a test run complete in tests.go, and advice for each kind of doubt in advice.go.
+// that leave a test run complete in tests.go, and advice for each kind of doubt in doubt.go.
 //
 // # Concurrency
 //

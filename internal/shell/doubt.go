@@ -19,7 +19,7 @@ const (
 	mild                // any command under [Options.Strict]; otherwise none
 )
 
-// A doubt is a part of a script that could not be fully understood.
+// A doubt is a part of a script that was not fully understood.
 type doubt struct {
 	what     string
 	from, to int // byte range in the outermost script; to is 0 for the whole script
@@ -29,8 +29,8 @@ type doubt struct {
 	spoils   bool // programs of later commands may have been replaced
 }
 
-// advices are pairs of a prefix of a doubt and the advice for it. The longest matching prefix wins;
-// the first entry matches every doubt.
+// advices maps prefixes of doubts to advice. The longest matching prefix wins; the first entry
+// matches every doubt.
 var advices = []struct{ what, write string }{
 	{"", "write the command plainly, in a call of its own"},
 	{"a command word", "write the name of the program itself"},

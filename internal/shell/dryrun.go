@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A dryRun describes the arguments that make a command only print what it would do.
+// A dryRun describes the arguments that turn a command into a dry run, which only prints its plan.
 type dryRun struct {
 	says  string // options for a dry run, unabbreviated
-	flags string // options without a value that may precede them
+	flags string // options without a value that may precede the dry-run option
 }
 
-// dryRuns are the dry-run options of commands, by program and subcommand. A command with any other
-// option or spelling counts as the real command.
+// dryRuns maps programs and subcommands to their dry-run options. A command with any other option
+// or spelling counts as the real command.
 var dryRuns = eachName(map[string]dryRun{
 	"git push":                  {says: "--dry-run -n", flags: "-q --quiet -v --verbose --tags --all --force -f -u --set-upstream --follow-tags --atomic --porcelain --force-with-lease --no-verify --progress --prune"},
 	"git clean":                 {says: "--dry-run -n", flags: "-q --quiet -d -x -X -f --force -fd -fdx -fx -df"},
@@ -67,8 +67,8 @@ func (c *command) changesNothing() bool {
 	return dry
 }
 
-// helping are the programs that print the help of a subcommand for a final --help. After a
-// subcommand in running, --help may be an option of another program.
+// helping lists the programs that print a subcommand's help for a final --help. After a subcommand
+// in running, --help may be another program's option.
 var (
 	helping = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
 	running = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")

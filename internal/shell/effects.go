@@ -17,7 +17,7 @@ type effects struct {
 const maxEffects = 200_000
 
 // effectsOf returns the effects of a part of a script. Commands run through "$@" in a function are
-// left to the calls of the function.
+// left to the function's calls.
 func (v *variables) effectsOf(node syntax.Node) (c effects) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		if v.visited++; v.visited > maxEffects {
@@ -157,7 +157,7 @@ func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	return texts
 }
 
-// forgetEffects forgets all values that c may change. It is for a part of the script that runs
+// forgetEffects forgets all values that c may change. Use it for a part of the script that runs
 // repeatedly or later.
 func (v *variables) forgetEffects(c effects) {
 	if c.all {
@@ -182,7 +182,7 @@ func (v *variables) bindBranches(cmd syntax.Command) {
 			held[name] = append(held[name], text)
 		}
 		if c.Else == nil && c.ThenPos.IsValid() {
-			return // an if without else changes the variables only sometimes
+			return // an if without else only sometimes changes the variables
 		}
 	}
 	for name, texts := range held {

@@ -6,16 +6,16 @@ import (
 )
 
 var (
-	// implicitVariables are those that bash itself sets to text from the script.
+	// implicitVariables are the variables that bash itself sets to text from the script.
 	implicitVariables = setOf("_ REPLY MAPFILE BASH_REMATCH BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0 BASH_SOURCE FUNCNAME")
-	// counters are variables for which bash evaluates each assigned value as arithmetic.
+	// counters are the variables whose assigned values bash evaluates as arithmetic.
 	counters = setOf("RANDOM SRANDOM SECONDS OPTIND HISTCMD LINENO BASHPID BASH_SUBSHELL BASH_MONOSECONDS EPOCHSECONDS EPOCHREALTIME")
-	// runVariables are variables whose value some program runs as a command.
+	// runVariables are the variables whose value some program runs as a command.
 	runVariables = setOf(`
 	PAGER EDITOR VISUAL MANPAGER BROWSER GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS
 	SUDO_ASKPASS SUDO_EDITOR RSYNC_RSH CVS_RSH SYSTEMD_PAGER SYSTEMD_EDITOR FCEDIT PROMPT_COMMAND GH_PAGER GH_EDITOR AWS_PAGER CC CXX CPP LD
 	AR AS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTC PSQL_PAGER KUBE_EDITOR MAKE CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER`)
-	// steeringVariables are variables that change in other ways what is run.
+	// steeringVariables are the variables that affect in other ways which programs run.
 	steeringVariables = setOf(`
 	PATH BASH_ENV ENV IFS SHELL CONFIG_SHELL SHELLOPTS BASHOPTS BASH_ALIASES BASH_CMDS BASH_LOADABLES_PATH BASH_XTRACEFD BASH_COMPAT
 	POSIXLY_CORRECT HISTFILE INPUTRC PS0 PS1 PS2 PS3 PS4 LESS LESSOPEN LESSCLOSE LESSKEY MORE MAKEFLAGS GNUMAKEFLAGS MFLAGS MAKEFILES
@@ -23,14 +23,14 @@ var (
 	TAR_OPTIONS TAPE VIMINIT EXINIT GVIMINIT LUA_INIT MANOPT PERLLIB NODE_REPL_EXTERNAL_MODULE ZDOTDIR FPATH NULLCMD READNULLCMD
 	RIPGREP_CONFIG_PATH GCONV_PATH AWKPATH AWKLIBPATH MANPATH TERMINFO DOCKER_HOST DOCKER_CONFIG HOME XDG_CONFIG_HOME NODE_OPTIONS GOFLAGS
 	PYTEST_ADDOPTS PYTEST_PLUGINS PYTHONOPTIMIZE MAVEN_ARGS SPEC_OPTS TESTOPTS GOENV RUSTFLAGS PYTHONBREAKPOINT CFLAGS CXXFLAGS LDFLAGS`)
-	// resolutionVariables are variables that change how the shell resolves command words.
+	// resolutionVariables are the variables that change how the shell resolves command words.
 	resolutionVariables = setOf("BASH_ALIASES BASH_CMDS NULLCMD READNULLCMD PS0 PS1 PS2 PS4 PROMPT_COMMAND BASH_ENV ENV SHELLOPTS BASHOPTS")
-	// zshArrays are the arrays in which zsh looks up command words. As scalars they are ordinary
-	// variables, in bash as well.
+	// zshArrays are the arrays that zsh uses to look up command words. As scalars they are ordinary
+	// variables, in zsh and in bash.
 	zshArrays = setOf("functions dis_functions commands aliases dis_aliases galiases dis_galiases saliases dis_saliases path fpath module_path")
 )
 
-// steers reports whether a variable changes what is run.
+// steers reports whether a variable affects which programs run.
 func steers(name string) bool {
 	switch {
 	case runVariables[name] || steeringVariables[name]:
@@ -49,10 +49,10 @@ func isInertSetting(name string, value arg) bool {
 	return (steeringFlags[name]) && value.kind == literal && inertSettings.MatchString(value.text)
 }
 
-// steeringFlags are the variables that hold command-line options for a program.
+// steeringFlags are the variables that hold a program's command-line options.
 var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
 
-// What makes no program run anything: values, names of variables, and endings of such names.
+// Values, variable names and endings of variable names that make no program run anything.
 var (
 	inertValues    = setOf("true false yes no on off none always never auto")
 	inertVariables = setOf(`
@@ -66,8 +66,8 @@ var (
 	inertEnds = setOf("_URL _URI _DSN _TOKEN _KEY _SECRET _PASSWORD _USER _USERNAME _PORT _HOST _LEVEL _ENV _REGION _TIMEOUT _DEBUG _VERSION _ID")
 )
 
-// isInertVariable reports whether a variable makes no program run anything. For variables that
-// steer programs it returns true as well, since assigned adds their doubts.
+// isInertVariable reports whether a variable makes no program run anything. It also returns true
+// for variables that steer programs, because assigned adds the doubts about those.
 func isInertVariable(name string, value arg) bool {
 	if value.kind == literal && (inertValues[strings.ToLower(value.text)] || strings.Trim(value.text, "0123456789.") == "") {
 		return true

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// An Access is a way to use a file: reading it or writing it.
+// An Access is a way of using a file: reading it or writing it.
 type Access uint8
 
 // The two kinds of access.
@@ -78,8 +78,8 @@ func (p *FilePattern) is(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// ends compares a glob with a slash with the known beginning and end of a path. It takes an unknown
-// part after the last slash for a file name.
+// ends compares a glob that has a slash with a path's known beginning and end. An unknown part
+// after the last slash counts as a file name.
 func (p *FilePattern) ends(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
 	for rest := at.tail; ; {
@@ -123,20 +123,21 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether either text is a prefix of the other, or a suffix; the function has
-// decides which of the two is checked.
+// compatible reports whether one text is a prefix of the other, or a suffix if has is
+// [strings.HasSuffix].
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
 // outputs are the extensions of files that hold the output of commands.
 var outputs = setOf(".log .out .err .tmp .pid")
 
-// homes matches the home directories of users.
+// homes matches users' home directories.
 var homes = regexp.MustCompile(`^(/root|/home/[^/]+|/Users/[^/]+)/`)
 
-// isTemporary reports whether a path is a directory for temporary files, or in one.
+// isTemporary reports whether a path is a directory for temporary files, or inside such a
+// directory.
 func isTemporary(at string) bool { return begins(at+"/", "/tmp/ /var/tmp/ /private/tmp/ /dev/") }
 
-// isOutput reports whether a file name suggests that the file holds the output of a command.
+// isOutput reports whether a file name suggests that the file holds a command's output.
 func isOutput(name string) bool {
 	return outputs[path.Ext(name)] || strings.HasSuffix(name, ".txt") && (strings.Contains(name, "output") || strings.Contains(name, "result") || strings.Contains(name, "log"))
 }

@@ -18,16 +18,16 @@ type fileRule struct {
 	takes   string // options with a value that does not name a file
 	where   string // options that name the working directory
 	script  string // options that disable skip
-	writing string // options that make it write its operands; without one it reads them
-	instead bool   // with a writing option it only writes its operands, as sed -i does
+	writing string // options that make the program write its operands; without such an option it reads them
+	instead bool   // with a writing option, the program only writes its operands, as sed -i does
 	valued  string // options whose value is a file that is written
 	sources string // options whose value is a file that is read
 	behind  string // options whose value has @ or < before a file that is read
 	words   bool   // a single dash begins a word, not letters
-	unnamed string // arguments that make it write files which they do not name, see [withRows]
+	unnamed string // arguments that make the program write files that no argument names, see [withRows]
 	dry     string // options for a dry run
-	rewrite string // after these first operands it also writes the others, if it changes files at all
-	shows   string // after these first operands it reads the others, including paths after a colon
+	rewrite string // after these first operands, the program also writes the other operands, if it changes files at all
+	shows   string // after these first operands, the program reads the other operands, including paths after a colon
 	rows    []unnamedWrites
 }
 
@@ -95,7 +95,7 @@ func into(folder, file arg) arg {
 	return arg{text: folder.text + path.Base(file.text)}
 }
 
-// changesSome reports whether the command writes files that it does not name.
+// changesSome reports whether the command writes files that no argument names.
 func (f *fileRule) changesSome(operands, options []arg) bool {
 	if len(operands) > 0 && strings.HasPrefix(operands[0].text, "+") {
 		operands = operands[1:] // as in cargo +nightly fmt
@@ -103,7 +103,7 @@ func (f *fileRule) changesSome(operands, options []arg) bool {
 	return slices.ContainsFunc(f.rows, func(row unnamedWrites) bool { return row.describes(operands, options) })
 }
 
-// unnamedWrites describes arguments that make a command write files which it does not name.
+// unnamedWrites describes arguments that make a command write files that no argument names.
 type unnamedWrites struct {
 	subs    []string // first operands of the command
 	needs   int      // minimum number of further operands
@@ -123,9 +123,10 @@ func (row *unnamedWrites) describes(operands, options []arg) bool {
 	return row.options == "" || contain(options, row.options)
 }
 
-// withRows adds the parsed rows of some to each entry of the table, and returns the table. Rows are
-// separated by commas. The words of a row are: the first operands, + for one further operand, = for
-// no further operand, options, one of which is required, and options after ! that must be missing.
+// withRows parses the rows in the unnamed field of each entry, and returns the table. Commas
+// separate rows. The words of a row are: the first operands, + for one further operand, = for no
+// further operand, options, at least one of them required, and options after ! that must be
+// missing.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.unnamed, ",") {
@@ -155,8 +156,8 @@ func withRows(table map[string]fileRule) map[string]fileRule {
 	return table
 }
 
-// split separates operands from options, and records files that are values of options. elsewhere
-// reports that the command works in a directory for temporary files.
+// split separates operands from options, and records files that are option values. elsewhere
+// reports whether the command works in a directory for temporary files.
 func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, elsewhere bool) {
 	ended := false
 	for i := 0; i < len(args); i++ {
@@ -200,7 +201,7 @@ func (f *fileRule) known(name string) bool {
 	return false
 }
 
-// letters finds the first letter in an argument that is an option with a value, and its value if it
+// letters finds the first letter in an argument that is an option with a value, and the value if it
 // is attached.
 func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
@@ -213,7 +214,7 @@ func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	return a.text, arg{}, false
 }
 
-// value records the file that is the value of an option. elsewhere reports that the option sets the
+// value records the file that is an option's value. elsewhere reports whether the option sets the
 // working directory to a directory for temporary files.
 func (f *fileRule) value(r *findings, name string, value arg) (elsewhere bool) {
 	switch {

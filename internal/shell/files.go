@@ -20,8 +20,8 @@ type files struct {
 	obeying bool  // a program may obey the file without naming it
 	git     bool  // git may obey the file
 	after   int   // number of commands up to the first that wrote a file, plus one
-	dashed  bool  // a file is created whose name a program may take for an option
-	loops   bool  // there is a loop or a function, so that a command can run both before and after another
+	dashed  bool  // the script creates a file whose name a program may mistake for an option
+	loops   bool  // the script has a loop or a function, so a command can run both before and after another
 	texts   []arg // here documents and here strings of the current list
 	data    []arg // texts written to files
 	pkg     []int // indices of commands that change package.json: npm pkg set
@@ -35,7 +35,7 @@ func isInertFile(name string) bool {
 	return inertFiles[strings.ToLower(path.Ext(name))] && path.Base(name) != "CMakeLists.txt" || strings.HasPrefix(name, "/dev/")
 }
 
-// forGit matches files that git obeys because of their names: its own files, hooks and
+// forGit matches the files that git obeys because of their names: its own files, hooks and
 // configuration.
 var forGit = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gitconfig|git/config)(/|$)|(^|/)(\.husky|\.?git-?hooks|hooks)(/|$)|(^|/)(lefthook[^/]*|\.pre-commit-config\.ya?ml|(pre|post|prepare|commit|update|applypatch|fsmonitor)-[a-z-]+)$`)
 
@@ -44,7 +44,7 @@ func isForGit(name string) bool { return forGit.MatchString(path.Clean(name)) }
 
 // sourceEnds are extensions of project files that no program runs as code, unless the file
 // configures a tool (namesTool). Files in programming languages are missing, because an interpreter
-// or go test may run them without naming them. ofProject matches files that only services and
+// or go test may run a file that no argument names. ofProject matches files that only services and
 // editors read.
 var (
 	sourceEnds = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
@@ -52,8 +52,8 @@ var (
 	ofProject  = regexp.MustCompile(`(^|/)\.(github|gitlab|circleci|vscode|devcontainer)/|(^|/)(\.gitlab-ci\.yml|\.dockerignore|\.editorconfig|\.gitignore)$`)
 )
 
-// isSource reports whether a project file contains nothing that a program in the tables runs, as
-// with a CI workflow or a Dockerfile.
+// isSource reports whether a project file, such as a CI workflow or a Dockerfile, contains nothing
+// that a program in the tables runs.
 func isSource(name string) bool {
 	base := path.Base(name)
 	if ofProject.MatchString(name) || base == "Dockerfile" || strings.HasPrefix(base, "Dockerfile.") {

@@ -96,8 +96,8 @@ var fileTable = withRows(eachName(map[string]fileRule{
 	"codemod,jscodeshift,ast-grep,comby": {unnamed: "+"},
 }))
 
-// readFiles records the files that the arguments of a command name, according to the tables. The
-// arguments of a program in no table count as files that it reads.
+// readFiles records the files that a command's arguments name, according to the tables. The
+// arguments of a program that is in no table count as files that it reads.
 func (r *findings) readFiles(name string, args []arg) {
 	if r.tentative {
 		return

@@ -30,7 +30,7 @@ func readFind(args []arg, strictly bool) (p plan) {
 	return p
 }
 
-// execEnd returns the number of arguments of an -exec command.
+// execEnd returns the number of arguments in an -exec command.
 func execEnd(args []arg) int {
 	for i, a := range args {
 		if a.kind == literal && (a.text == ";" || a.text == "+" && i > 0 && args[i-1].text == "{}") {
@@ -40,8 +40,8 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaced returns args with unknown parts in place of the placeholder mark. named: a file name is
-// never an option.
+// replaced returns args with an unknown part in place of mark. If named is true, the unknown part
+// never makes an argument an option.
 func replaced(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {
@@ -94,8 +94,8 @@ func readXargs(args []arg, names bool) (p plan) {
 	return p
 }
 
-// findsNames reports whether every file name that find passes to a command begins with one of its
-// starting points, and so is not an option. Starting points precede the expression.
+// findsNames reports whether every file name that find passes to a command begins with one of
+// find's starting points, and so is not an option. Starting points precede the expression.
 func findsNames(args []arg) bool {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == anything || a.text == "-files0-from" }) {
 		return false
@@ -104,7 +104,7 @@ func findsNames(args []arg) bool {
 		switch {
 		case a.kind == literal && (begins(a.text, "-H -L -P -O") || a.text == "--"):
 		case a.kind == literal && begins(a.text, "- ( ! ,"):
-			return !strings.HasPrefix(a.text, "-f") || a.matchWord("=-fstype =-false =-follow =-fls") != "" // -f PATH of BSD find adds a starting point
+			return !strings.HasPrefix(a.text, "-f") || a.matchWord("=-fstype =-false =-follow =-fls") != "" // BSD find's -f PATH adds a starting point
 		case a.kind != literal && !a.name && (a.text == "" || a.text[0] == '-') && !strings.HasPrefix(a.tail, "/"):
 			return false
 		}
@@ -112,14 +112,14 @@ func findsNames(args []arg) bool {
 	return true
 }
 
-// producers are the programs that print file names, and the words that make them do so; "": they
-// always do. Such a name is an option only if a file has the name of an option.
+// producers maps programs that print file names to the words that make them do so; "" means that
+// they always do. Such a name can be an option only if a file is named like one.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
 // lineFilters are the filters that pass lines on unchanged.
 var lineFilters = setOf("grep egrep fgrep sort uniq head tail tac")
 
-// pipesNames reports whether the command being read gets file names as its input.
+// pipesNames reports whether file names are piped to the command being read.
 func (r *reader) pipesNames() bool {
 	if r.pipe.elements <= 0 || !r.commands[r.owner].filter {
 		return false
@@ -138,7 +138,8 @@ func (r *reader) pipesNames() bool {
 	return n == r.pipe.elements
 }
 
-// isRunBy reports whether command number by runs command number i, directly or through others.
+// isRunBy reports whether the command with index by runs the command with index i, directly or
+// through others.
 func isRunBy(commands []command, i, by int) bool {
 	for i >= 0 && i != by {
 		i = commands[i].by

@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// results are what a reading finds in a script.
+// results are what a reading found in a script.
 type results struct {
 	commands    []command
 	doubts      []doubt
@@ -19,16 +19,16 @@ type results struct {
 	touched     []file
 }
 
-// findings are the results of reading a script so far, with the place that is being read: each
-// doubt and each touched file gets its position.
+// findings are the results so far, with the place being read, which gives each doubt and each
+// touched file its position.
 type findings struct {
 	results
 	files files
 
 	outermost string       // the script passed to Read
-	at        *syntax.Stmt // statement of the outermost script that is being read
+	at        *syntax.Stmt // the outermost script's statement that is being read
 	texts     int          // nesting depth of scripts
-	body      *body        // body of a function or a trap that is being read; nil: none
+	body      *body        // body of the function or trap being read; nil: none
 	owner     int          // index of the command whose arguments are being read; -1: none
 	settling  bool         // the whole script has been read
 	tentative bool         // commands found now are only possible
@@ -68,8 +68,8 @@ func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 // changes no other command, such as a program in a file.
 func (f *findings) doubtMild(what string) { f.addDoubt(what, mild) }
 
-// doubtText adds a doubt about arguments with a text that is not parsed and could run a command
-// named in it. If standard input comes from the script, the whole script is such a text too.
+// doubtText adds a doubt about arguments that contain unparsed text, which could run a command
+// named in it. If standard input comes from the script, the whole script is such text too.
 func (f *findings) doubtText(what string, args ...arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {
 		f.doubtAll(what)
@@ -146,8 +146,8 @@ func (f *findings) setStatement(s *syntax.Stmt) {
 	}
 }
 
-// readProgramInput reads the program that an interpreter gets on standard input: a text in the
-// script, or the output of another command.
+// readProgramInput adds a doubt about the program that an interpreter gets on standard input: text
+// in the script, or another command's output.
 func (f *findings) readProgramInput(args []arg) {
 	if f.textInput && !f.input || !f.input && len(args) == 0 {
 		f.doubtText("a program that is read from the input", args...)
@@ -156,7 +156,7 @@ func (f *findings) readProgramInput(args []arg) {
 	f.doubtAll("a program that is read from the input")
 }
 
-// readScriptFile reads an operand of a shell or an interpreter that names a program file.
+// readScriptFile records the program file that an operand of a shell or an interpreter names.
 func (f *findings) readScriptFile(a arg) {
 	switch {
 	case a.pipe:
@@ -169,7 +169,8 @@ func (f *findings) readScriptFile(a arg) {
 	f.files.programs.add(a.file())
 }
 
-// readForeign reads a script in another shell's language, on the command line or on standard input.
+// readForeign adds a doubt about a script in another shell's language, on the command line or on
+// standard input.
 func (f *findings) readForeign(args []arg) {
 	if len(args) == 0 && !f.textInput {
 		f.doubtAll("a script in another shell's language")

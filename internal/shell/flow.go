@@ -8,14 +8,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A masking is the reason why exit status 0 of a script does not prove that one of its commands ran
+// A masking is the reason why a script's exit status 0 does not prove that one of its commands ran
 // and succeeded.
 type masking uint8
 
 const (
 	certain     masking = iota // the success of the script proves it
 	followed                   // a later command decides, after ; or a newline
-	piped                      // a later command of the pipe decides
+	piped                      // a later command in the pipe decides
 	alternative                // the command is an operand of ||
 	background                 // the command runs in the background
 	negated                    // the command is negated with !
@@ -48,8 +48,8 @@ func (f *flow) exits() bool { return f.errexit && !*f.uncertain }
 // failsPipes reports whether a failing command makes its whole pipe fail (set -o pipefail).
 func (f *flow) failsPipes() bool { return f.pipefail && !*f.uncertain }
 
-// mask records w as the reason that masks the success of the following commands, unless they
-// already have one. It returns the previous masking, which the caller restores.
+// mask records w as the reason that masks the success of the following commands, unless there
+// already is a reason. It returns the previous masking, which the caller restores.
 func (f *flow) mask(w masking) (before masking) {
 	if before = f.masking; before == certain {
 		f.masking = w
@@ -57,8 +57,8 @@ func (f *flow) mask(w masking) (before masking) {
 	return before
 }
 
-// enterCondition is like mask, for commands that run conditionally. Call the returned function at
-// their end.
+// enterCondition is like mask, for commands that run conditionally. Call the returned function
+// after the commands.
 func (f *flow) enterCondition(w masking) func() {
 	before := f.mask(w)
 	f.conditions++
@@ -72,7 +72,8 @@ func (f *flow) enterSubprocess() func() {
 	return func() { f.subprocesses--; f.errexit, f.pipefail = errexit, pipefail }
 }
 
-// enterMasked enters a subprocess whose success w masks. Call the returned function at its end.
+// enterMasked enters a subprocess and masks its success with w. Call the returned function at its
+// end.
 func (f *flow) enterMasked(w masking) func() {
 	before, leave := f.mask(w), f.enterSubprocess()
 	return func() { leave(); f.masking = before }
@@ -92,8 +93,8 @@ func (f *flow) enterNegated(s *syntax.Stmt) func() {
 
 func nothing() {}
 
-// enterElement enters an element of a list or a pipe: n is 0 for the first one, otherwise the
-// element is the right operand of list[n-1]. Pass the results to leaveElement at its end.
+// enterElement enters an element of a list or a pipe. For the first element n is 0; any other
+// element is the right operand of list[n-1]. Pass the results to leaveElement at the element's end.
 func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
 	if len(list) == 0 {
@@ -127,7 +128,7 @@ func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (be
 	return before, apart
 }
 
-// leaveElement ends an element. The options that it set stay in effect, unless it ran in a
+// leaveElement ends an element. Options that the element set stay in effect, unless it ran in a
 // subprocess.
 func (f *flow) leaveElement(before flow, apart bool) {
 	before.mayHaveEnded = f.mayHaveEnded
@@ -137,8 +138,8 @@ func (f *flow) leaveElement(before flow, apart bool) {
 	*f = before
 }
 
-// leaveList ends a list. Options that a later element set count only within the list, since it is
-// not certain that the element ran; errexit and pipefail are the options after the first element.
+// leaveList ends a list. Options set by a later element count only within the list, because the
+// element may not have run; errexit and pipefail are the options after the first element.
 func (f *flow) leaveList(errexit, pipefail bool) {
 	if f.chained == 0 {
 		f.errexit, f.pipefail = f.errexit && errexit, f.pipefail && pipefail
@@ -190,7 +191,7 @@ func endsScript(s *syntax.Stmt) bool {
 // setOptions applies set -e and set -o pipefail.
 func (f *flow) setOptions(args []arg) {
 	if f.conditions > 0 || f.redirected > 0 {
-		f.errexit, f.pipefail = false, false // the options may be set or not: assume not
+		f.errexit, f.pipefail = false, false // it is uncertain whether the options are set: assume not
 		return
 	}
 	value := false // the argument is the value of -o
@@ -216,7 +217,7 @@ func (f *flow) setOptions(args []arg) {
 	}
 }
 
-// changesEnd matches trap actions that could change the exit status of the script.
+// changesEnd matches trap actions that could change the script's exit status.
 var changesEnd = regexp.MustCompile(`exit|exec|return|kill|eval|set|[.]|source|\$`)
 
 func (f *flow) setOption(name string, on bool) {

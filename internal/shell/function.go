@@ -8,14 +8,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bounds for the bodies read at calls: their number and their bytes in total.
+// Bounds for the bodies read at calls: their number, and their total size in bytes.
 const (
 	maxCalls  = 128
 	maxCalled = 1 << 16
 )
 
-// readFunction reads the definition of a function. The commands of its body count whether or not
-// the script calls it.
+// readFunction reads the definition of a function. The commands in its body count whether or not
+// the script calls the function.
 func (r *reader) readFunction(d *syntax.FuncDecl) {
 	if d.Name == nil { // only zsh has anonymous functions: function { ls; }
 		r.doubtAll("a statement that bash does not know")
@@ -49,7 +49,7 @@ func (r *reader) readFunction(d *syntax.FuncDecl) {
 	switch {
 	case !f.usesArguments:
 	case handlers[name], hooks[name], strings.HasPrefix(name, "TRAP"), slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }):
-		r.doubtAll("a command word that is not literal") // the shell calls it itself, or a command before the definition did
+		r.doubtAll("a command word that is not literal") // the shell itself calls the function, or a command before the definition did
 	default:
 		put(&r.functions, name, append(r.functions[name], d.Body))
 		r.vars.forwardingFunctions.add(name)
@@ -59,7 +59,7 @@ func (r *reader) readFunction(d *syntax.FuncDecl) {
 // hooks are the functions that zsh calls on events, besides those whose names begin with TRAP.
 var hooks = setOf("chpwd precmd preexec periodic zshexit zshaddhistory")
 
-// readBody reads the body s of a function.
+// readBody reads s, the body of a function.
 func (r *reader) readBody(f *body, s *syntax.Stmt) {
 	defer r.flow.enterCondition(conditional)()
 	defer r.flow.enterSubprocess()()
@@ -77,7 +77,7 @@ func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	}
 	for _, a := range args {
 		if r.isPending(a) {
-			return // it is read when the enclosing function is called
+			return // the body is read when the enclosing function is called
 		}
 	}
 	if was, ok := r.calling[name]; ok {
@@ -104,7 +104,7 @@ func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	delete(r.calling, name)
 }
 
-// shift removes the first arguments of the function, as the builtin does.
+// shift removes the function's first arguments, as the builtin does.
 func (r *reader) shift(args []arg) {
 	b := r.body
 	n, err := 1, error(nil)
@@ -112,7 +112,7 @@ func (r *reader) shift(args []arg) {
 		n, err = strconv.Atoi(args[0].text)
 	}
 	if err != nil || len(args) > 1 {
-		r.vars.forgetAll() // shift of zsh takes names of arrays
+		r.vars.forgetAll() // zsh's shift takes array names
 	}
 	if b == nil || b.definition {
 		return
@@ -142,8 +142,8 @@ func (r *reader) expandAlias(name string, args []arg, redirs []*syntax.Redirect)
 	r.aliases[name] = words
 }
 
-// defineGitAlias reads the command in a setting that defines an alias of git. It may run at any later
-// time.
+// defineGitAlias reads the command in a setting that defines a git alias. The command may run at
+// any later time.
 func (r *reader) defineGitAlias(key string, value arg) {
 	name, ok := strings.CutPrefix(strings.ToLower(key), "alias.")
 	if !ok || value.kind != literal || value.text == "" {
@@ -157,14 +157,14 @@ func (r *reader) defineGitAlias(key string, value arg) {
 	r.tentativeScript(script)
 }
 
-// runGitAlias reads the command of an alias that the script has defined.
+// runGitAlias reads the command of a git alias that the script has defined.
 func (r *reader) runGitAlias(name string, args []arg) {
 	script, ok := r.gitAliases[name]
 	if !ok {
 		return
 	}
 	defer r.otherShell()()
-	delete(r.gitAliases, name) // an alias may have the name of its own command
+	delete(r.gitAliases, name) // an alias may have the same name as its command
 	defer func() { r.gitAliases[name] = script }()
 	if strings.ContainsAny(script, "'\"\\$`;&|<>()*?[~#") {
 		r.script(script)

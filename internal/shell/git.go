@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readGit reads the options of git that run a command, and the subcommand.
+// readGit reads the subcommand, and the options before it that run a command.
 func readGit(args []arg) (p plan) {
 	found, rest, ok := gitOptions().splitLeading(args)
 	for _, o := range found {
@@ -33,7 +33,7 @@ func readGit(args []arg) (p plan) {
 var gitRunning = setOf(`filter-branch submodule--helper difftool mergetool send-email instaweb daemon shell credential upload-pack receive-pack for-each-repo hook
 	maintenance remote-ext remote-fd remote-http remote-https send-pack http-push p4 svn cvsserver web--browse help`)
 
-// readGitCommand reads the arguments of a subcommand of git.
+// readGitCommand reads a subcommand's arguments.
 func readGitCommand(name string, args []arg) (p plan) {
 	switch name {
 	case "config":
@@ -60,8 +60,8 @@ func readGitCommand(name string, args []arg) (p plan) {
 	}
 	switch name {
 	case "grep", "clone", "fetch", "pull", "push", "rebase", "ls-remote", "archive", "init":
-		// An option that is missing from the table may be an abbreviation or a cluster of letters
-		// with an option that runs a command.
+		// An option that is missing from the table may be an abbreviation, or a cluster of letters
+		// that includes an option that runs a command.
 		found, _, ok := knownPrograms()["git "+name].splitOptions(args, false)
 		if !ok || slices.ContainsFunc(found, givenOption.mayRun) {
 			p.doubt(inText, "an option that may run a command", args...)
@@ -117,7 +117,7 @@ func readGitConfig(args []arg) (p plan) {
 	return p
 }
 
-// Settings of git that run nothing, by name and by prefix.
+// git settings that run nothing, by name and by prefix.
 var (
 	gitSettings = setOf(`
 	user.name user.email user.signingkey init.defaultbranch commit.gpgsign tag.gpgsign core.autocrlf core.eol core.quotepath

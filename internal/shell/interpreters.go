@@ -2,13 +2,13 @@ package shell
 
 import "strings"
 
-// interpreters are the programs that run programs in languages other than that of the shell.
+// interpreters are the programs that run programs in languages other than the shell's.
 var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luajit tclsh wish expect rscript r julia groovy
 	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
 	lldb`)
 
-// readInterpreter reads a call of an interpreter. Its program is in the file named by the first
-// argument, or in a Python module. Any other program adds a doubt.
+// readInterpreter reads a call of an interpreter, whose program is in the file named by the first
+// argument or in a Python module. Any other program adds a doubt.
 func readInterpreter(family string, args []arg) (p plan) {
 	if asksHelp(args) || len(args) == 1 && args[0].matchWord("=-V =-v") != "" {
 		return p

@@ -10,8 +10,8 @@ import (
 // sqlClients are the clients for which harmlessSQL can recognize harmless input.
 var sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
 
-// harmlessInput reports whether the input from the pipe is literal text without commands in it, or
-// the content of files.
+// harmlessInput reports whether the input from the pipe is literal text without commands, or the
+// content of files.
 func (r *reader) harmlessInput() bool {
 	if r.owner < 1 || r.flow.subprocesses == 0 {
 		return false
@@ -29,11 +29,12 @@ func (r *reader) harmlessInput() bool {
 	return false
 }
 
-// sqlTells matches words of SQL and of the clients' own commands that run a program or write a
+// sqlTells matches the words of SQL and of the clients' own commands that run a program or write a
 // file.
 var sqlTells = regexp.MustCompile(`(?i)\\|\b(program|system|pager|shell|source)\b|\b(edit|writefile|load_extension|fts3_tokenizer)\s*\(|(?m:^\s*!)`)
 
-// dotCommand matches commands of sqlite3's shell, dotHarmless those that only print something.
+// dotCommand matches commands of sqlite3's shell, and dotHarmless matches those that only print
+// something.
 var (
 	dotCommand  = regexp.MustCompile(`(?m)^\s*\.`)
 	dotHarmless = regexp.MustCompile(`(?m)^[ \t]*\.(schema|tables?|dump|index(es)?|databases|help|modes?|headers?|width|nullvalue|timer|stats|show|fullschema|explain|eqp|quit|exit|bail|changes|separator|timeout|version)( [\w %*,.'"-]*)?$`)
@@ -67,8 +68,8 @@ var (
 
 var awks = setOf("awk gawk mawk nawk original-awk")
 
-// readAwk reads the program of awk, which can run commands: with system(), with pipes, and with
-// gawk's extensions and indirect function calls.
+// readAwk reads an awk program, which can run commands: with system(), with pipes, and with gawk's
+// extensions and indirect function calls.
 func readAwk(args []arg) (p plan) {
 	if asksHelp(args) {
 		return p
@@ -94,7 +95,7 @@ func readAwk(args []arg) (p plan) {
 	return p
 }
 
-// readSed reads the scripts of sed, which can run commands with e.
+// readSed reads sed scripts, which can run commands with e.
 func readSed(args []arg) (p plan) {
 	if asksHelp(args) {
 		return p

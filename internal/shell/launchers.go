@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A launch is a way to run a program of the project or a downloaded program: the words of the
-// launcher, such as "uv run", and the options before the program in the notation of [program].
+// A launch describes a launcher such as "uv run", which runs one of the project's programs or a
+// downloaded program.
 type launch struct {
 	options func() *knownOptions
-	loose   bool // subcommands and scripts of the project can follow in place of a program
+	loose   bool // a subcommand or a script of the project can stand in place of the program
 }
 
 // launches is the table of launchers. The launched program is read as if it stood alone.
@@ -37,8 +37,8 @@ var launches = eachName(map[string]launch{
 	"conda run,mamba run,micromamba run":    {options: leading("n|name= p|prefix= no-capture-output live-stream cwd= v")},
 })
 
-// ownWords are the subcommands of loose launchers, which run any other word as a program or a
-// script of the project.
+// ownWords are the subcommands of loose launchers, which run any other word as one of the project's
+// programs or scripts.
 var ownWords = setOf(`
 	add audit autoclean bin cache check config constraints create dedupe deploy dlx env exec explain fetch generate-lock-entry global
 	help i import info init install install-test it licenses link list ll la ln login logout ls node npm outdated owner pack patch patch-commit
@@ -46,8 +46,8 @@ var ownWords = setOf(`
 	tst un uninstall unlink unplug unlink up update upgrade upgrade-interactive version versions view why workspace workspaces`)
 
 // launched returns the launcher's entry and the words of the program that it runs. sure is false if
-// an option is unknown, since its value may come before the program. ok is false if the words are
-// not those of a launcher.
+// an option is unknown, because its value may precede the program. ok is false if the words are not
+// a launcher's.
 func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) {
 	name = tableName(name)
 	l, lead, ok := entryOf(launches, name, args)
@@ -69,7 +69,7 @@ func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) 
 	return l, rest, sure, true
 }
 
-// tableName returns the name of an interpreter as it appears in the table.
+// tableName returns the name that the tables have for an interpreter.
 func tableName(name string) string {
 	if family := strings.TrimRight(name, "0123456789.-"); family == "python" {
 		return family

@@ -33,7 +33,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 		if r.loopBodies += len(values); len(values) > 0 && r.loopBodies <= maxLoopBodies && r.vars.mayBind(l.Name.Value) {
 			for _, v := range values {
 				r.vars.forgetEffects(changed)
-				if r.vars.mayBind(l.Name.Value) { // no function in the body sets it
+				if r.vars.mayBind(l.Name.Value) { // no function in the body sets the variable
 					r.vars.bind(l.Name.Value, each(v))
 				}
 				r.stmts(c.Do)
@@ -68,8 +68,8 @@ func isCount(w *syntax.Word) bool {
 // keyed matches scripts that may declare an associative array with -A.
 var keyed = regexp.MustCompile(`[-+][a-zA-Z]*A`)
 
-// isIndices reports whether a word expands to the indices of an array: "${!x[@]}". Indices are
-// numbers unless the array is declared with -A.
+// isIndices reports whether a word expands to an array's indices: "${!x[@]}". Indices are numbers
+// unless the array is declared with -A.
 func isIndices(w *syntax.Word) bool {
 	parts := w.Parts
 	if len(parts) == 1 {

@@ -9,15 +9,15 @@ import (
 var (
 	// makers create or change files.
 	makers = setOf("touch cp mv ln link install tee sponge dd truncate tar unzip rename")
-	// idlePrograms create no files. modePrograms change only the metadata of files.
+	// idlePrograms create no files. modePrograms change only file metadata.
 	idlePrograms = setOf(`
 	mkdir rmdir rm mktemp kill killall pkill exit return break continue shift umask ulimit sync reset clear stty date pushd popd printf dig ping host
 	tput help times bg fg`)
 	modePrograms = setOf("chmod chown chgrp chattr mkdir")
 )
 
-// makes reports whether a program may create or change files. Build tools, which are known to write
-// only what they build, do not count.
+// makes reports whether a program may create or change files. Build tools do not count, because they
+// are known to write only their output.
 func (c *command) makes() bool {
 	if makers[c.name] {
 		return true
@@ -49,13 +49,12 @@ func (c *command) namesOption() bool {
 	return false
 }
 
-// takesOptions reports whether a command may take file names for options.
+// takesOptions reports whether a command may mistake file names for options.
 func (c *command) takesOptions() bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return a.kind >= spread && a.text == "" })
 }
 
-// namesPartOf reports whether an argument contains the name of one of the files, as s.sh.gz and
-// -os.sh do.
+// namesPartOf reports whether an argument contains one of the file names, as s.sh.gz and -os.sh do.
 func (c *command) namesPartOf(files set) bool {
 	for _, a := range c.args {
 		file := a.file()
@@ -93,7 +92,7 @@ func (c *command) holds(text string) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return strings.Contains(a.text, text) })
 }
 
-// Programs that write the files named by their arguments: always, or only with an option.
+// Programs that write the files named by their arguments, always or only with an option.
 var (
 	writers        = setOf("tee sponge dd cp mv ln install curl wget scp rsync tar unzip base64 touch xxd")
 	writingOptions = map[string]string{"sed": "-i --in-place", "gsed": "-i --in-place", "git": "-o --o", "sort": "-o --o", "find": "-fprint -fls", "gfind": "-fprint -fls"}

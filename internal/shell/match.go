@@ -45,8 +45,8 @@ func (c *command) mayBeSplit() bool {
 	return slices.ContainsFunc(c.args[:len(c.args)-len(rest)], func(a arg) bool { return a.split })
 }
 
-// is reports whether the program is that of the pattern, and returns the arguments that the command
-// takes under the pattern's name.
+// is reports whether the command runs p's program, and returns the arguments that the command takes
+// under p's name.
 func (c *command) is(p *Pattern) (Outcome, []arg) {
 	switch {
 	case p.name.text == "":
@@ -65,7 +65,7 @@ func (c *command) is(p *Pattern) (Outcome, []arg) {
 	return NoMatch, nil
 }
 
-// found reports whether the operands of the pattern are among args, in the required places.
+// found reports whether p's operands are among args, in the required places.
 func (p *Pattern) found(c *command, args []arg) Outcome {
 	if len(p.operands) == 0 {
 		return Match
@@ -82,7 +82,7 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 		}
 		switch {
 		case !sure && first == NoMatch:
-			return p.inOrder(c, args, 0).and(Opaque) // the operand may be the value of an option
+			return p.inOrder(c, args, 0).and(Opaque) // the operand may be an option's value
 		case first == NoMatch:
 			return NoMatch
 		case first == Opaque || !sure:
@@ -105,7 +105,7 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 	return p.inOrder(c, args, at)
 }
 
-// operand reports whether an argument matches operand number n.
+// operand reports whether the argument a matches p's operand n.
 func (p *Pattern) operand(n int, a arg) Outcome {
 	w := &p.operands[n]
 	switch {
@@ -117,7 +117,7 @@ func (p *Pattern) operand(n int, a arg) Outcome {
 	return NoMatch
 }
 
-// inOrder reports whether the operands starting at number from are among args, in their order.
+// inOrder reports whether p's operands from index from on are among args, in their order.
 func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
 	sure, may := from, from // number of operands found certainly, and possibly
 	files := subcommandsOf(p.name.text) == nil
@@ -138,8 +138,7 @@ func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
 	return Match
 }
 
-// advance returns how many operands may have been found once a is counted as well, given that n
-// were found before it.
+// advance returns how many of p's operands may have been found after a, if n were found before it.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):
@@ -156,7 +155,7 @@ func (p *Pattern) advance(a arg, n int, files bool) int {
 	return n
 }
 
-// isFile reports whether a path is that of the file named by the word.
+// isFile reports whether the path at leads to the file that the word names.
 func (w *word) isFile(at string) bool {
 	if !strings.ContainsAny(w.text, "./") || len(at) <= len(w.text) || strings.HasPrefix(at, "-") {
 		return false
@@ -168,7 +167,7 @@ func (w *word) isFile(at string) bool {
 	return w.is(path.Base(clean))
 }
 
-// onlyWords reports whether the command has only arguments of the pattern and inert ones.
+// onlyWords reports whether all of the command's arguments are in the pattern or inert.
 func (c *command) onlyWords(p *Pattern, args []arg) Outcome {
 	if !allLiteral(args) {
 		return Opaque
@@ -198,9 +197,9 @@ func (c *command) inert(p *Pattern) bool {
 	return p.leads(operands) && known.operands.allow(operands[max(lead, len(p.operands)):])
 }
 
-// plainArgs returns the arguments without options of git before its subcommand, as in git -C DIR
-// status. If not all of them are locationOptions, it returns all arguments and false: other options
-// can make git run a command that they name.
+// plainArgs returns the arguments without git's options before the subcommand, as in git -C DIR
+// status. If not all of these are locationOptions, it returns all arguments and false: other
+// options can make git run a command that they name.
 func (c *command) plainArgs() (args []arg, ok bool) {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
 		return c.args, true
@@ -212,7 +211,7 @@ func (c *command) plainArgs() (args []arg, ok bool) {
 	return rest, true
 }
 
-// locationOptions are the options of git that only set where it works and how it prints.
+// locationOptions are the git options that only set where git works and how it prints.
 var locationOptions = setOf("C P no-pager git-dir work-tree no-optional-locks literal-pathspecs")
 
 // names reports whether the pattern itself includes the option.
@@ -222,7 +221,7 @@ func (p *Pattern) names(o givenOption) bool {
 	})
 }
 
-// leads reports whether arguments begin with the operands of the pattern.
+// leads reports whether args begin with p's operands.
 func (p *Pattern) leads(args []arg) bool {
 	if len(args) < len(p.operands) {
 		return false

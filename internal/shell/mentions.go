@@ -6,15 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// mentions are the words in texts that are not parsed: arguments of programs that may run what the
-// text names. The words are collected once for all patterns, each with the number of the first
-// doubt that has it.
+// mentions are the words in unparsed texts: arguments of programs that may run what the text names.
+// The words are collected once for all patterns, each with the index of the first doubt about it.
 type mentions struct {
 	words map[string]int
 	texts []mention // whole texts, to look up names with separator characters
 }
 
-// A mention is a text that is not parsed, with the number of its doubt.
+// A mention is an unparsed text, with the index of its doubt.
 type mention struct {
 	text string
 	of   int
@@ -66,8 +65,7 @@ func (m *mentions) text(text string, of int) {
 	}
 }
 
-// has reports whether a text contains the name as a separate word, and returns the number of its
-// doubt.
+// has reports whether a text contains name as a separate word, and returns the index of its doubt.
 func (m *mentions) has(name string) (of int, ok bool) {
 	if strings.ContainsFunc(name, isBetween) { // the name has separators, as g++ and [ do
 		i := slices.IndexFunc(m.texts, func(t mention) bool { return strings.Contains(t.text, name) })
@@ -80,8 +78,8 @@ func (m *mentions) has(name string) (of int, ok bool) {
 	return of, ok
 }
 
-// hasAll reports whether the texts contain all words of a pattern, and returns the doubt that
-// mentions its name.
+// hasAll reports whether the texts contain all words of the pattern, and returns the index of the
+// doubt that mentions the pattern's name.
 func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 	if len(m.words) == 0 {
 		return 0, false
@@ -104,7 +102,7 @@ func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 	return of, true
 }
 
-// hasName reports whether a word matches the name of a pattern, and returns the number of its
+// hasName reports whether a word matches the pattern's name, and returns the index of the word's
 // doubt.
 func (m *mentions) hasName(p *Pattern) (of int, ok bool) {
 	if !p.name.glob {

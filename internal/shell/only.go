@@ -61,7 +61,8 @@ func (o *only) answer() (bool, Doubt) {
 	return true, Doubt{}
 }
 
-// within reports whether a doubt concerns no command, or one that a pattern with * covers.
+// within reports whether a doubt concerns no command, or only a command that a pattern with *
+// covers.
 func (o *only) within(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].unlisted) {
 		return true
@@ -93,8 +94,8 @@ func (c *command) allLiteral() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
 }
 
-// begins reports whether the words of the pattern up to its first option are the first operands of
-// the command. For programs with a table of subcommands, other code ensures it.
+// begins reports whether the pattern's words up to its first option are the command's first
+// operands. For programs with a table of subcommands, other code ensures this.
 func (c *command) begins(p *Pattern) bool {
 	if subcommandsOf(p.name.text) != nil || len(p.operands) == 0 {
 		return true
@@ -123,13 +124,13 @@ func (o *only) passes(i int) bool {
 // privileged are the wrappers that run a command with additional privileges or in another root.
 var privileged = setOf("sudo doas chroot busybox")
 
-// The commands without an effect of their own: with any arguments, and as filters in a pipe.
+// Commands without an effect of their own: with any arguments, and as filters in a pipe.
 var (
 	inertCommands = setOf("cd pwd echo true false : test [ sleep printf export set pushd popd exit wait")
 	inertFilters  = setOf("head tail grep egrep fgrep wc sort uniq cut tr jq cat tac column nl rev fold fmt")
 )
 
-// isInert reports whether the command has no effect that a policy could want to restrict.
+// isInert reports whether the command has no effect that a policy might restrict.
 func (c *command) isInert() bool {
 	switch {
 	case c.path != "" || c.possible:
@@ -144,7 +145,8 @@ func (c *command) isInert() bool {
 	return c.filter && inertFilters[c.name] && c.inert(&Pattern{name: word{text: c.name}}) && !c.namesFiles()
 }
 
-// namesFiles reports whether a filter has operands that may be files, instead of reading its input.
+// namesFiles reports whether a filter has operands that may be files, and so may not read its
+// input.
 func (c *command) namesFiles() bool {
 	if c.name == "tr" {
 		return false

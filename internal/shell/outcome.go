@@ -5,9 +5,9 @@ type Outcome uint8
 
 // The outcomes. A doubt leads to Opaque.
 const (
-	NoMatch Outcome = iota // nothing in the script indicates it
-	Match                  // the script does
-	Opaque                 // the script may or may not
+	NoMatch Outcome = iota // no part of the script indicates it
+	Match                  // the script certainly does
+	Opaque                 // it is uncertain whether the script does
 )
 
 // String returns "no match", "match" or "opaque".

@@ -23,7 +23,7 @@ const (
 	piecesOfParser = 8 // pieces charged for each call of the parser, even for an empty script
 )
 
-// parse parses a script. It reports a panic of the parser as an error.
+// parse parses a script. It reports a panic in the parser as an error.
 func parse(text string) (file *syntax.File, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -66,8 +66,8 @@ func endComments(file *syntax.File, text string) string {
 	return string(ended)
 }
 
-// unreadable returns the reason why a text must not be parsed, or "". Shells disagree about control
-// characters and unusual spaces, and so do people.
+// unreadable returns the reason why a text must not be parsed, or "". Shells, and people, disagree
+// about control characters and unusual spaces.
 func unreadable(text string) string {
 	if len(text) > maxScript {
 		return "a script that is too long"

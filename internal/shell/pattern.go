@@ -16,12 +16,12 @@ type Pattern struct {
 	options  []wanted
 	known    *knownOptions // options of the program; nil: the program is in no table
 	any      bool          // the last word is *: any further options and operands are allowed
-	exactly  bool          // only inert arguments are allowed besides those of the pattern
+	exactly  bool          // besides the pattern's own arguments, only inert ones are allowed
 	source   string        // as written
 	files    *FilePattern  // if set, the pattern describes files, not a command
 }
 
-// A word is a word of a pattern. In a glob, * matches any text.
+// A word is one word of a pattern. In a glob, * matches any text.
 type word struct {
 	text string
 	glob bool
@@ -82,7 +82,7 @@ func Compile(words []string, exactly bool) (Pattern, error) {
 // String returns the words of the pattern.
 func (p Pattern) String() string { return p.source }
 
-// mayBe reports whether the argument can match a word of a pattern.
+// mayBe reports whether the argument can match the word w.
 func (a arg) mayBe(w *word) bool {
 	if !w.glob || a.kind == literal {
 		return a.kind == literal && w.is(a.text) || !w.glob && a.may(w.text)

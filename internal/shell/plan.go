@@ -20,20 +20,20 @@ const (
 	addsOptions           // a doubt about unknown options before a command
 	addsArithmetic        // a doubt about text that bash evaluates as arithmetic
 	runsCommand           // args are a command, with input of its own
-	passesCommand         // args are a command that inherits the redirections
+	passesCommand         // args are a command that inherits the program's redirections
 	runsScript            // the joined args are a script
-	runsElsewhere         // the joined args are a script for another shell, which inherits the redirections
+	runsElsewhere         // the joined args are a script for another shell, which inherits the program's redirections
 	mayRunScript          // the text of an argument is a script that may run later
 	mayRunArgs            // a command may begin at any argument
 	runsFile              // the argument names a program file
 	runsInput             // standard input is a program
 	inBackground          // the following commands run in the background
 	writesFile            // the argument names a file that is written
-	givesVariable         // programs get the variable called what, with the argument as its value
+	givesVariable         // programs get the variable named by what; its value is the argument
 	changesPackage        // args are written to package.json
 	passesValue           // make gets a value that is not literal
-	definesAlias          // what is the name of an alias of git, and the argument its words
-	runsAlias             // what may be an alias of git, and args its arguments
+	definesAlias          // what names a git setting, which may define an alias, and the argument is its value
+	runsAlias             // what may name a git alias, and args are its arguments
 )
 
 // add appends a step.

@@ -20,7 +20,7 @@ type program struct {
 	free     bool // no argument makes the command do more than its name says
 }
 
-// operands describes the operands that leave the effect of a command at what its name says.
+// operands describes the operands with which a command still does exactly what its name says.
 type operands struct {
 	min, max int
 	not      string // no operand contains one of these characters
@@ -64,15 +64,15 @@ func (o *operands) isAny() bool {
 	return o.max == unbounded && o.min == 0 && o.not+o.begin+o.notBegin+o.notEnd == "" && o.is == nil
 }
 
-// A knownOption is an option that the table has.
+// A knownOption is an option in one of the tables.
 type knownOption struct {
 	names    []string
-	takes    bool     // it takes a value, attached or as the next argument
-	attached bool     // it takes a value only if the value is attached
-	values   []string // the values that keep it inert; nil: any
+	takes    bool     // takes a value, attached or as the next argument
+	attached bool     // takes a value only if the value is attached
+	values   []string // the values that keep the option inert; nil: any
 	inert    bool
-	mayRun   bool     // it may run something
-	implies  []string // names of the options that it stands for
+	mayRun   bool     // may run something
+	implies  []string // names of the options that this one implies
 }
 
 // knownOptions are the options of one program by name. The name of a long option with a single dash
@@ -116,7 +116,7 @@ func parseOptions(text string) *knownOptions {
 	return known
 }
 
-// A givenOption is an option of a command in the script.
+// A givenOption is an option of one of the script's commands.
 type givenOption struct {
 	known *knownOption // nil: the table does not have the option
 	name  string
@@ -124,9 +124,9 @@ type givenOption struct {
 	set   bool // the option has a value
 }
 
-// splitOptions separates the options of a command from its operands, wherever they stand. ok is
-// false if it cannot tell which arguments are options. Unless sure is set, words that are not
-// literal count as operands.
+// splitOptions separates a command's options from its operands, wherever they stand. ok is false if
+// it cannot tell which arguments are options. Unless sure is set, words that are not literal count
+// as operands.
 func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
@@ -195,8 +195,8 @@ func has(found []givenOption, name string) bool {
 	return slices.ContainsFunc(found, func(o givenOption) bool { return o.name == name })
 }
 
-// option parses the options in the first argument. It returns how many arguments they take, or 0 if
-// it cannot tell.
+// option parses the options in the first argument. It returns how many arguments these take, or 0
+// if it cannot tell.
 func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 	a := args[0]
 	name, value, with := a.cut()
@@ -259,8 +259,8 @@ func (k *knownOptions) long(name string, value arg, with bool, args []arg) (foun
 	return []givenOption{{known: o, name: name}}, 1
 }
 
-// isValue reports whether the first of args is the value of an option. An argument that looks like
-// an option may be one, since some values are optional.
+// isValue reports whether the first of args is an option's value. An argument that looks like an
+// option may be an option, because some values are optional.
 func (k *knownOptions) isValue(args []arg) bool {
 	if len(args) == 0 || args[0].kind > single && !(k.exact && args[0].split) {
 		return false

@@ -2,8 +2,8 @@ package shell
 
 import "sync"
 
-// programs is the table of programs with known options, see [program]. Anything that is missing
-// from it is not known to be inert.
+// programs is the table of programs with known options, see [program]. Whatever is missing from it
+// is not known to be inert.
 var programs = eachName(map[string]program{
 	// With any arguments, these programs only print something.
 	"ls": {free: true, operands: anyOperands, options: "a|all A|almost-all l h|human-readable r|reverse t S R|recursive d|directory 1 i|inode s|size F|classify G p g o n color~ group-directories-first time-style= sort="},
@@ -190,7 +190,7 @@ var plainPrograms = setOf(`
 	mocha pyright protoc redis-cli open xdg-open pbcopy pbpaste xclip lsb_release sysctl modprobe lsmod trash rimraf shutdown reboot fdisk
 	srm`)
 
-// knownPrograms has the parsed options of all programs.
+// knownPrograms returns the parsed options of all programs.
 var knownPrograms = sync.OnceValue(func() map[string]*knownOptions {
 	all := make(map[string]*knownOptions, len(programs))
 	for name, p := range programs {
@@ -199,15 +199,15 @@ var knownPrograms = sync.OnceValue(func() map[string]*knownOptions {
 	return all
 })
 
-// programOf returns the entry of a command in programs, with its options, see [entryOf].
+// programOf returns a command's entry in programs, with its options, see [entryOf].
 func programOf(name string, args []arg) (p program, known *knownOptions, lead int, ok bool) {
 	p, lead, ok = entryOf(programs, name, args)
 	known, _, _ = entryOf(knownPrograms(), name, args)
 	return p, known, lead, ok
 }
 
-// entryOf returns the most specific entry of a command in a table, and the number of its first
-// arguments that belong to the name of the entry, as "stash list" does in git stash list.
+// entryOf returns the most specific entry for a command in a table, and the number of the command's
+// first arguments that belong to the entry's name, as "stash list" does in git stash list.
 func entryOf[T any](table map[string]T, name string, args []arg) (entry T, lead int, ok bool) {
 	if len(args) > 0 && args[0].kind == literal {
 		if len(args) > 1 && args[1].kind == literal {
@@ -224,19 +224,20 @@ func entryOf[T any](table map[string]T, name string, args []arg) (entry T, lead 
 }
 
 var (
-	// selfContained run nothing that their environment, their configuration or another file names.
+	// selfContained are programs that run nothing named by their environment, their configuration
+	// or another file.
 	selfContained = setOf(`
 	export declare typeset local readonly set shopt unset read mapfile readarray getopts wait printf eval trap let alias unalias hash env
 	genv sudo doas nice ionice nohup timeout gtimeout time stdbuf setsid command builtin exec xargs find fd sed gsed awk gawk mawk sort jq`)
-	// configurable do, although they run none of their arguments.
+	// configurable are the plainPrograms that do run such things.
 	configurable = setOf(`
 	zgrep pytest eslint prettier tsc ruff black mypy flake8 isort gofmt goimports rustfmt clang-format clang-tidy javac shellcheck shfmt
 	golangci-lint staticcheck vite next jest vitest mocha pyright protoc redis-cli open xdg-open yum dnf apk pacman snap service rimraf
 	trash journalctl modprobe sysctl top htop useradd usermod mount umount apt-cache curl`)
 )
 
-// isSelfContained reports whether a program runs nothing that its environment, its configuration or
-// another file names.
+// isSelfContained reports whether a program runs nothing named by its environment, its
+// configuration or another file.
 func isSelfContained(name string) bool {
 	return selfContained[name] || programs[name].free || plainPrograms[name] && !configurable[name]
 }

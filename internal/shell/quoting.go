@@ -10,7 +10,7 @@ import (
 )
 
 // endsElsewhere reports whether bash may end a here document at another line than the parser does:
-// unless the delimiter is quoted, bash first joins lines at a backslash.
+// unless the delimiter is quoted, bash first joins lines at backslashes.
 func endsElsewhere(source string, rd *syntax.Redirect) bool {
 	from, to := rd.Hdoc.Pos().Offset(), rd.Hdoc.End().Offset()
 	switch {
@@ -74,7 +74,8 @@ func unescape(s string) (text string, ok bool) {
 	return string(b), true
 }
 
-// leadingDigits returns the digits at the beginning of s, at most most of them.
+// leadingDigits returns up to most characters from the beginning of s, as long as they are in
+// digits.
 func leadingDigits(s string, most int, digits string) string {
 	n := 0
 	for n < len(s) && n < most && strings.IndexByte(digits, s[n]) >= 0 {
@@ -95,7 +96,7 @@ func misreadQuotes(p *syntax.ParamExp) (doubts []string) {
 			if strings.ContainsAny(n.Value, "$`\"{}\\") {
 				doubts = append(doubts, "single quotes within double ones")
 			}
-		case *syntax.DblQuoted: // in "$"(rm x) only the quotes are lost
+		case *syntax.DblQuoted: // in "$"(rm x), only the quotes are lost
 			if n.Dollar || slices.ContainsFunc(n.Parts, func(part syntax.WordPart) bool {
 				l, ok := part.(*syntax.Lit)
 				return ok && strings.ContainsAny(l.Value, "$`<>")

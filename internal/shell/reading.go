@@ -81,7 +81,7 @@ func (r *Reading) exported(d *doubt) Doubt {
 	return Doubt{What: d.what, Code: r.code(d.from, d.to), At: r.character(d.from), Advice: advice(d.what)}
 }
 
-// character converts a byte offset to the number of a character, counted from 1.
+// character converts a byte offset to a character position, counted from 1.
 func (r *Reading) character(at int) int {
 	return utf8.RuneCountInString(r.text[:min(at, len(r.text))]) + 1
 }
@@ -101,5 +101,5 @@ func (r *Reading) code(from, to int) string {
 	return line
 }
 
-// longestCode is the maximum number of characters of a command shown in a doubt.
+// longestCode is the maximum number of characters displayed from a command.
 const longestCode = 60

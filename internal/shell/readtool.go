@@ -52,7 +52,7 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 	return p, t.kind != runner
 }
 
-// readArgument reads an argument of a tool and, if necessary, the following ones in rest.
+// readArgument reads one of a tool's arguments and, if necessary, the following ones in rest.
 func (t *tool) readArgument(a arg, rest []arg) (p plan) {
 	option, value, with := a.cut()
 	if !with && len(rest) > 0 {
@@ -80,7 +80,7 @@ func (t *tool) readArgument(a arg, rest []arg) (p plan) {
 	return p
 }
 
-// readLauncher reads arguments; a command may begin at any of them.
+// readLauncher reads arguments, each of which may begin a command.
 func readLauncher(args []arg) (p plan) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") }) {
 		p.doubt(inText, "an argument that may be a script", args...)

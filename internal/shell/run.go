@@ -107,8 +107,8 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	r.flow.noteExit(lower, args[1:])
 }
 
-// dispatch reads what a program runs, according to the tables. It reports false if the program is
-// in none of them, or if its arguments may still name a command.
+// dispatch reads what a program runs, according to the tables. It reports false if no table has the
+// program, or if its arguments may still name a command.
 func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bool {
 	if plainPrograms[name] {
 		return true
@@ -160,8 +160,8 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	return true
 }
 
-// readProgram reads the arguments of a program that has a language of its own. It reports false
-// for any other program.
+// readProgram reads the arguments of a program that has its own language. It reports false for any
+// other program.
 func readProgram(name string, args []arg, strictly bool) (p plan, ok bool) {
 	switch {
 	case name == "find", name == "gfind", name == "bfs":
@@ -176,10 +176,10 @@ func readProgram(name string, args []arg, strictly bool) (p plan, ok bool) {
 	return nil, false
 }
 
-// transparent has the builtins and shells that exit with the status of the script they run.
+// transparent are the builtins and shells that exit with the status of the script that they run.
 var transparent = setOf("eval sh bash dash ash ksh mksh zsh rbash")
 
-// perform acts on what a program does. redirs are its redirections.
+// perform acts on a program's plan. redirs are the program's redirections.
 func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
 	defer func(before masking) { r.flow.masking = before }(r.flow.masking)
 	for _, s := range p {
@@ -215,8 +215,8 @@ func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 	r.readJoined(args...)
 }
 
-// readJoined reads the concatenation of words as a script, as eval and ssh do. A word that is not
-// literal makes the reading opaque.
+// readJoined joins words with spaces and reads them as a script, as eval and ssh do. A word that is
+// not literal makes the reading opaque.
 func (r *reader) readJoined(args ...arg) {
 	var b strings.Builder
 	for i, a := range args {

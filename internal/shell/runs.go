@@ -25,7 +25,8 @@ func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// possibleDoubt returns the doubt that makes p possible although no command matches it.
+// possibleDoubt returns the doubt because of which the script may run p although no command matches
+// p.
 func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	if p.name.text == "" {
 		return nil, false
@@ -77,8 +78,8 @@ func (c *command) endsOptions(p *Pattern) bool {
 }
 
 // missingPart names the first word of the pattern that is missing in a command with the same
-// program and subcommand: `go test ./pkg` lacks the ./... of `go test ./...`. Without such a
-// command it returns no doubt.
+// program and subcommand: `go test ./pkg` lacks the ./... of `go test ./...`. It returns no doubt
+// if the script has no such command.
 func (r *Reading) missingPart(p *Pattern) Doubt {
 	begin := 1
 	if len(p.operands) > 0 && groups[p.name.text+" "+p.operands[0].text] != nil {

@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A scope has the findings of a script with the variables of the shell that runs it, and turns
+// A scope combines a script's findings with the variables of the shell that runs it, and turns
 // assignments into values and doubts.
 type scope struct {
 	findings
@@ -16,8 +16,8 @@ type scope struct {
 
 // A nestedReader reads the scripts within words and values.
 type nestedReader interface {
-	// substitution reads the commands whose output becomes part of a word. fed: their input is a
-	// pipe.
+	// substitution reads the commands whose output becomes part of a word. fed means that their
+	// standard input is a pipe.
 	substitution(list []*syntax.Stmt, fed bool)
 	// tentativeScript reads a text that a program may run as a script.
 	tentativeScript(text string)
@@ -30,7 +30,7 @@ func (r *scope) assigned(name string, value arg) {
 		r.vars.forgetAll()
 		r.vars.unbound, r.vars.customIFS = true, true
 	}
-	if name == "argv" { // argv holds the arguments in zsh
+	if name == "argv" { // in zsh, argv holds the arguments
 		r.vars.setArguments(nil, false)
 	}
 	r.vars.commandIndex = r.vars.commandIndex || hasCommandIndex(value.text) || hasCommandIndex(value.tail)
@@ -59,7 +59,7 @@ func (r *scope) assigned(name string, value arg) {
 	}
 }
 
-// compute records that arithmetic evaluates and may assign a variable.
+// compute records that arithmetic evaluates a variable and may assign it.
 func (r *scope) compute(name string) {
 	if steers(name) {
 		r.doubtStrict("a variable that changes what is run: " + name) // as in ((PATH=1))
@@ -148,7 +148,7 @@ func (r *scope) compound(a arg, kind fact) {
 }
 
 // given records that programs get a variable in their environment. Unless the variable is known to
-// be inert, it is uncertain what programs that obey variables do with it.
+// be inert, its effect on programs that obey variables is uncertain.
 func (r *scope) given(name string, value arg) {
 	if !isInertVariable(name, value) {
 		r.vars.given = true

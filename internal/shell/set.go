@@ -10,7 +10,7 @@ func (s *set) add(name string) {
 	put((*map[string]bool)(s), name, true)
 }
 
-// put sets an entry of a map, which may be nil before.
+// put sets an entry in a map, which may be nil.
 func put[V any](m *map[string]V, name string, value V) {
 	if *m == nil {
 		*m = make(map[string]V)
@@ -27,7 +27,7 @@ func setOf(list string) set {
 	return s
 }
 
-// eachName expands a table whose rows may have several names, separated by commas, to one row per
+// eachName expands a table whose keys may be several names separated by commas, to one row per
 // name.
 func eachName[T any](rows map[string]T) map[string]T {
 	table := make(map[string]T, len(rows))

@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellOptions are the options of the shells in shells.
+// shellOptions are the options that the shells accept.
 var shellOptions = leading("a b c e f h l m n p r s t u v x C E P T o= O= login noprofile norc posix restricted verbose noediting")
 
 // The shells whose scripts are parsed, and shells with a different language.
@@ -16,8 +16,8 @@ var (
 	foreignShells = setOf("fish csh tcsh rc es nu xonsh elvish oil osh ysh pwsh powershell cmd")
 )
 
-// readShell reads a call of a shell: the script after -c, or the one on standard input. A script in
-// a file is not read; it counts as a program like any other.
+// readShell reads a shell command: the script after -c, or the one on standard input. A script in a
+// file is not read; it counts as a program like any other.
 func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	if asksHelp(args) {
 		return
@@ -89,7 +89,7 @@ func (r *reader) readScriptInput(name string, redirs []*syntax.Redirect) {
 	}
 	for _, word := range []string{"read", "<<", "head", "dd", "mapfile"} {
 		if strings.Contains(text, word) {
-			// The command may consume a part of the script, such as the "#" of "# rm x".
+			// The command may consume part of the script, such as the "#" of "# rm x".
 			r.doubtAll("a script that reads what it stands in")
 		}
 	}

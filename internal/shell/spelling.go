@@ -4,8 +4,8 @@ import "strings"
 
 const nameLetters = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// plainLetters are the characters without special meaning in every shell, except at the start of a
-// word.
+// plainLetters are the characters that have no special meaning in any shell, except at the start of
+// a word.
 const plainLetters = nameLetters + "0123456789./:=@%+,-"
 
 // isName reports whether a text is the name of a variable.
@@ -59,7 +59,7 @@ func name(text string) string {
 	return name
 }
 
-// isNumber reports whether the value of a special parameter is always a number.
+// isNumber reports whether a special parameter's value is always a number.
 func isNumber(name string) bool {
 	return name == "?" || name == "#" || name == "$" || name == "!"
 }

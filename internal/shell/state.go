@@ -7,16 +7,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A reader walks through the statements of a script and collects its findings. How a program
-// interprets its arguments is in a function of its own, which returns a plan.
+// A reader walks through a script's statements and collects its findings. A function for each
+// program interprets the program's arguments and returns a plan.
 type reader struct {
 	expander
 	flow   flow
 	budget int // bytes of script text that may still be parsed
 	work   int // pieces parsed so far, including nested scripts
 
-	// covered: readPossible is reading one suffix after another of an argument list as a command,
-	// and this is one of them.
+	// covered: readPossible is reading every suffix of an argument list as a command, and this is
+	// one of the suffixes.
 	covered bool
 	// recognized: a table has the program being read, though its arguments may still name a
 	// command.
@@ -41,18 +41,18 @@ type pipeline struct {
 	elements int // number of elements if all are simple commands; otherwise 0 or less
 }
 
-// withInput calls read. If fed is true, what it reads gets its standard input from a pipe in the
-// script.
+// withInput calls read. If fed is true, the commands that read encounters get their standard input
+// from a pipe in the script.
 func (r *reader) withInput(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 	r.input, r.piped = r.input || fed, r.piped || fed
 	read()
 }
 
-// scriptAliases are the words of each alias that the script defines and that are followed.
+// scriptAliases maps each alias that the script defines, and that is followed, to its words.
 type scriptAliases map[string][]string
 
-// use reports whether a name is that of an alias, or of a program that an alias runs.
+// use reports whether a name is an alias, or a program that an alias runs.
 func (a scriptAliases) use(name string) bool {
 	for alias, words := range a {
 		if alias == name || words[0] == name {

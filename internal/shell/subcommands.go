@@ -82,7 +82,7 @@ var groups = eachGroup(map[string]string{
 })
 
 // eachGroup expands the table of groups to one entry per program and group, with the options that
-// may precede the subcommands of the group.
+// may precede the group's subcommands.
 func eachGroup(rows map[string]string) map[string]func() *knownOptions {
 	table := make(map[string]func() *knownOptions)
 	for names, subs := range rows {
@@ -99,8 +99,8 @@ func eachGroup(rows map[string]string) map[string]func() *knownOptions {
 	return table
 }
 
-// subcommandsOf returns the options before the subcommands of a program, or nil if the program has
-// no subcommands.
+// subcommandsOf returns the options before a program's subcommands, or nil if the program has no
+// subcommands.
 func subcommandsOf(name string) *knownOptions {
 	if t := subcommands[name]; t != nil {
 		return t()
@@ -109,7 +109,7 @@ func subcommandsOf(name string) *knownOptions {
 }
 
 // next returns the first operand, or nil, and the arguments after it. sure is false if an unknown
-// option before the operand may take it as its value.
+// option before the operand may take the operand as its value.
 func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	sure = true
 	for len(args) > 0 {
@@ -135,8 +135,8 @@ func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	return nil, nil, sure
 }
 
-// beside returns args without the options before the subcommand whose value is not literal, except
-// for options of the pattern.
+// beside returns args without the options before the subcommand that have a value that is not
+// literal, except for the given options of a pattern.
 func (k *knownOptions) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := k.next(args)
 	end := len(args) - len(rest)
@@ -161,5 +161,5 @@ func (k *knownOptions) beside(args []arg, options []wanted) []arg {
 	return append(kept, args[end:]...)
 }
 
-// gitOptions are the options before the subcommand of git.
+// gitOptions are git's options before the subcommand.
 var gitOptions = leading("v version h help p paginate P no-pager bare no-optional-locks literal-pathspecs exec-path c= C= git-dir= work-tree= namespace=")

@@ -22,14 +22,14 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	c := &r.commands[first]
 	own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
 	if c.by >= 0 || c.masking == substituted {
-		own = p.source // the statement is that of the surrounding command
+		own = p.source // the statement is the surrounding command's
 	}
 	what, advice := r.gap(first, &p)(own)
 	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
 }
 
-// evidence reports whether the success of the script proves that p succeeded. first is the index of
-// the first command that may match p, or -1.
+// evidence reports whether the script's success proves that p succeeded. first is the index of the
+// first command that may match p, or -1.
 func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 	first = -1
 	for i := range r.commands {
@@ -46,8 +46,8 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 	return first, false
 }
 
-// A gap explains why the success of a script does not prove the success of a command. It takes the
-// command as the script has it, and returns the explanation and the advice.
+// A gap explains why a script's success does not prove a command's success. It takes the command as
+// written in the script, and returns the explanation and the advice.
 type gap func(own string) (what, advice string)
 
 // gapOutside returns a gap that disappears if the command runs in a call of its own.
@@ -57,7 +57,7 @@ func gapOutside(what string) gap {
 
 func alone(own string) string { return "run `" + own + "` in a call of its own" }
 
-// gap returns the gap between the success of the script and the success of command number i, or
+// gap returns the gap between the script's success and the success of the command with index i, or
 // nil.
 func (r *Reading) gap(i int, p *Pattern) gap {
 	c := &r.commands[i]
@@ -97,8 +97,8 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 	return nil
 }
 
-// spoiled returns a doubt about something that may have replaced the program of command number i,
-// or nil.
+// spoiled returns a doubt about something that may have replaced the program of the command with
+// index i, or nil.
 func (r *Reading) spoiled(i int) *doubt {
 	for k := range r.doubts {
 		d := &r.doubts[k]
@@ -143,7 +143,7 @@ func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice strin
 	return "the script may end before it", alone
 }
 
-// longestAdvice is the maximum length of a script that is quoted in an advice.
+// longestAdvice is the maximum length of a script quoted in an advice.
 const longestAdvice = 200
 
 // printOnlyOptions are options that make most programs print something and do nothing else.
@@ -238,10 +238,10 @@ func (c *command) shows(p *Pattern) (option string, ok bool) {
 	return "", false
 }
 
-// noOptions stands for the options of a program that is in no table.
+// noOptions are the options of a program that is in no table.
 var noOptions = parseOptions("")
 
-// changes reports whether an option changes the effect of the command.
+// changes reports whether an option changes the command's effect.
 func changes(k *knownOptions, o givenOption, text string) bool {
 	name := name(text)
 	switch {
@@ -255,8 +255,8 @@ func changes(k *knownOptions, o givenOption, text string) bool {
 	return !o.inert()
 }
 
-// shortens reports whether a long option could be an abbreviation of one that changes the effect of
-// the command.
+// shortens reports whether a long option could be an abbreviation of an option that changes the
+// command's effect.
 func (k *knownOptions) shortens(name string) bool {
 	long, ok := strings.CutPrefix(name, "--")
 	if !ok || len(long) < 2 {
@@ -270,8 +270,8 @@ func (k *knownOptions) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands that are not part of the pattern. The first lead operands of the
-// pattern belong to the name of the entry and are not in operands.
+// others returns the operands that are not in the pattern. The pattern's first lead operands belong
+// to the name of the table's entry and are not in operands.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// isText reports whether parts of a word are only literal text and quotes. Quotes after a dollar
-// sign do not count, since shells disagree about them.
+// isText reports whether the parts of a word are only literal text and quotes. Quotes after a
+// dollar sign do not count, because shells disagree about them.
 func isText(parts []syntax.WordPart) bool {
 	return !slices.ContainsFunc(parts, func(part syntax.WordPart) bool {
 		switch p := part.(type) {
@@ -133,7 +133,8 @@ func setsInput(list []*syntax.Redirect) bool {
 	})
 }
 
-// givesText reports whether a redirection gives a command text of the script as standard input.
+// givesText reports whether a redirection gives a command text from the script as its standard
+// input.
 func givesText(rd *syntax.Redirect) bool {
 	return rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc
 }

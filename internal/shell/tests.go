@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// evidenceOperands has the operands with which a build or test command runs completely, in addition
-// to those in [programs]. Any other operand selects a part of the work.
+// evidenceOperands has the operands that let a build or test command run completely, in addition to
+// those in [programs]. Any other operand selects part of the work.
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake": {max: unbounded, not: "="},
 	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script": {},
@@ -41,7 +41,7 @@ var partialOptions = setOf(`--list --listTests --help -h --version -V -t --testN
 	--test-name-pattern --name -n --dry-run --showConfig --clearCache --init --exclude --testPathIgnorePatterns --project --selectProjects
 	--ignoreProjects --dir --root --rootDir --roots`)
 
-// otherEffectOptions are the options with which test programs print something instead, or use
+// otherEffectOptions are the options that make test programs print something instead, or use
 // another shell or configuration.
 var otherEffectOptions = eachName(map[string]string{
 	"npm":         "-v -H -h -? --usage --version --versions --script-shell --node-options --userconfig --globalconfig",
@@ -53,8 +53,8 @@ var otherEffectOptions = eachName(map[string]string{
 // sameTestOptions are the options that make test programs write files but still run the same tests.
 var sameTestOptions = map[string]set{"go": setOf("-coverprofile -coverpkg -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir -benchmem -mod")}
 
-// scriptSettings are the settings that change how npm, pnpm and yarn run the scripts of a project,
-// or prevent it.
+// scriptSettings are the settings that change how npm, pnpm and yarn run a project's scripts, or
+// keep them from running.
 var scriptSettings = setOf("script-shell shell node-options if-present dry-run workspace workspaces prefix usage version versions ignore-scripts")
 
 // setsScripts reports whether a command changes one of the scriptSettings.
@@ -66,7 +66,7 @@ func setsScripts(program string, args []arg) bool {
 }
 
 // passed returns the first of the passed-on arguments that selects a part of the tests. An argument
-// after an option may be the option's value and does not count.
+// after an option does not count, since it may be the option's value.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

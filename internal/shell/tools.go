@@ -1,7 +1,7 @@
 package shell
 
-// A tool is a program that may run a command named by its arguments or by a file of the project.
-// Its string fields are lists of words in the notation of [arg.matchWord].
+// A tool is a program that may run a command named by its arguments or by a project file. Its
+// string fields are lists of words in the notation of [arg.matchWord].
 type tool struct {
 	kind     toolKind
 	mayRun   string // arguments that may make it run a command
@@ -19,8 +19,8 @@ type toolKind uint8
 const (
 	optionTool toolKind = iota // operands and options
 	container                  // operands, options and the words of commands, so that all of them must be literal
-	builder                    // targets that a file of the project defines
-	runner                     // targets that a file of the project defines, and arguments for the program that they run
+	builder                    // targets that a project file defines
+	runner                     // targets that a project file defines, and arguments for the program that they run
 	launcher                   // any argument may begin a command
 	delegate                   // commands in an unknown form
 )
@@ -96,6 +96,6 @@ const (
 		"noglob,nocorrect,repeat,autoload,zmodload,emulate,zle,autossh,ssh-agent,fakechroot,ccache,sccache,distcc,dumb-init,tini,gosu,su-exec,dotenv,valgrind"
 )
 
-// clients are the programs that execute their standard input as commands, some of which run
-// programs.
+// clients are the programs that execute their standard input as commands, some of which run shell
+// commands.
 var clients = setOf("sqlite3 duckdb psql mysql mariadb sftp gdb lldb vi vim nvim view gvim vimdiff vimtutor rvim rview bc dc groff troff nroff eqn tbl pic")

@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// values has the values of variables that are known for certain. While a body is read for a call,
-// the array "@" has the arguments of the function, and "1" to "9" are the first nine of them.
+// values has the variable values that are known for certain. While a body is read for a call, the
+// array "@" has the function's arguments, and "1" to "9" are the first nine of them.
 type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg

@@ -8,9 +8,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// variables is what is known about the variables of a script. bash evaluates the *value* of a
-// variable in arithmetic as an expression, and runs commands in its array indices: x='a[$(rm y)]';
-// echo $((x)). It also expands a value again that declare or a similar builtin assigns to an array:
+// variables records what is known about a script's variables. In arithmetic, bash evaluates the
+// *value* of a variable as an expression, and runs commands in its array indices: x='a[$(rm y)]';
+// echo $((x)). A value that declare or a similar builtin assigns to an array is expanded again:
 // declare -a x='($(rm y))'.
 type variables struct {
 	facts        map[string]fact
@@ -18,7 +18,7 @@ type variables struct {
 	commandIndex bool  // some text has an array index with a command in it
 	tests        bool  // test or [ has an operand that is not literal
 	made         bool  // make gets a value that is not literal
-	shells       bool  // some text may call a function of make
+	shells       bool  // some text may call a make function
 	given        bool  // the current command gets a variable that is not known to be inert
 	exported     bool  // all later programs get such a variable
 	allexport    bool  // set -a exports all variables
@@ -75,7 +75,7 @@ func (v *variables) setArguments(list []arg, known bool) {
 	joined := make([]string, 0, len(list))
 	for i, a := range list {
 		if a.kind > single {
-			break // the numbers of the following ones are unknown
+			break // the positions of the following arguments are unknown
 		}
 		if i < 9 {
 			v.bind(strconv.Itoa(i+1), a)
@@ -89,7 +89,7 @@ func (v *variables) setArguments(list []arg, known bool) {
 	}
 }
 
-// mayBind reports whether a variable keeps the value that a script assigns to it.
+// mayBind reports whether a variable keeps the value that the script assigns to it.
 func (v *variables) mayBind(name string) bool {
 	return !v.unbound && !v.wild && !v.unknowable[name] && isName(name) && !implicitVariables[name] && !counters[name] && !begins(name, "BASH") && !ownVariables[name] && !steers(name)
 }
@@ -143,7 +143,7 @@ func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 // commands returns the possible expansions of a command word that consists of $x alone, one list of
 // words for each possible value of x, or nil if they are unknown. Without quotes, plain text is
 // split at blanks; zsh does not split it, and then finds no program of that name. No value may be a
-// builtin, since a builtin affects the shell that runs it.
+// builtin, because builtins affect the shell that runs them.
 func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	p, quoted := onlyExpansion(w)
 	if p == nil || !isPlain(p) || p.Index != nil || p.Param.Value == "*" {
@@ -171,8 +171,9 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	return lists
 }
 
-// assign sets the value of a variable after an assignment. before has the elements that the
-// array had, if known, and held the values that the variable may have had.
+// assign sets a variable's value after an assignment. before has the array's previous elements, if
+// known, and held the values that the variable may have had. straight means that the assignment
+// certainly runs, exactly once.
 func (v *variables) assign(a *syntax.Assign, value arg, elements, before []arg, known bool, held []string, straight bool) {
 	name := a.Name.Value
 	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })
@@ -180,14 +181,14 @@ func (v *variables) assign(a *syntax.Assign, value arg, elements, before []arg, 
 	case v.fixed[name], indexed:
 	case a.Array == nil && !a.Append && straight && value.kind <= single:
 		v.bind(name, value)
-	case a.Array == nil && !a.Append && len(held) > 0 && len(held) < maxAlternatives && value.kind == literal: // it is uncertain that the assignment runs, so both values are possible
+	case a.Array == nil && !a.Append && len(held) > 0 && len(held) < maxAlternatives && value.kind == literal: // it is uncertain whether the assignment runs, so both values are possible
 		v.bindEither(name, append(held[:len(held):len(held)], value.text))
 	case a.Array == nil || len(elements)+len(before) > maxElements:
 	case straight && !a.Append:
 		v.bindArray(name, elements)
 	case straight && known:
 		v.bindArray(name, slices.Concat(before, elements))
-	case known && a.Append && len(before) > 0: // it is uncertain that the assignment runs, so the added elements are unknown
+	case known && a.Append && len(before) > 0: // it is uncertain whether the assignment runs, so the added elements are unknown
 		v.bindArray(name, slices.Concat(before, []arg{{kind: anything}}))
 	}
 }

@@ -89,7 +89,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	})
 	r.flow.leaveElement(before, apart)
 	errexit, pipefail := r.flow.errexit, r.flow.pipefail
-	elements := 0 // elements of the pipeline so far; negative: not all are simple commands
+	elements := 0 // elements of the pipe so far; negative: not all are simple commands
 	for i, b := range rest {
 		piped := isPipe(b)
 		switch {
@@ -200,7 +200,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	r.vars.given = false
 	for _, a := range c.Assigns {
 		if a.Name != nil && a.Name.Value == "IFS" && a.Array == nil && len(c.Args) > 0 && c.Args[0].Lit() == "read" {
-			r.sideEffects = true // it holds for read alone, which splits a line at it
+			r.sideEffects = true // the assignment holds only for read, which splits lines at IFS
 			r.word(a.Value)
 			continue
 		}
@@ -224,7 +224,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 }
 
 // callEach reads a command once for each expansion of its command word in lists. If lists is empty,
-// it reads the words as they stand.
+// it reads the words as written.
 func (r *reader) callEach(lists [][]arg, words []*syntax.Word, redirs []*syntax.Redirect) {
 	if len(lists) == 0 {
 		r.run(r.words(words), redirs)
@@ -239,8 +239,8 @@ func (r *reader) callEach(lists [][]arg, words []*syntax.Word, redirs []*syntax.
 	}
 }
 
-// redirects reads the redirections of a statement: the commands in their words, and the files that
-// they read and write.
+// redirects reads a statement's redirections: the commands in their words, and the files that they
+// read and write.
 func (r *reader) redirects(list []*syntax.Redirect) {
 	for _, rd := range list {
 		if rd.N != nil && strings.HasPrefix(rd.N.Value, "{") {
@@ -309,7 +309,7 @@ func (r *reader) declare(d *syntax.DeclClause) {
 	r.vars.attributes(d)
 }
 
-// tentativeScript reads a text as a script that a program may run.
+// tentativeScript implements nestedReader.
 func (r *reader) tentativeScript(text string) {
 	defer func(before bool) { r.tentative = before }(r.tentative)
 	defer r.otherShell()()
@@ -318,14 +318,14 @@ func (r *reader) tentativeScript(text string) {
 	r.script(text)
 }
 
-// substitution reads the commands whose output becomes part of a word. fed: their input is a pipe.
+// substitution implements nestedReader.
 func (r *reader) substitution(list []*syntax.Stmt, fed bool) {
 	defer r.flow.enterMasked(substituted)()
 	r.withInput(fed, func() { r.stmts(list) })
 }
 
-// otherShell enters a part that runs in another process: the variables and options that it sets are
-// lost when the process ends. Call leave at the end of the part.
+// otherShell enters a part of the script that runs in another process: variables and options set
+// there are lost when the process ends. Call leave at the end of the part.
 func (r *reader) otherShell() (leave func()) {
 	flow, before := r.flow, r.vars.values
 	r.vars.values = before.clone()

@@ -117,8 +117,7 @@ func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 	return found.or(together)
 }
 
-// inOperands reports whether an operand after -- has the effect of the option: git push origin --
-// +main.
+// inOperands reports whether an operand after -- has the option's effect: git push origin -- +main.
 func (w *wanted) inOperands(args []arg) Outcome {
 	found := NoMatch
 	for _, a := range args {
@@ -134,7 +133,7 @@ func (w *wanted) inOperands(args []arg) Outcome {
 	return found
 }
 
-// values returns how many arguments after the first are its value: 0 or 1.
+// values returns how many arguments after the first are the first one's value: 0 or 1.
 func (k *knownOptions) values(args []arg) int {
 	if k == nil || len(args) < 2 || args[0].kind != literal || !isOption(args[0].text) {
 		return 0
@@ -252,18 +251,18 @@ func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
 	return NoMatch
 }
 
-// is reports whether an option of the table is the wanted one, or implies it.
+// is reports whether a table's option is the wanted one, or implies it.
 func (w *wanted) is(o *knownOption) bool {
 	return slices.ContainsFunc(w.names, func(n string) bool { return slices.Contains(o.names, n) || slices.Contains(o.implies, n) })
 }
 
-// begins reports whether a letter may be the short form of the option, for a program that is in no
+// begins reports whether a letter may be the option's short form, for a program that is in no
 // table.
 func (w *wanted) begins(letter string) bool {
 	return len(w.names) == 1 && len(w.names[0]) > 1 && w.names[0][0] != '-' && strings.EqualFold(w.names[0][:1], letter)
 }
 
-// valued reports whether the option that was found has the wanted value.
+// valued reports whether the option, which was found, has the wanted value.
 func (w *wanted) valued(attached arg, with bool, rest []arg) Outcome {
 	if !w.with {
 		return Match

@@ -16,8 +16,8 @@ type expander struct {
 	expanding bool   // within ${...} in double quotes, whose quotes have been checked as a whole
 }
 
-// enter descends one node and reports whether it may; false means too deep. Call leave after every
-// enter that returns true.
+// enter descends one node and reports whether the depth allows it. Call leave after every enter
+// that returns true.
 func (r *expander) enter() bool {
 	if r.depth >= maxDepth {
 		r.doubtAll("too deeply nested")
@@ -29,7 +29,7 @@ func (r *expander) enter() bool {
 
 func (r *expander) leave() { r.depth-- }
 
-// doubtPosix adds a doubt if a shell other than bash runs this part, since that shell reads the
+// doubtPosix adds a doubt if a shell other than bash runs this part, because that shell reads the
 // construct differently.
 func (r *expander) doubtPosix() {
 	if r.posix {
@@ -37,7 +37,7 @@ func (r *expander) doubtPosix() {
 	}
 }
 
-// maxBraces bounds the words that a brace expansion is expanded to.
+// maxBraces bounds the words that a brace expansion yields.
 const maxBraces = 64
 
 // words expands the words of a command.
@@ -154,7 +154,8 @@ func (b *wordBuilder) unquoted(r *expander) {
 	b.dynamic(anything)
 }
 
-// part adds a part of a word. quoted: it is in double quotes; first: it is the first part.
+// part adds a part of a word. quoted means that the part is in double quotes, first that it is the
+// word's first part.
 func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
@@ -252,8 +253,8 @@ func setsUp(list []*syntax.Stmt) bool { return calls(list, settingPrograms) }
 // printsName reports whether a substitution is a call of one of the nameCommands.
 func printsName(list []*syntax.Stmt) bool { return calls(list, nameCommands) }
 
-// calls reports whether statements are a single call of one of the programs, with one of its
-// subcommands unless the program has none in the table.
+// calls reports whether statements consist of a single call of one of the programs, with one of its
+// subcommands if the table lists any.
 func calls(list []*syntax.Stmt, programs map[string]set) bool {
 	if len(list) != 1 || list[0].Negated || list[0].Background {
 		return false
@@ -420,7 +421,7 @@ func (r *expander) within(w *syntax.Word) arg {
 	return r.word(w)
 }
 
-// inputsOf returns the files that redirections give to a command as its standard input.
+// inputsOf returns the files that redirections give a command as its standard input.
 func (r *expander) inputsOf(redirs []*syntax.Redirect) (files []arg) {
 	for _, rd := range redirs {
 		if rd.Op == syntax.RdrIn && rd.Word != nil {

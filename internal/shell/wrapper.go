@@ -7,7 +7,7 @@ import (
 
 // A wrapper is a program that runs the command named by its arguments.
 type wrapper struct {
-	options     func() *knownOptions // options before the command; with one that has a "!" prefix, no command runs
+	options     func() *knownOptions // options before the command; if an option with a "!" prefix is given, no command runs
 	operands    int                  // number of operands before the command
 	assigns     bool                 // the command may follow name=value assignments
 	joins       bool                 // the words are joined with spaces and run as a script
@@ -50,7 +50,7 @@ const (
 	sshOptions     = "4 6 A a C f !G g K k M !N n q s T t !V v X x Y y B= b= c= D= E= e= F= I= i= J= L= l= m= o= p= !Q= R= S= W= w="
 )
 
-// read reads the command that a wrapper with the given name runs.
+// read returns what the wrapper called name runs.
 func (w *wrapper) read(name string, args []arg) (p plan) {
 	if name == "command" && len(args) > 0 && args[0].matchWord("=-v =-V") != "" {
 		return p // it only describes a command
@@ -92,11 +92,11 @@ func (w *wrapper) read(name string, args []arg) (p plan) {
 	return p
 }
 
-// inertSSHSettings are the settings of ssh that run nothing.
+// inertSSHSettings are the ssh settings that run nothing.
 var inertSSHSettings = setOf(`batchmode stricthostkeychecking connecttimeout userknownhostsfile serveraliveinterval serveralivecountmax loglevel port user
 	identityfile identitiesonly compression forwardagent controlmaster controlpath controlpersist requesttty tcpkeepalive addkeystoagent`)
 
-// readOptionValues reads the options of wrappers that set variables or run something.
+// readOptionValues adds steps for the wrapper options that set variables or run something.
 func (p *plan) readOptionValues(program string, found []givenOption) {
 	for _, o := range found {
 		value := strings.ToLower(o.value.text)
@@ -120,7 +120,7 @@ func (p *plan) readOptionValues(program string, found []givenOption) {
 	}
 }
 
-// readEnvironment reads the leading name=value arguments and returns the rest.
+// readEnvironment adds steps for the leading name=value arguments and returns the rest.
 func (p *plan) readEnvironment(args []arg) (rest []arg) {
 	for len(args) > 0 {
 		name, value, ok := args[0].cut()

@@ -7,7 +7,7 @@ import (
 )
 
 // runsWritten adds a doubt if the script may run a program that it has written itself. If the
-// script writes only literal text, the doubt concerns only commands in this text.
+// script writes only literal text, the doubt concerns only the commands in this text.
 func (r *findings) runsWritten() {
 	f := &r.files
 	if f.runsReplaced(r.commands) {
@@ -96,15 +96,15 @@ func (r *findings) writeFile(a arg) {
 	}
 }
 
-// element reads an element of a list or of a pipe with read, and records the files written by all
-// commands from index at on, which include the preceding elements of the pipe.
+// element calls read for an element of a list or a pipe, and records the files written by the
+// commands from index at on, which include the pipe's preceding elements.
 func (r *findings) element(at int, read func()) {
 	outer := r.files.texts
 	read()
 	f := &r.files
 	for i := at; i < len(r.commands); i++ {
 		c := &r.commands[i]
-		if c.maker == unasked { // an inner list may have set it already
+		if c.maker == unasked { // an inner list may already have set it
 			if c.maker = makesNone; c.makes() {
 				c.maker = makesFiles
 			}
@@ -155,7 +155,7 @@ func (f *files) runsPackage(commands []command) bool {
 	return false
 }
 
-// compilers build programs from files that existed before.
+// compilers are programs that build programs from existing files.
 var compilers = setOf("gcc cc clang g++ c++ clang++ rustc javac kotlinc scalac ghc ocamlopt dotnet swiftc zig nim tsc esbuild")
 
 // textPrograms are the programs whose output is literal text of the script.
