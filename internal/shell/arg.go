@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An arg is what is known about the expansion of one word in a script.
+// An arg is the known part of the expansion of one word in a script.
 type arg struct {
 	kind        argKind
 	text        string // known beginning; the whole text of a literal

@@ -98,22 +98,22 @@ var fileTable = withRows(eachName(map[string]fileRule{
 
 // readFiles records the files that a command's arguments name, according to the tables. The
 // arguments of a program that is in no table count as files that it reads.
-func (r *findings) readFiles(name string, args []arg) {
-	if r.tentative {
+func (f *findings) readFiles(name string, args []arg) {
+	if f.tentative {
 		return
 	}
-	if f, ok := fileTable[name]; ok {
-		f.read(r, args)
+	if rule, ok := fileTable[name]; ok {
+		rule.read(f, args)
 		return
 	}
-	if r.commands[r.owner].unlisted && r.commands[r.owner].by < 0 {
+	if f.commands[f.owner].unlisted && f.commands[f.owner].by < 0 {
 		for _, a := range args {
 			_, value, with := a.cut()
 			if !with {
 				value = a
 			}
 			value.text = strings.TrimPrefix(value.text, "@")
-			r.touch(Reads, value)
+			f.touch(Reads, value)
 		}
 	}
 }

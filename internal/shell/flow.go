@@ -138,8 +138,8 @@ func (f *flow) leaveElement(before flow, apart bool) {
 	*f = before
 }
 
-// leaveList ends a list. Options set by a later element count only within the list, because the
-// element may not have run; errexit and pipefail are the options after the first element.
+// leaveList ends a list. Options set by a later element count only within the list, because it is
+// uncertain whether the element ran; errexit and pipefail are the options after the first element.
 func (f *flow) leaveList(errexit, pipefail bool) {
 	if f.chained == 0 {
 		f.errexit, f.pipefail = f.errexit && errexit, f.pipefail && pipefail

@@ -7,27 +7,8 @@ import (
 	"sync"
 )
 
-// sqlClients are the clients for which harmlessSQL can recognize harmless input.
+// sqlClients are the clients whose harmless input harmlessSQL can recognize.
 var sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
-
-// harmlessInput reports whether the input from the pipe is literal text without commands, or the
-// content of files.
-func (r *reader) harmlessInput() bool {
-	if r.owner < 1 || r.flow.subprocesses == 0 {
-		return false
-	}
-	c := &r.commands[r.owner-1]
-	literal := !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal || !harmlessSQL(a.text) })
-	switch c.name {
-	case "echo":
-		return literal && sqlClients[r.commands[r.owner].name]
-	case "printf":
-		return literal && len(c.args) == 1 && !strings.ContainsAny(c.args[0].text, `%\\`) && sqlClients[r.commands[r.owner].name]
-	case "cat", "zcat", "gunzip", "xzcat", "zstdcat", "pv":
-		return len(c.args) > 0 && sqlClients[r.commands[r.owner].name]
-	}
-	return false
-}
 
 // sqlTells matches the words of SQL and of the clients' own commands that run a program or write a
 // file.
@@ -131,9 +112,7 @@ func readSed(args []arg) (p plan) {
 
 // sedHarmless matches sed scripts whose only commands print, delete or substitute. The expression
 // is large, so it is compiled on first use.
-var sedHarmless = sync.OnceValue(sedScripts)
-
-func sedScripts() *regexp.Regexp {
+var sedHarmless = sync.OnceValue(func() *regexp.Regexp {
 	// part matches text up to a delimiter. It excludes the delimiter from brackets, since versions
 	// of sed disagree about it.
 	part := func(d string) string { return `(?:[^\n\\\[` + d + `]|\\.|\[[^\n\]` + d + `]*\])*` + d }
@@ -144,4 +123,46 @@ func sedScripts() *regexp.Regexp {
 	address := `(?:[0-9$,~+ ]|/` + part(`/`) + `[IM]*)*[ \t!]*`
 	command := `(?:[pdDPnNhHgGxl=z]|[qQ][0-9 ]*|s(?:` + strings.Join(substitutions, "|") + `)[gpiIm0-9]*)`
 	return regexp.MustCompile(`(?s)^[ \t\n;}]*(?:(?:` + address + `\{[ \t\n;]*)*` + address + command + `(?:[ \t\n;}]+|$))*$`)
+})
+
+// interpreters are the programs that run programs in languages other than the shell's.
+var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luajit tclsh wish expect rscript r julia groovy
+	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
+	lldb`)
+
+// readInterpreter reads a call of an interpreter, whose program is in the file named by the first
+// argument or in a Python module. Any other program adds a doubt.
+func readInterpreter(family string, args []arg) (p plan) {
+	if asksHelp(args) || len(args) == 1 && args[0].matchWord("=-V =-v") != "" {
+		return p
+	}
+	python := family == "python" || family == "pypy"
+	for python && len(args) > 0 && args[0].kind == literal && isCluster(args[0].text) && strings.Trim(args[0].text[1:], "bBdEIOPqsSuv") == "" {
+		args = args[1:] // these flags run nothing
+	}
+	switch {
+	case python && len(args) > 1 && args[0].matchWord("=-m") != "":
+		module, _, _ := strings.Cut(args[1].text, ".")
+		if args[1].kind != literal || module == "" || runningModules[module] {
+			p.doubt(inText, "a module that runs its arguments", args...)
+		}
+	case len(args) == 0, args[0].text == "-", args[0].kind == literal && args[0].text == "":
+		p.add(runsInput, "", args...)
+	case strings.HasPrefix(args[0].text, "-"), isData(args[0].text), args[0].text == "inspect":
+		p.doubt(inText, "a program on the command line", args...)
+	default:
+		p.add(runsFile, "", args[0])
+	}
+	return p
+}
+
+// isData reports whether a text is a data URL, as in node --import data:...
+func isData(text string) bool { return strings.HasPrefix(strings.ToLower(text), "data:") }
+
+// runningModules are the Python modules that run their arguments.
+var runningModules = setOf("timeit pdb profile cProfile trace code runpy asyncio doctest idlelib IPython bpython ptpython xonsh debugpy")
+
+// asksHelp reports whether the only argument asks for help or the version.
+func asksHelp(args []arg) bool {
+	return len(args) == 1 && args[0].kind == literal && (args[0].text == "--version" || args[0].text == "--help")
 }

@@ -145,8 +145,8 @@ func (c *command) isInert() bool {
 	return c.filter && inertFilters[c.name] && c.inert(&Pattern{name: word{text: c.name}}) && !c.namesFiles()
 }
 
-// namesFiles reports whether a filter has operands that may be files, and so may not read its
-// input.
+// namesFiles reports whether a filter has operands that may be files, which it would read instead
+// of its input.
 func (c *command) namesFiles() bool {
 	if c.name == "tr" {
 		return false

@@ -36,7 +36,6 @@ const (
 	runsAlias             // what may name a git alias, and args are its arguments
 )
 
-// add appends a step.
 func (p *plan) add(do action, what string, args ...arg) {
 	*p = append(*p, step{do: do, what: what, args: args})
 }

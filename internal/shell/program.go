@@ -20,7 +20,8 @@ type program struct {
 	free     bool // no argument makes the command do more than its name says
 }
 
-// operands describes the operands with which a command still does exactly what its name says.
+// operands describes the operands that a command may have to still do exactly what its name
+// says.
 type operands struct {
 	min, max int
 	not      string // no operand contains one of these characters

@@ -74,8 +74,7 @@ func unescape(s string) (text string, ok bool) {
 	return string(b), true
 }
 
-// leadingDigits returns up to most characters from the beginning of s, as long as they are in
-// digits.
+// leadingDigits returns the longest beginning of s that has only digits, but at most most bytes.
 func leadingDigits(s string, most int, digits string) string {
 	n := 0
 	for n < len(s) && n < most && strings.IndexByte(digits, s[n]) >= 0 {

@@ -141,8 +141,8 @@ func (n *numberedReading) Only(patterns []int) bool {
 }
 
 // Doubt returns the reason why it is uncertain whether the script runs the command, or why the
-// script's success does not prove that the command succeeded. If the script does not run the
-// command, Doubt names what is missing in a command that begins like it.
+// script's success does not prove the command's success. If the script does not run the command,
+// Doubt names the part that is missing in a command that begins like it.
 func (n *numberedReading) Doubt(pattern int) gate.Doubt {
 	p := &n.reader.patterns[pattern]
 	switch {

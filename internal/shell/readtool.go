@@ -80,7 +80,7 @@ func (t *tool) readArgument(a arg, rest []arg) (p plan) {
 	return p
 }
 
-// readLauncher reads arguments, each of which may begin a command.
+// readLauncher reads arguments; a command may begin at each of them.
 func readLauncher(args []arg) (p plan) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") }) {
 		p.doubt(inText, "an argument that may be a script", args...)

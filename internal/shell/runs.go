@@ -25,7 +25,7 @@ func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// possibleDoubt returns the doubt because of which the script may run p although no command matches
+// possibleDoubt returns the doubt that leaves open whether the script runs p, if no command matches
 // p.
 func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	if p.name.text == "" {

@@ -5,7 +5,6 @@ import "strings"
 // A set is a set of names.
 type set map[string]bool
 
-// add adds a name.
 func (s *set) add(name string) {
 	put((*map[string]bool)(s), name, true)
 }

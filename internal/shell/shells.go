@@ -188,3 +188,22 @@ func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 		}
 	}
 }
+
+// harmlessInput reports whether the input from the pipe is literal text without commands, or the
+// content of files.
+func (r *reader) harmlessInput() bool {
+	if r.owner < 1 || r.flow.subprocesses == 0 {
+		return false
+	}
+	c := &r.commands[r.owner-1]
+	literal := !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal || !harmlessSQL(a.text) })
+	switch c.name {
+	case "echo":
+		return literal && sqlClients[r.commands[r.owner].name]
+	case "printf":
+		return literal && len(c.args) == 1 && !strings.ContainsAny(c.args[0].text, `%\\`) && sqlClients[r.commands[r.owner].name]
+	case "cat", "zcat", "gunzip", "xzcat", "zstdcat", "pv":
+		return len(c.args) > 0 && sqlClients[r.commands[r.owner].name]
+	}
+	return false
+}

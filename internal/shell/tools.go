@@ -10,7 +10,7 @@ type tool struct {
 	launches string // after these words, any argument may begin a command
 	runs     string // after these words, the arguments are files with programs
 	flags    string // letters of its harmless options; any other option may make it run a command
-	files    string // names of the project files that define what it runs
+	files    string // names of the project files that define the executed programs
 }
 
 // A toolKind is the meaning of a tool's arguments.
@@ -96,6 +96,5 @@ const (
 		"noglob,nocorrect,repeat,autoload,zmodload,emulate,zle,autossh,ssh-agent,fakechroot,ccache,sccache,distcc,dumb-init,tini,gosu,su-exec,dotenv,valgrind"
 )
 
-// clients are the programs that execute their standard input as commands, some of which run shell
-// commands.
+// clients are the programs that execute their standard input as commands, including shell commands.
 var clients = setOf("sqlite3 duckdb psql mysql mariadb sftp gdb lldb vi vim nvim view gvim vimdiff vimtutor rvim rview bc dc groff troff nroff eqn tbl pic")

@@ -33,7 +33,6 @@ const maxElements = 64
 // maxAlternatives bounds the possible values of one variable.
 const maxAlternatives = 4
 
-// bind sets the value of a variable.
 func (v *values) bind(name string, value arg) {
 	if value.size() > maxValue {
 		return
@@ -41,7 +40,6 @@ func (v *values) bind(name string, value arg) {
 	put(&v.texts, name, value)
 }
 
-// bindArray sets the elements of an array.
 func (v *values) bindArray(name string, elements []arg) {
 	if sizes(elements) > maxValue {
 		return
@@ -69,7 +67,6 @@ func (v *values) forgetAll() {
 	}
 }
 
-// bindEither sets the possible values of a variable.
 func (v *values) bindEither(name string, list []string) {
 	put(&v.either, name, list)
 }

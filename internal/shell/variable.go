@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// variables records what is known about a script's variables. In arithmetic, bash evaluates the
+// variables records the known facts about a script's variables. In arithmetic, bash evaluates the
 // *value* of a variable as an expression, and runs commands in its array indices: x='a[$(rm y)]';
 // echo $((x)). A value that declare or a similar builtin assigns to an array is expanded again:
 // declare -a x='($(rm y))'.

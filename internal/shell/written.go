@@ -8,40 +8,40 @@ import (
 
 // runsWritten adds a doubt if the script may run a program that it has written itself. If the
 // script writes only literal text, the doubt concerns only the commands in this text.
-func (r *findings) runsWritten() {
-	f := &r.files
-	if f.runsReplaced(r.commands) {
-		r.doubtAll("a program that the script itself writes")
+func (f *findings) runsWritten() {
+	w := &f.files
+	if w.runsReplaced(f.commands) {
+		f.doubtAll("a program that the script itself writes")
 		return
 	}
-	if len(f.programs) == 0 {
+	if len(w.programs) == 0 {
 		return
 	}
-	for name := range f.written {
-		f.unknown = f.unknown || f.programs[name]
+	for name := range w.written {
+		w.unknown = w.unknown || w.programs[name]
 	}
 	writes := false
-	for i := range r.commands {
-		switch c := &r.commands[i]; {
-		case f.unknown || writes:
+	for i := range f.commands {
+		switch c := &f.commands[i]; {
+		case w.unknown || writes:
 		case c.writes():
-			writes = c.writesUnknown() || c.namesPartOf(f.programs) || slices.ContainsFunc(c.args, func(a arg) bool { return a.kind == anything })
+			writes = c.writesUnknown() || c.namesPartOf(w.programs) || slices.ContainsFunc(c.args, func(a arg) bool { return a.kind == anything })
 		case c.writesUnknown():
-			writes = r.strict || c.name != "patch" && c.name != "git"
-			f.data = append(f.data, c.args...)
-		case c.makes() && c.namesPartOf(f.programs):
-			writes = r.strict || !compilers[c.name]
+			writes = f.strict || c.name != "patch" && c.name != "git"
+			w.data = append(w.data, c.args...)
+		case c.makes() && c.namesPartOf(w.programs):
+			writes = f.strict || !compilers[c.name]
 		}
 	}
 	switch {
-	case !f.unknown && !writes:
-	case f.isText(r.commands):
-		r.addDoubt("a program that the script itself writes", inText)
-		r.doubts[len(r.doubts)-1].spoils = true
-		r.mentions.text(unquote.Replace(lines.Replace(r.outermost)), len(r.doubts)-1)
-		r.mentions.add(f.data, len(r.doubts)-1)
+	case !w.unknown && !writes:
+	case w.isText(f.commands):
+		f.addDoubt("a program that the script itself writes", inText)
+		f.doubts[len(f.doubts)-1].spoils = true
+		f.mentions.text(unquote.Replace(lines.Replace(f.outermost)), len(f.doubts)-1)
+		f.mentions.add(w.data, len(f.doubts)-1)
 	default:
-		r.doubtAll("a program that the script itself writes")
+		f.doubtAll("a program that the script itself writes")
 	}
 }
 
@@ -79,68 +79,68 @@ func (f *files) runsReplaced(commands []command) bool {
 }
 
 // writeFile records that a redirection writes a file.
-func (r *findings) writeFile(a arg) {
-	f := &r.files
+func (f *findings) writeFile(a arg) {
+	w := &f.files
 	if a.kind != literal || !isInertFile(a.text) {
-		f.writing = true
-		f.obeying = f.obeying || a.kind != literal || r.strict || !isSource(a.text)
-		f.git = f.git || a.kind != literal || isForGit(a.text)
+		w.writing = true
+		w.obeying = w.obeying || a.kind != literal || f.strict || !isSource(a.text)
+		w.git = w.git || a.kind != literal || isForGit(a.text)
 	}
 	if a.kind != literal {
-		f.unknown = true
+		w.unknown = true
 		return
 	}
-	f.written.add(path.Base(a.text))
+	w.written.add(path.Base(a.text))
 	if isSystem(a.text) {
-		f.system.add(path.Base(a.text))
+		w.system.add(path.Base(a.text))
 	}
 }
 
 // element calls read for an element of a list or a pipe, and records the files written by the
 // commands from index at on, which include the pipe's preceding elements.
-func (r *findings) element(at int, read func()) {
-	outer := r.files.texts
+func (f *findings) element(at int, read func()) {
+	outer := f.files.texts
 	read()
-	f := &r.files
-	for i := at; i < len(r.commands); i++ {
-		c := &r.commands[i]
+	w := &f.files
+	for i := at; i < len(f.commands); i++ {
+		c := &f.commands[i]
 		if c.maker == unasked { // an inner list may already have set it
 			if c.maker = makesNone; c.makes() {
 				c.maker = makesFiles
 			}
 		}
 		if c.maker == makesFiles {
-			f.writing = true
-			f.obeying = f.obeying || r.strict || !c.makesSources()
-			f.git = f.git || slices.ContainsFunc(c.args, func(a arg) bool { return isForGit(a.text) || isForGit(a.tail) })
-			f.dashed = f.dashed || c.namesOption()
+			w.writing = true
+			w.obeying = w.obeying || f.strict || !c.makesSources()
+			w.git = w.git || slices.ContainsFunc(c.args, func(a arg) bool { return isForGit(a.text) || isForGit(a.tail) })
+			w.dashed = w.dashed || c.namesOption()
 		}
 	}
-	if f.writing {
-		for _, c := range r.commands[at:] {
-			f.data = append(f.data, c.args...)
-			f.writer.add(c.name)
+	if w.writing {
+		for _, c := range f.commands[at:] {
+			w.data = append(w.data, c.args...)
+			w.writer.add(c.name)
 		}
-		f.data = append(f.data, f.texts...)
-		if f.after == 0 && f.obeying {
-			f.after = len(r.commands) + 1
+		w.data = append(w.data, w.texts...)
+		if w.after == 0 && w.obeying {
+			w.after = len(f.commands) + 1
 		}
-		f.writing, f.obeying = false, false
+		w.writing, w.obeying = false, false
 	}
-	f.texts = outer
+	w.texts = outer
 }
 
 // mayBeObeyed reports whether a command may obey a file that the script wrote earlier.
-func (r *findings) mayBeObeyed() bool {
-	f, commands := &r.files, r.commands
-	if f.after == 0 {
+func (f *findings) mayBeObeyed() bool {
+	w, commands := &f.files, f.commands
+	if w.after == 0 {
 		return false
 	}
-	if !f.loops {
-		commands = commands[f.after-1:]
+	if !w.loops {
+		commands = commands[w.after-1:]
 	}
 	return slices.ContainsFunc(commands, func(c command) bool {
-		return !isSelfContained(c.name) && (c.name != "git" || f.git) && !modePrograms[c.name] && (r.strict || !containerPrograms[c.name])
+		return !isSelfContained(c.name) && (c.name != "git" || w.git) && !modePrograms[c.name] && (f.strict || !containerPrograms[c.name])
 	})
 }
 
