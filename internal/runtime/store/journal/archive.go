@@ -14,14 +14,14 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// archive manages the renamed segments. Only one goroutine at a time may change it.
+// archive manages the renamed segments. Only one goroutine at a time may modify it.
 type archive struct {
 	directory
 	checkpoint *sqlite.Checkpoint
 }
 
-// seal replaces the renamed segments up to the step folded by segments with only their records. The
-// caller must hold the folding lock.
+// seal replaces the renamed segments up to the step folded with segments that contain only their
+// records. The caller must hold the folding lock.
 func (a *archive) seal(folded uint64) error {
 	numbers, full, _, err := a.listSegments()
 	if err != nil {
@@ -42,8 +42,8 @@ func (a *archive) seal(folded uint64) error {
 	return nil
 }
 
-// segmentEnd returns the last step of a segment, given the numbers of the later renamed segments.
-// It is the number of the next segment.
+// segmentEnd returns a segment's last step, which is the number of the next segment. The parameter
+// later lists the numbers of the later renamed segments.
 func (a *archive) segmentEnd(later []uint64) (uint64, error) {
 	if len(later) > 0 {
 		return later[0], nil
@@ -62,7 +62,7 @@ func (a *archive) sealOne(after uint64) error {
 	name := a.segmentName(after)
 	f, header, err := a.openSegment(name+fullSuffix, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // another process has sealed it
+		return nil // another process has sealed the segment
 	}
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (a *archive) sealOne(after uint64) error {
 	return err
 }
 
-// copyRecords writes a sealed segment from lines of records. The segment is on the disk when
+// copyRecords writes a sealed segment from the given record lines. The segment is on the disk when
 // copyRecords returns.
 func (a *directory) copyRecords(name string, after uint64, lines func(yield func(line []byte) error) error) (*sqlite.Segment, error) {
 	d := a.disk
@@ -164,7 +164,7 @@ func (a *archive) purgeOne(s *sqlite.Segment, removed map[string]uint64) error {
 			return err
 		}
 		if err := a.disk.syncDir(filepath.Dir(name)); err != nil {
-			return err // after a crash the file might come back, and the database would not know it
+			return err // without a flush, the file might come back after a crash, and the database would not know it
 		}
 		return a.checkpoint.Seal(nil, []uint64{s.After})
 	case leave < stay:
@@ -172,7 +172,7 @@ func (a *archive) purgeOne(s *sqlite.Segment, removed map[string]uint64) error {
 	}
 	f, err := a.disk.open(name, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // another process has removed it
+		return nil // another process has removed the segment
 	}
 	if err != nil {
 		return err

@@ -13,26 +13,26 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// batch holds the steps that are appended in one write.
+// batch holds the steps of a single write.
 type batch struct {
 	*Backend
-	versions  map[backend.PartID]int64    // versions of parts after the steps of the batch
+	versions  map[backend.PartID]int64    // part versions after the batch's steps
 	refused   map[backend.PartID]bool     // parts that refused steps would have changed
-	approvals map[string]backend.Approval // approvals named by the ops, as stored in the checkpoint
-	usedInLog []string                    // those that the log had used before the checkpoint was read
+	approvals map[string]backend.Approval // approvals that the ops use, as stored in the checkpoint
+	usedInLog []string                    // the approvals that the log had used before the checkpoint was read
 	chain     chainEnd
-	at        position // position after the steps so far; the offset is not set
+	at        position // position after the steps so far, without the offset
 
 	lines   []byte
 	steps   []step
 	ops     []*backend.Op
 	ends    []int // offset in lines where each step ends
 	flush   bool
-	foldErr error  // why the log cannot be folded; nil if it can, or if another program locks the database for a while
+	foldErr error  // error that prevents folding the log; nil: the log can be folded, or another program locks the database temporarily
 	scratch []byte // buffer for hashing records
 }
 
-// newBatch returns an empty batch, reusing the memory of the last one. The caller must hold the
+// newBatch returns an empty batch. It reuses the last batch's memory. The caller must hold the
 // appending lock.
 func (b *Backend) newBatch() *batch {
 	w := &b.batch
@@ -45,7 +45,7 @@ func (b *Backend) newBatch() *batch {
 	return w
 }
 
-// nextStep adds an empty step to the batch, reusing memory of an earlier one.
+// nextStep adds an empty step to the batch. It reuses an earlier step's memory.
 func (w *batch) nextStep() *step {
 	if len(w.steps) < cap(w.steps) {
 		w.steps = w.steps[:len(w.steps)+1]
@@ -59,7 +59,7 @@ func (w *batch) nextStep() *step {
 	return s
 }
 
-// Commit implements [backend.Backend]. It appends each op as one step, all in one write.
+// Commit implements [backend.Backend]. It appends each op as a step, all in one write.
 func (b *Backend) Commit(ctx context.Context, ops []*backend.Op) error {
 	for _, op := range ops {
 		op.Err, op.Flush = nil, nil
@@ -72,7 +72,7 @@ func (b *Backend) Commit(ctx context.Context, ops []*backend.Op) error {
 	return nil
 }
 
-// commit is Commit for a caller that holds the appending lock.
+// commit is like Commit. The caller must hold the appending lock.
 func (b *Backend) commit(ctx context.Context, ops []*backend.Op) error {
 	err := b.lockProcess(ctx)
 	if err == nil {
@@ -97,8 +97,8 @@ func (b *Backend) commit(ctx context.Context, ops []*backend.Op) error {
 	return nil
 }
 
-// lockProcess acquires the process lock and brings the image to the end of the log. The caller must
-// hold the appending lock.
+// lockProcess acquires the process lock and advances the image to the end of the log. The caller
+// must hold the appending lock.
 func (b *Backend) lockProcess(ctx context.Context) error {
 	if b.process.unlockFiles == nil {
 		if err := b.process.lock(ctx); err != nil {
@@ -123,7 +123,7 @@ func (b *Backend) lockProcess(ctx context.Context) error {
 	return err
 }
 
-// fetch reads the versions and approvals that only the checkpoint knows.
+// fetch reads the versions and approvals that only the checkpoint has.
 func (w *batch) fetch(ops []*backend.Op) error {
 	var parts []backend.PartID
 	var uses []string
@@ -186,7 +186,7 @@ func (w *batch) fetch(ops []*backend.Op) error {
 	return nil
 }
 
-// append checks the ops and appends those that are permitted.
+// append checks the ops and appends the permitted ones.
 func (w *batch) append(ops []*backend.Op) error {
 	w.lockImage()
 	defer w.unlockImage()
@@ -227,7 +227,7 @@ func (w *batch) append(ops []*backend.Op) error {
 	return nil
 }
 
-// failFrom fails the ops of the steps from the given index on, which could not be written.
+// failFrom fails the ops from the given step index on, because their steps could not be written.
 func (w *batch) failFrom(from int, err error) error {
 	w.process.setStale()
 	if from == 0 {
@@ -239,7 +239,7 @@ func (w *batch) failFrom(from int, err error) error {
 	return nil
 }
 
-// checkBacklog returns an error if too much of the log is not folded.
+// checkBacklog returns an error if too much of the log is not folded yet.
 func (w *batch) checkBacklog() error {
 	if w.image.bytes < maxBacklog {
 		return nil
@@ -252,7 +252,7 @@ func (w *batch) checkBacklog() error {
 
 var errBacklog = errors.New("too much of the state log is not in its checkpoint yet")
 
-// check returns why an op must be refused; nil: it is permitted.
+// check returns nil if the op is permitted, or the reason to refuse it.
 func (w *batch) check(op *backend.Op) error {
 	if op.Reserve {
 		if w.foldErr != nil {
@@ -289,8 +289,8 @@ func (w *batch) check(op *backend.Op) error {
 	return nil
 }
 
-// noteRefused notes the parts that a refused op would have changed: a later op of the batch may
-// depend on them, while another process may have written the same version.
+// noteRefused notes the parts that a refused op would have changed, because a later op of the batch
+// may depend on them and another process may have written the same version.
 func (w *batch) noteRefused(op *backend.Op) {
 	for i := range op.Writes {
 		if m := &op.Writes[i]; !m.Read {
@@ -302,7 +302,7 @@ func (w *batch) noteRefused(op *backend.Op) {
 	}
 }
 
-// time returns the time of an op; zero: now.
+// time returns the op's time, or the current time if the op has none.
 func (w *batch) time(op *backend.Op) time.Time {
 	if op.Time.IsZero() {
 		return w.now()
@@ -346,7 +346,7 @@ func (w *batch) add(op *backend.Op) error {
 	return nil
 }
 
-// addRecords adds records for the events to a step, and returns the new end of the chain.
+// addRecords adds the events to the step as records, and returns the new end of the chain.
 func (w *batch) addRecords(s *step, events []backend.Event) chainEnd {
 	c := w.chain
 	for i := range events {
@@ -358,7 +358,7 @@ func (w *batch) addRecords(s *step, events []backend.Event) chainEnd {
 	return c
 }
 
-// needsFlush reports whether an op must be on the disk before its call is sent.
+// needsFlush reports whether the op must be on the disk before its call is sent.
 func (w *batch) needsFlush(op *backend.Op) bool {
 	switch w.sync {
 	case Always:
@@ -369,8 +369,8 @@ func (w *batch) needsFlush(op *backend.Op) bool {
 	return op.Reserve && (op.Lasts || op.Uses != "")
 }
 
-// setFlush sets Flush of the ops that must be on the disk. The caller of Commit runs it, so that
-// other steps can be appended meanwhile.
+// setFlush sets Flush of the ops that must be on the disk. Commit's caller calls it, so that other
+// steps can be appended meanwhile.
 func (w *batch) setFlush() {
 	w.lockImage()
 	d, step := w.log.flusher, w.image.at.step
@@ -391,8 +391,8 @@ func (w *batch) setFlush() {
 	}
 }
 
-// replaceFailedSegment begins a new segment after a failed flush: it is unknown how much of the old
-// one is on the disk. The caller must hold the process lock.
+// replaceFailedSegment begins a new segment if a flush has failed, because it is unknown how much
+// of the old segment is on the disk. The caller must hold the process lock.
 func (b *Backend) replaceFailedSegment() error {
 	b.lockImage()
 	failed := b.log.flusher.failed()

@@ -16,15 +16,15 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// Damage looks for a line of the log or a part of the checkpoint that was changed by somebody else.
-// It can check only the steps that the log still has: those since the last sealed segment. It
-// returns the file and the damage; both are empty if nothing was found.
+// Damage looks for lines of the log and parts of the checkpoint that someone has tampered with. It
+// can check only the steps that are still in the log: those since the last sealed segment. It
+// returns the file and a description of the damage; both are empty if it found none.
 func (b *Backend) Damage(context.Context) (file, what string, err error) {
 	if err := b.isOpen(); err != nil {
 		return "", "", err
 	}
 	err = b.checkpoint.Read(func(r sqlite.Reading) error {
-		for range 3 { // segments may be sealed meanwhile
+		for range 3 { // another process may seal segments meanwhile
 			i := inspection{directory: b.archive.directory, reading: r}
 			err = i.run()
 			if file, what = i.file, i.what; !errors.Is(err, fs.ErrNotExist) && !i.moved {
@@ -39,7 +39,7 @@ func (b *Backend) Damage(context.Context) (file, what string, err error) {
 	return file, what, err
 }
 
-// inspection checks the log, from the first segment that still has its steps.
+// inspection checks the log from the first segment that still has its steps.
 type inspection struct {
 	directory
 	reading sqlite.Reading
@@ -48,7 +48,7 @@ type inspection struct {
 	started bool
 	file    string
 	what    string
-	moved   bool // the log may have been renamed after the segments were listed
+	moved   bool // another process may have renamed the log after the segments were listed
 }
 
 func (i *inspection) report(file, format string, args ...any) {
@@ -81,7 +81,7 @@ func (i *inspection) run() (err error) {
 	return nil
 }
 
-// checkSegment verifies one segment, and the checkpoint if its position is in the segment.
+// checkSegment verifies a segment, and the checkpoint if its position is in the segment.
 func (i *inspection) checkSegment(name string) error {
 	f, header, err := i.openSegment(name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,8 +133,7 @@ func (i *inspection) checkSegment(name string) error {
 	return nil
 }
 
-// compareCheckpoint compares the checkpoint with the log if the current step is that of the
-// checkpoint.
+// compareCheckpoint compares the checkpoint with the log if the checkpoint is at the current step.
 func (i *inspection) compareCheckpoint(name string) error {
 	at := &i.image.at
 	if at.step != i.place.Step {

@@ -9,17 +9,17 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// disk provides the files of the log. Tests use a disk that can lose power.
+// disk provides access to the log's files. Tests use a disk that can lose power.
 type disk interface {
-	open(name string, flags int) (file, error) // creates files with mode 0600; never follows a symbolic link
+	open(name string, flags int) (file, error) // creates files with mode 0600; never follows symbolic links
 	stat(name string) (fs.FileInfo, error)     // like os.Lstat
 	rename(from, to string) error
 	remove(name string) error
 	list(dir string) (names []string, err error)
-	syncDir(dir string) error // flushes the entries of the directory to the disk
+	syncDir(dir string) error // flushes the directory entries to the disk
 }
 
-// file is an open file. The log is written with WriteAt; other files are opened for appending and
+// file is an open file. The log is written with WriteAt. Other files are opened for appending and
 // written with Write.
 type file interface {
 	io.ReaderAt
@@ -31,7 +31,7 @@ type file interface {
 	sync() error // flushes the file; must not be called concurrently
 }
 
-// osDisk is the disk of the operating system.
+// osDisk is the operating system's disk.
 type osDisk struct{}
 
 type osFile struct {

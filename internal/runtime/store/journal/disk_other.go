@@ -4,5 +4,5 @@ package journal
 
 const noFollow = 0
 
-// syncDir does nothing: these systems write directory entries to the disk by themselves.
+// syncDir does nothing, because these systems flush directory entries themselves.
 func (osDisk) syncDir(string) error { return nil }

@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// durableEnd is the content of the file that holds the last step known to be on the disk. If the log
-// ends before that step, it was replaced by an older copy.
+// durableEnd is the content of the file that stores the last step known to be on the disk. If the
+// log ends before that step, an older copy has replaced it.
 type durableEnd struct {
 	Step uint64 `json:"step"`
 	Hash string `json:"hash"`
@@ -52,7 +52,8 @@ func (f *directory) readDurableEnd() (at position, err error) {
 	return at, nil
 }
 
-// replace writes a file atomically: after a power loss it has either the old or the new content.
+// replace writes a file atomically: after a power loss the file has either the old or the new
+// content.
 func (f *directory) replace(name string, data []byte) error {
 	d, next := f.disk, name+"."+f.owner
 	_ = d.remove(next)

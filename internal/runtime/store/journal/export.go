@@ -11,10 +11,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// exportSize is the approximate size of a segment of older records in bytes.
+// exportSize is the approximate size in bytes of a segment of older records.
 const exportSize = maxSegment
 
-// export writes the records of a database with an older schema to segments, which precede the log.
+// export moves the records of a database with an older schema to segments that precede the log.
 func (f *directory) export(logger *slog.Logger, total int64, records iter.Seq2[backend.Record, error]) (segments []sqlite.Segment, err error) {
 	if total == 0 {
 		return nil, nil

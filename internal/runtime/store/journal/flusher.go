@@ -5,22 +5,22 @@ import (
 	"sync"
 )
 
-// flusher flushes the steps of an open segment to the disk. One flush serves all goroutines that
-// wait (group commit). Steps are appended to the segment meanwhile, also by other processes.
+// flusher flushes the steps of an open segment to the disk. One flush serves all waiting goroutines
+// (group commit). Meanwhile this process and others can append steps to the segment.
 //
-// A flusher is safe for concurrent use. Its lock is taken after all others, and is not held during
-// a flush.
+// A flusher is safe for concurrent use. Its lock is acquired after all others, and is not held
+// during a flush.
 type flusher struct {
 	file file
 
 	mu       sync.Mutex
-	step     uint64        // last step that is on the disk
-	err      error         // error of a failed flush, final: later flushes would succeed although data is lost
-	inFlight chan struct{} // closed when the running flush ends; nil: none is running
+	step     uint64        // last step on the disk
+	err      error         // error of a failed flush; final, because later flushes would succeed although data is lost
+	inFlight chan struct{} // closed when the current flush ends; nil: no flush is in progress
 	refs     int           // reference count: the log, and the steps to be flushed
 }
 
-// newFlusher returns a flusher of a segment whose steps up to the given one are on the disk. The
+// newFlusher returns a flusher for a segment whose steps up to the given one are on the disk. The
 // log holds the first reference.
 func newFlusher(f file, step uint64) *flusher { return &flusher{file: f, step: step, refs: 1} }
 
@@ -31,7 +31,7 @@ func (d *flusher) retain() {
 	d.refs++
 }
 
-// release drops a reference. The last one closes the file.
+// release drops a reference. Dropping the last reference closes the file.
 func (d *flusher) release() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,11 +47,11 @@ func (d *flusher) failed() bool {
 	return d.err != nil
 }
 
-// flushTo returns when the step is on the disk. The function last returns the last step of the log.
+// flushTo returns when the step is on the disk. The function last returns the log's last step.
 func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	for {
 		runtime.Gosched()        // let other goroutines append their steps first
-		end := max(step, last()) // read before the flush begins, and without the lock
+		end := max(step, last()) // call last before the flush begins, and without the lock
 		others, done, err := d.beginFlush(step)
 		switch {
 		case done:
@@ -65,7 +65,8 @@ func (d *flusher) flushTo(step uint64, last func() uint64) error {
 }
 
 // beginFlush begins a flush. It reports done if the step is on the disk or an earlier flush has
-// failed. If a flush is running, it returns a channel that is closed at the end of that flush.
+// failed. If another flush is in progress, beginFlush returns a channel that is closed when that
+// flush ends.
 func (d *flusher) beginFlush(step uint64) (others <-chan struct{}, done bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

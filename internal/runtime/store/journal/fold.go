@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// foldLoop folds the log until the backend is closed: once a second, and earlier if there are many
-// steps.
+// foldLoop folds the log once a second, or earlier if there are many steps, until the backend is
+// closed.
 func (b *Backend) foldLoop() {
 	defer close(b.ended)
 	var due <-chan time.Time
@@ -55,8 +55,8 @@ func (b *Backend) fold() error {
 	return err
 }
 
-// retryFold folds the log again if the last attempt failed, because nothing is reserved without a
-// working database. It does nothing if another program has locked the database. The caller must
+// retryFold folds the log again if the last attempt failed, because without a working database no
+// call may be admitted. It does nothing if another program has locked the database. The caller must
 // hold the process lock.
 func (b *Backend) retryFold() error {
 	b.lockImage()
@@ -71,7 +71,8 @@ func (b *Backend) retryFold() error {
 	return failed
 }
 
-// foldNow flushes the log and folds it. The caller must hold the folding lock.
+// foldNow folds the log, and flushes it first if flush is true. The caller must hold the folding
+// lock.
 func (b *Backend) foldNow(flush bool) error {
 	b.lockImage()
 	f, d, n := b.image.pendingFold(), b.log.flusher, b.image.bytes
@@ -96,9 +97,9 @@ func (b *Backend) foldNow(flush bool) error {
 		return err
 	}
 	b.lockImage()
-	if b.image.folded >= f.From { // otherwise the image was loaded again meanwhile
+	if b.image.folded >= f.From { // otherwise the image was reloaded meanwhile
 		if at.Step > f.To.Step {
-			n = b.image.bytes // may include some bytes that are not folded
+			n = b.image.bytes // may include some bytes that are not folded yet
 		}
 		b.image.dropFolded(min(at.Step, b.image.at.step), n)
 	}
@@ -109,7 +110,7 @@ func (b *Backend) foldNow(flush bool) error {
 	return b.archive.seal(at.Step)
 }
 
-// rotateIfFull begins the next segment if this one is full. A failure is only logged. The caller
+// rotateIfFull begins the next segment if the current one is full. It only logs errors. The caller
 // must hold the process lock.
 func (b *Backend) rotateIfFull() {
 	b.lockImage()
@@ -125,7 +126,7 @@ func (b *Backend) rotateIfFull() {
 }
 
 // ensureFlushed returns when the step is on the disk. After an error, a power loss may lose the
-// step and the later ones of its segment.
+// step and the later steps of its segment.
 func (b *Backend) ensureFlushed(d *flusher, step uint64) error {
 	err := d.flushTo(step, func() uint64 {
 		b.lockImage()

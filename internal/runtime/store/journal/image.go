@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// maxVersions bounds the cached versions of parts that the checkpoint has too.
+// maxVersions bounds the number of cached part versions that the checkpoint has too.
 const maxVersions = 1 << 16
 
-// image is the state at a position of the log, as far as it differs from the checkpoint.
+// image is the state at a position in the log, as far as it differs from the checkpoint.
 type image struct {
 	at     position
 	folded uint64 // last step in the checkpoint
@@ -25,18 +25,18 @@ type image struct {
 	heads    map[string]head          // by writer
 	clock    sqlite.Clock
 
-	since time.Time // when the first step that is not folded arrived; zero: all are folded
-	bytes int64     // size of the lines that are not folded
+	since time.Time // time when the first unfolded step arrived; zero: all steps are folded
+	bytes int64     // size of the unfolded lines
 }
 
-// part is a part that was changed by a step that is not folded.
+// part is a part that an unfolded step has changed.
 type part struct {
 	step    uint64
 	version int64
 	changed time.Time
-	data    []byte   // nil: unchanged from the checkpoint
+	data    []byte   // nil: same as in the checkpoint
 	changes [][]byte // changes of the data, see [statecode.Merge]
-	cleared bool     // the values in the checkpoint do not belong to the part any longer
+	cleared bool     // the values in the checkpoint no longer belong to the part
 	values  map[string][]byte
 }
 
@@ -50,7 +50,7 @@ type head struct {
 	record backend.Record
 }
 
-// newImage returns the state at the position of a checkpoint.
+// newImage returns the state at the checkpoint's position.
 func newImage(at *sqlite.Place, stops map[string]backend.Stop, clock sqlite.Clock) image {
 	return image{
 		at: position{at.Step, at.Hash, at.Segment, at.Offset}, folded: at.Step,
@@ -59,7 +59,7 @@ func newImage(at *sqlite.Place, stops map[string]backend.Stop, clock sqlite.Cloc
 	}
 }
 
-// version returns the version of a part. It returns false if only the checkpoint knows the version.
+// version returns a part's version. It returns false if only the checkpoint has the version.
 func (i *image) version(id backend.PartID) (int64, bool) {
 	if p := i.parts[id]; p != nil {
 		return p.version, true
@@ -68,7 +68,7 @@ func (i *image) version(id backend.PartID) (int64, bool) {
 	return v, ok
 }
 
-// setVersion caches the version of a part in the checkpoint.
+// setVersion caches a part's version, which was read from the checkpoint.
 func (i *image) setVersion(id backend.PartID, version int64) {
 	if len(i.versions) >= maxVersions {
 		clear(i.versions)
@@ -153,14 +153,14 @@ func (i *image) pendingFold() *sqlite.Fold {
 	return f
 }
 
-// snapshot returns a copy of the changes to the part.
+// snapshot returns a copy of the part's changes.
 func (p *part) snapshot(id backend.PartID) sqlite.Change {
 	return sqlite.Change{Cleared: p.cleared, Changes: slices.Clip(p.changes),
 		Part: backend.Part{ID: id, Version: p.version, Data: p.data, Values: maps.Clone(p.values), Changed: p.changed}}
 }
 
-// dropFolded removes the changes up to the given step, which the checkpoint now has. n is the size
-// of their lines.
+// dropFolded removes the changes up to the given step, which the checkpoint has now. The parameter
+// n is the size of their lines.
 func (i *image) dropFolded(step uint64, n int64) {
 	if step <= i.folded {
 		return

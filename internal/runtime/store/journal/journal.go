@@ -22,14 +22,14 @@ import (
 
 // Values of [Options.Sync].
 const (
-	Full   = "full"   // a reservation is flushed before its call is sent if it changes state that outlives the process
-	Always = "always" // every reservation is flushed before its call is sent
-	Normal = "normal" // no reservation is flushed: a power loss may lose the last steps, the end of a process never does
+	Full   = "full"   // flush a reservation before its call is sent if it changes state that outlives the process
+	Always = "always" // flush every reservation before its call is sent
+	Normal = "normal" // flush no reservation: a power loss may lose the last steps, but the end of a process loses none
 )
 
 // Options configures a [Backend].
 type Options struct {
-	Path   string           // of the database; the log is beside it
+	Path   string           // path of the database; the log is beside it
 	Sync   string           // empty: [Full]
 	Writer string           // name of the chain of records; empty: a new chain
 	Logger *slog.Logger     // nil: discard
@@ -180,17 +180,17 @@ func (b *Backend) isOpen() error {
 	return nil
 }
 
-// Writer implements [backend.Backend]. It returns the name of the chain of this process.
+// Writer implements [backend.Backend]. It returns the name of this process's chain.
 func (b *Backend) Writer() string { return b.name }
 
-// Merges implements [backend.Backend]. It returns true: a step may contain changes of a part.
+// Merges implements [backend.Backend]. It returns true: a step can contain changes of a part.
 func (b *Backend) Merges() bool { return true }
 
 // Changes implements [backend.Backend].
 func (b *Backend) Changes() <-chan struct{} { return b.checkpoint.Changes() }
 
-// expire gives up the process lock if another process waits or nothing was appended. The timer
-// calls it.
+// expire releases the process lock if another process waits for it or nothing was appended. The
+// timer calls expire.
 func (b *Backend) expire() {
 	if b.appending.TryLock() {
 		b.process.yield(time.Now())
@@ -203,7 +203,7 @@ func (b *Backend) expire() {
 	b.timer.Reset(lease)
 }
 
-// Close folds the log and closes the files. Closing twice is not an error.
+// Close folds the log and closes the files. It returns nil if the backend is already closed.
 func (b *Backend) Close() error {
 	b.appending.Lock()
 	defer b.appending.Unlock()

@@ -15,39 +15,39 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// First bytes of the kinds of lines in a segment.
+// First bytes of each kind of line in a segment.
 const (
 	headerStart = `{"log":1,"database":`
 	recordStart = `{"writer":`
 	stepStart   = `{"step":`
 )
 
-// End of a line that is part of a chain: its hash in hex digits.
+// End of a line that is part of a chain: the line's hash in hexadecimal digits.
 const (
 	hashStart = `,"hash":"`
 	hashEnd   = `"}`
 	tailSize  = len(hashStart) + 2*sha256.Size + len(hashEnd)
 )
 
-// step is a [backend.Op] in the log: one line for each record, and a line with the changes of the
-// state. The op is committed when the last line is in the file.
+// step is a [backend.Op] in the log: one line per record, and a line with the state changes. The op
+// is committed when the last line is in the file.
 type step struct {
 	number  uint64
 	records []backend.Record
 	moves   []move
-	used    string // id of the approval that the step uses up
+	used    string // ID of the approval that the step uses up
 	usedAt  time.Time
 	stop    *backend.Stop
 	on      bool // true: the stop begins; false: it ends
 	hash    [sha256.Size]byte
 }
 
-// move is the new content of a part.
+// move is a part's new content.
 type move struct {
 	id      backend.PartID
 	version int64 // 0: the part is removed
 	changed time.Time
-	data    []byte            // nil, if version is not 0: change has the changes
+	data    []byte            // nil although version is not 0: see change
 	change  []byte            // see [statecode.Merge]
 	values  map[string][]byte // rows to replace; nil: the row is removed
 }
@@ -56,11 +56,11 @@ type move struct {
 type position struct {
 	step    uint64
 	hash    [sha256.Size]byte
-	segment uint64 // number: the step before the segment
+	segment uint64 // number of the segment: the step before it
 	offset  int64
 }
 
-// appendHeader appends the first line of a segment that begins after a position.
+// appendHeader appends the first line of a segment that begins after the given position.
 func appendHeader(b []byte, database string, p *position) []byte {
 	b = rawjson.AppendString(append(b, headerStart...), database)
 	b = strconv.AppendUint(append(b, `,"after":`...), p.step, 10)
@@ -72,8 +72,8 @@ func appendHash(b []byte, hash [sha256.Size]byte) []byte {
 	return append(b, hashEnd+"\n"...)
 }
 
-// appendStep appends the lines of a step and sets its hash, which covers the hash before and the
-// lines up to the hash. The number must be set.
+// appendStep appends the step's lines and sets the step's hash, which covers the previous hash and
+// the lines up to the hash. The caller must set the number.
 func appendStep(b []byte, s *step, before [sha256.Size]byte) ([]byte, error) {
 	start := len(b)
 	b = append(b, before[:]...)
@@ -108,7 +108,7 @@ func appendStep(b []byte, s *step, before [sha256.Size]byte) ([]byte, error) {
 	return appendHash(b, s.hash), nil
 }
 
-// appendRecord appends the line of a record.
+// appendRecord appends a record's line.
 func appendRecord(b []byte, r *backend.Record) []byte {
 	b = appendName(append(b, recordStart...), r.Writer)
 	b = strconv.AppendUint(append(b, `,"seq":`...), r.Seq, 10)
@@ -162,11 +162,11 @@ func appendMove(b []byte, m *move) ([]byte, error) {
 	return append(b, '}'), err
 }
 
-// maxDepth bounds the nesting of a state that is embedded in a line.
+// maxDepth bounds the nesting of a state in a line.
 const maxDepth = rawjson.MaxDepth - 8
 
-// appendData appends a JSON value, or a JSON string of it if the value cannot be part of a line.
-// The flag ours marks a state of nets, which is flat and has no line breaks.
+// appendData appends a JSON value, or a JSON string that contains it if the value cannot be part of
+// a line. If ours is true, the value is a net state, which is flat and has no line breaks.
 func appendData(b, data []byte, ours bool) ([]byte, error) {
 	if ours || bytes.IndexByte(data, '\n') < 0 && data[0] != '"' && rawjson.Check(data, maxDepth) == nil {
 		return append(b, data...), nil
@@ -188,10 +188,10 @@ func readData(value []byte) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// hexPrefix marks a name in hex digits: JSON cannot represent the original.
+// hexPrefix marks a name in hexadecimal digits, because JSON cannot represent the original.
 const hexPrefix = "\x01"
 
-// appendName appends any bytes as a JSON string.
+// appendName appends arbitrary bytes as a JSON string.
 func appendName(b []byte, name string) []byte {
 	if !utf8.ValidString(name) || strings.HasPrefix(name, hexPrefix) || strings.Contains(name, "\x00") {
 		name = hexPrefix + hex.EncodeToString([]byte(name))
@@ -215,10 +215,10 @@ func plainName(name string) (string, error) {
 	return name, nil
 }
 
-// errBroken: this package did not write the line.
+// errBroken: this package did not write the line
 var errBroken = errors.New("it is not a log line")
 
-// cutHash splits a line, without its line break, into the text before the hash and the hash.
+// cutHash splits a line without its line break into its hash and the text before.
 func cutHash(line []byte) (rest []byte, hash [sha256.Size]byte, ok bool) {
 	n := len(line) - tailSize
 	if n <= 0 || !bytes.HasPrefix(line[n:], []byte(hashStart)) || !bytes.HasSuffix(line, []byte(hashEnd)) {
@@ -231,7 +231,7 @@ func cutHash(line []byte) (rest []byte, hash [sha256.Size]byte, ok bool) {
 	return line[:n], hash, true
 }
 
-// readHeader decodes the first line of a segment.
+// readHeader decodes a segment's first line.
 func readHeader(line []byte) (database string, at position, err error) {
 	rest, hash, ok := cutHash(line)
 	if !ok || !bytes.HasPrefix(rest, []byte(headerStart)) {
@@ -253,7 +253,7 @@ func readHeader(line []byte) (database string, at position, err error) {
 	return database, at, err
 }
 
-// members calls each for the members of an object that this package wrote.
+// members calls each for every member of an object that this package wrote.
 func members(object []byte, each func(key string, value []byte) error) (err error) {
 	whole := rawjson.Members(object, func(key, value []byte, _ int) bool {
 		err = each(string(key), value)
@@ -265,7 +265,7 @@ func members(object []byte, each func(key string, value []byte) error) (err erro
 	return err
 }
 
-// readRecord decodes the line of a record.
+// readRecord decodes a record's line.
 func readRecord(line []byte) (r backend.Record, err error) {
 	rest, hash, ok := cutHash(line)
 	if !ok {
@@ -288,8 +288,7 @@ func readRecord(line []byte) (r backend.Record, err error) {
 	return r, err
 }
 
-// readRecordHead decodes the writer, the number and the time at the beginning of the line of a
-// record.
+// readRecordHead decodes the writer, the number and the time at the beginning of a record's line.
 func readRecordHead(line []byte, r backend.Record) (_ backend.Record, rest []byte, err error) {
 	writer, rest := cutMember(line, recordStart)
 	seq, rest := cutMember(rest, `,"seq":`)
@@ -307,8 +306,8 @@ func readRecordHead(line []byte, r backend.Record) (_ backend.Record, rest []byt
 	return r, rest, err
 }
 
-// cutMember cuts the first member off a text and returns its value, or nil if the first member is
-// another one.
+// cutMember cuts the first member off a text and returns the member's value, or nil if its key
+// differs.
 func cutMember(text []byte, start string) (value, rest []byte) {
 	if !bytes.HasPrefix(text, []byte(start)) {
 		return nil, text
@@ -320,7 +319,7 @@ func cutMember(text []byte, start string) (value, rest []byte) {
 	return text[len(start):end], text[end:]
 }
 
-// readStep decodes the line of a step without its records. The caller must verify the hash.
+// readStep decodes a step's line without the records. The caller must verify the hash.
 func readStep(line []byte) (s step, records int, err error) {
 	rest, hash, ok := cutHash(line)
 	if !ok {
@@ -444,8 +443,8 @@ type scan struct {
 	records []backend.Record
 }
 
-// next decodes the next step of data, which begins at s.at.offset, and advances s.at. It returns
-// false, and leaves s.at unchanged, if data ends too early or does not contain the next step.
+// next decodes the next step of data, which begins at s.at.offset, and advances s.at. If data ends
+// too early or does not contain the next step, next returns false and does not change s.at.
 func (s *scan) next(data []byte) (st step, ok bool, err error) {
 	s.records = s.records[:0]
 	for done := 0; ; {

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// eachRecord calls each for the records in a section of a segment. If steps is true, the section
-// has lines of steps, and records count only when the line of their step follows.
+// eachRecord calls each for every record in a section of a segment. If steps is true, the section
+// contains step lines, and a record counts only if the line of its step follows.
 func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error)) error {
 	err := eachLine(r, steps, func(line []byte) error {
 		r, err := readRecord(line)
@@ -29,8 +29,7 @@ func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error
 	return err
 }
 
-// eachLine calls each for the lines of the records in a section of a segment, see eachRecord. A
-// line is valid until the next call.
+// eachLine is like eachRecord for the records' lines. A line is valid until the next call.
 func eachLine(r io.Reader, steps bool, each func(line []byte) error) error {
 	in := bufio.NewReaderSize(r, 256<<10)
 	var waiting []byte

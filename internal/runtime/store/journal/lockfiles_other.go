@@ -2,7 +2,7 @@
 
 package journal
 
-// lockFiles does nothing on these systems: the lock files are opened anew each time.
+// lockFiles does nothing: these systems open the lock files each time.
 type lockFiles struct{}
 
 func (*lockFiles) tryLock(string) bool { return false }

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// lockFiles keeps the files of a [processLock] open. It is the fast path for a process that finds
-// the lock free. The zero value is closed.
+// lockFiles keeps a [processLock]'s files open. It is the fast path for a process that finds the
+// lock free. The zero value is closed.
 type lockFiles struct{ next, turn *os.File }
 
 // tryLock acquires the process lock if no other process holds it or waits for it.
@@ -29,7 +29,7 @@ func (l *lockFiles) tryLock(path string) bool {
 	return ok
 }
 
-// replaced reports whether somebody has removed the files: then other processes lock different ones.
+// replaced reports whether the files were removed, so that other processes lock different files.
 func (l *lockFiles) replaced() bool {
 	if l.turn == nil {
 		return false

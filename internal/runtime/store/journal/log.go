@@ -20,7 +20,7 @@ import (
 )
 
 // Names of the files beside the database. A full segment is renamed to its number, the step before
-// its first step: first with all its lines, and, when it is sealed, with only its records.
+// its first step. It first has all its lines and, once it is sealed, only its records.
 const (
 	logSuffix      = "-log"
 	endSuffix      = "-head"     // the last step known to be on the disk, see durableEnd
@@ -30,17 +30,17 @@ const (
 	unsealedSuffix = ".unsealed" // a segment with only its records, before it is named
 )
 
-// directory provides the files beside a database.
+// directory provides access to the files beside a database.
 type directory struct {
 	disk     disk
 	path     string // path of the database
-	database string // id of the database; empty: unknown yet
-	owner    string // the writer; part of the names of temporary files
+	database string // ID of the database; empty: not known yet
+	owner    string // the writer, as part of temporary file names
 }
 
-// log is the segment that steps are appended to.
+// log is the segment to which steps are appended.
 //
-// If its steps are flushed, a log has padding behind the last step: spaces that are already on the
+// If its steps are flushed, a log has padding after the last step: spaces that are already on the
 // disk. Steps overwrite the padding. Flushing overwritten blocks takes about half as long as
 // flushing a file that has grown.
 type log struct {
@@ -49,8 +49,8 @@ type log struct {
 	flusher  *flusher // flushes file
 	header   position
 	end      int64 // end of the last step
-	size     int64 // size of the file, valid while this process holds the process lock
-	diskFull bool  // the disk was full when padding was to be added
+	size     int64 // file size, valid while this process holds the process lock
+	diskFull bool  // the disk was full when the log tried to add padding
 	scanned  bool  // this process has read the whole file, so only padding can follow the last step
 	buf      []byte
 }
@@ -67,7 +67,7 @@ func (l *directory) segmentName(after uint64) string {
 	return fmt.Sprintf("%s%s%020d", l.path, segmentSuffix, after)
 }
 
-// create creates the first segment of a database.
+// create creates a database's first segment.
 func (l *directory) create(at *position) error {
 	if err := l.writeSegment(l.path+nextSuffix, at); err != nil {
 		return err
@@ -75,8 +75,8 @@ func (l *directory) create(at *position) error {
 	return l.installNext()
 }
 
-// writeSegment creates a segment that begins after a position. The segment is on the disk when
-// writeSegment returns.
+// writeSegment creates a segment that begins after the given position. The segment is on the disk
+// when writeSegment returns.
 func (l *directory) writeSegment(name string, at *position) error {
 	if err := l.disk.remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -89,7 +89,7 @@ func (l *directory) writeSegment(name string, at *position) error {
 	return errors.Join(err, f.sync(), f.Close())
 }
 
-// installNext names the next segment.
+// installNext renames the next segment to the log's name.
 func (l *directory) installNext() error {
 	if err := l.disk.rename(l.path+nextSuffix, l.name()); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (l *log) use(f file, header position) {
 	l.size, l.diskFull, l.scanned = header.offset, false, false
 }
 
-// openSegment opens a log file of this database and reads its header.
+// openSegment opens one of the database's log files and reads the header.
 func (l *directory) openSegment(name string, flags int) (f file, header position, err error) {
 	f, err = l.disk.open(name, flags)
 	if err != nil {
@@ -152,7 +152,7 @@ func (l *directory) readHeader(name string, f file) (header position, err error)
 	return header, nil
 }
 
-// exists reports whether a file of that name exists.
+// exists reports whether the file exists.
 func (l *directory) exists(name string) bool {
 	_, err := l.disk.stat(name)
 	return err == nil
@@ -179,7 +179,7 @@ func (l *log) close() {
 	}
 }
 
-// hasName reports whether the open file is the one under the name of the log.
+// hasName reports whether the open file still has the log's name.
 func (l *log) hasName() (bool, error) {
 	now, err := l.disk.stat(l.name())
 	if err != nil {
@@ -189,9 +189,9 @@ func (l *log) hasName() (bool, error) {
 	return err == nil && os.SameFile(now, own), err
 }
 
-// readFrom reads lines from an offset up to the padding, at most so many bytes, into buf if that is
-// large enough. It reports whether more lines follow. If all is true, it also reads beyond padding,
-// because a power loss may have left something there.
+// readFrom reads lines from the given offset up to the padding, at most the given number of bytes,
+// into buf if its capacity suffices. It reports whether more lines follow. If all is true, it also
+// reads beyond padding, because a power loss may have left data there.
 func (l *log) readFrom(buf []byte, offset int64, most int, all bool) (data []byte, more bool, err error) {
 	size, _, err := l.file.state()
 	switch {
@@ -210,7 +210,7 @@ func (l *log) readFrom(buf []byte, offset int64, most int, all bool) (data []byt
 		data = slices.Grow(data, next)[:from+next]
 		n, err := l.file.ReadAt(data[from:], offset+int64(from))
 		if data = data[:from+n]; errors.Is(err, io.EOF) {
-			return trimPadding(data), false, nil // truncated meanwhile
+			return trimPadding(data), false, nil // another process has truncated the file meanwhile
 		}
 		if err != nil {
 			return nil, false, err
@@ -225,8 +225,8 @@ func (l *log) readFrom(buf []byte, offset int64, most int, all bool) (data []byt
 	return data, more, nil
 }
 
-// trimPadding removes the padding at the end of a file, or the zeros that a power loss can leave
-// instead.
+// trimPadding removes the padding at the end of a file, or the zeros that can replace it after a
+// power loss.
 func trimPadding(data []byte) []byte { return bytes.TrimRight(data, " \x00") }
 
 // endsInPadding reports whether padding follows the last line.
@@ -235,7 +235,8 @@ func endsInPadding(data []byte) bool {
 	return len(lines) < len(data) && (len(lines) == 0 || lines[len(lines)-1] == '\n')
 }
 
-// endsAt reports whether the step of at ends at its offset in a segment with the given header.
+// endsAt reports whether the step at the given position ends at the position's offset, in a segment
+// with the given header.
 func endsAt(f file, header *position, at *position) (bool, error) {
 	if at.offset == 0 || at.offset == header.offset {
 		return header.step == at.step && header.hash == at.hash, nil
@@ -250,9 +251,9 @@ func endsAt(f file, header *position, at *position) (bool, error) {
 	return bytes.Equal(end[:], appendHash(nil, at.hash)), nil
 }
 
-// linesEnd returns the end of the lines of a file. The lines before it do not change any more. A
-// reader that simply reads to the end of the file could meet a step while another process writes it
-// into the padding, and miss its beginning.
+// linesEnd returns the end of a file's lines. The lines before it no longer change. A reader that
+// simply read to the end of the file could meet a step that another process is writing into the
+// padding, and miss its beginning.
 func linesEnd(f file) (int64, error) {
 	end, _, err := f.state()
 	if err != nil {
@@ -273,7 +274,8 @@ func linesEnd(f file) (int64, error) {
 	return end, nil
 }
 
-// isEnd reports whether the log ends at a position: the step ends there, and only padding follows.
+// isEnd reports whether the log ends at the given position: the step ends there, and only padding
+// follows.
 func (l *log) isEnd(at *position) bool {
 	right, err := endsAt(l.file, &l.header, at)
 	if err != nil || !right {
@@ -284,7 +286,7 @@ func (l *log) isEnd(at *position) bool {
 }
 
 // append appends lines after the last step. On an error, n is the number of bytes that remain in
-// the file: only whole steps, whose ends are listed in ends.
+// the file: only whole steps, which end at the offsets in ends.
 func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	n, err = l.file.WriteAt(lines, l.end)
 	if err == nil {
@@ -300,12 +302,12 @@ func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	}
 	l.end += int64(whole)
 	if cut := l.cut(); cut != nil && n > whole {
-		err = errors.Join(err, cut) // the next holder of the process lock cuts it off
+		err = errors.Join(err, cut) // the next process that holds the process lock removes the rest
 	}
 	return whole, err
 }
 
-// cut removes everything behind the last step.
+// cut removes all bytes after the last step.
 func (l *log) cut() error {
 	err := l.file.Truncate(l.end)
 	if err == nil {
@@ -314,16 +316,16 @@ func (l *log) cut() error {
 	return err
 }
 
-// cutPadding removes the padding behind the last step of a segment. An error does not matter: the
-// log is valid with padding.
+// cutPadding removes the padding after a segment's last step. It ignores errors, because a log is
+// valid with padding.
 func (l *log) cutPadding(end int64) {
 	if l.end = end; l.size > end {
 		_ = l.cut()
 	}
 }
 
-// addPadding adds padding behind the last step if it is used up. Once the disk was full, it adds
-// none to this segment, to leave the last free bytes to steps.
+// addPadding adds padding after the last step if all padding is used. After the disk was full, it
+// adds none to this segment, to leave the last free bytes to steps.
 func (l *log) addPadding() {
 	if l.end < l.size || l.diskFull {
 		return
@@ -337,8 +339,8 @@ func (l *log) addPadding() {
 	}
 }
 
-// listSegments lists the renamed segments by number, the oldest first. The maps tell which of them
-// exist with all lines, and which with only their records.
+// listSegments lists the numbers of the renamed segments, oldest first. The maps contain the
+// segments that exist with all lines and those that exist with only their records.
 func (l *directory) listSegments() (numbers []uint64, full, sealed map[uint64]bool, err error) {
 	names, err := l.disk.list(filepath.Dir(l.path))
 	if err != nil {
@@ -365,13 +367,13 @@ func (l *directory) listSegments() (numbers []uint64, full, sealed map[uint64]bo
 	return numbers, full, sealed, nil
 }
 
-// remedy returns advice about a log that is damaged or older than its database.
+// remedy returns advice for a log that is damaged or older than its database.
 func (l *directory) remedy() string {
 	return fmt.Sprintf("restore the newer copy or, to continue from the checkpoint, end all petrigate processes that use it and remove %q and %q", l.name(), l.path+endSuffix)
 }
 
-// finishRotation names the next segment if a process ended before it could. The image may still
-// have to read earlier renamed segments.
+// finishRotation renames the next segment if a process ended before it could do so. The image might
+// not have reached the end of the earlier segments yet.
 func (l *directory) finishRotation(at *position) error {
 	f, header, err := l.openSegment(l.path+nextSuffix, os.O_RDONLY)
 	if err != nil {
@@ -387,25 +389,25 @@ func (l *directory) finishRotation(at *position) error {
 	return l.installNext()
 }
 
-// maxTempAge is the longest time that a running process needs for a temporary file: the process of
-// an older one must have been killed.
+// maxTempAge is the longest time that a running process needs a temporary file. If a file is older,
+// its process must have been killed.
 const maxTempAge = time.Minute
 
-// removeLeftovers removes temporary files of killed processes. A slow process that loses a file
-// this way writes it again.
+// removeLeftovers removes the temporary files of killed processes. If a slow process loses a file
+// this way, it writes the file again.
 func (l *log) removeLeftovers(now time.Time) error {
 	names, err := l.disk.list(filepath.Dir(l.path))
 	if err != nil {
 		return err
 	}
-	_ = l.disk.remove(l.path + "-witness") // written by schemas before the log existed
+	_ = l.disk.remove(l.path + "-witness") // older schemas wrote this file before the log existed
 	for _, name := range names {
 		unsealed := strings.HasPrefix(name, l.path+segmentSuffix) && strings.HasSuffix(name, unsealedSuffix)
 		if !unsealed && !strings.HasPrefix(name, l.path+endSuffix+".") {
 			continue
 		}
 		if info, err := l.disk.stat(name); err == nil && now.Sub(info.ModTime()) > maxTempAge {
-			_ = l.disk.remove(name) // the next start tries again
+			_ = l.disk.remove(name) // the next start retries
 		}
 	}
 	return nil

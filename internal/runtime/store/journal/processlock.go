@@ -10,30 +10,31 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lease is how long a process may keep the process lock while another one waits, and how often it
-// checks for one.
+// lease is how long a process may keep the process lock while another process waits, and how often
+// it checks for waiting processes.
 const lease = 10 * time.Millisecond
 
 // processLock is the lock that a process must hold to append to the log. It consists of two lock
-// files: a process first locks -next, then -turn, and releases -next. Only one process can hold
-// -next, so a process that has just released the lock cannot take it again while another one waits.
-// The lock is kept while no other process waits, so most steps need no system call for it.
+// files: a process first locks -next, then -turn, and then releases -next. Only one process can
+// hold -next, so a process that has just released the lock cannot acquire it again while another
+// process waits. A process keeps the lock while no other process waits, so most steps need no
+// system call for it.
 //
-// A processLock must not be used concurrently, except current.
+// A processLock is not safe for concurrent use, except for the field current.
 type processLock struct {
 	path    string
 	timeout time.Duration // maximum time to wait for the lock
 
 	unlockFiles func()      // releases the lock; nil: this process does not hold it
-	checked     time.Time   // when this process last checked for other waiting processes
-	idle        bool        // nothing was appended since that check
-	verified    time.Time   // when the image was last known to be at the end of the log; zero: it might not be
+	checked     time.Time   // time of the last check for other waiting processes
+	idle        bool        // this process has appended nothing since that check
+	verified    time.Time   // last time when the image was known to be at the end of the log; zero: it might not be there
 	current     atomic.Bool // this process holds the lock, and its image is at the end of the log
 	files       lockFiles
-	abandoned   chan struct{} // closed when the last abandoned goroutine of waitForLock ends; nil: there was none
+	abandoned   chan struct{} // closed when the last abandoned goroutine of wait ends; nil: there was no such goroutine
 }
 
-// errLockTimeout: the lock was not released in time.
+// errLockTimeout: the other process did not release the lock in time
 var errLockTimeout = errors.New("another process holds the lock of the state log; if it is suspended, resume it or end it")
 
 // lock waits until this process holds the lock.
@@ -90,7 +91,7 @@ func (t *processLock) close() {
 }
 
 // tryLock acquires the lock if no other process holds it or waits for it. It reports whether this
-// process holds the lock.
+// process holds the lock afterwards.
 func (t *processLock) tryLock() bool {
 	if t.unlockFiles == nil && t.files.tryLock(t.path) {
 		t.unlockFiles, t.checked = t.files.unlock, time.Now()
@@ -132,8 +133,8 @@ func (t *processLock) fileLock(suffix string) *flock.Flock {
 	return flock.New(t.path+suffix, flock.SetPermissions(0o600))
 }
 
-// wait locks in a goroutine of its own: only a blocking call is served in order, and it cannot be
-// cancelled.
+// wait locks in its own goroutine, because only a blocking call is served in order, and such a call
+// cannot be cancelled.
 func (t *processLock) wait(ctx context.Context, next, turn *flock.Flock) (done func(), err error) {
 	got, gone, left := make(chan error), make(chan struct{}), make(chan struct{})
 	go func() {

@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// view runs f on a consistent state. see copies the needed parts of the image while mu is held;
-// then f reads the checkpoint, which is not ahead of that image. view does not need the process
-// lock.
+// view runs f on a consistent state. First, see copies the needed parts of the image while mu is
+// held; then f reads the checkpoint, which is not ahead of that image. view does not need the
+// process lock.
 func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
 	for {
 		b.lockImage()
@@ -49,7 +49,7 @@ func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
 	}
 }
 
-// catchUp reads the log as far as it is written. The caller must hold mu.
+// catchUp reads the log up to its current end. The caller must hold mu.
 func (b *Backend) catchUp() error {
 	err := errClosed
 	switch {
@@ -87,8 +87,8 @@ func (b *Backend) Load(_ context.Context, ids ...backend.PartID) (parts []backen
 	return parts, err
 }
 
-// mergedPart reads a part from the checkpoint and applies its changes. A change without a scope
-// means no change.
+// mergedPart reads a part from the checkpoint and applies its changes. If c has no scope, there are
+// no changes.
 func mergedPart(r sqlite.Reading, id backend.PartID, c *sqlite.Change) (p backend.Part, err error) {
 	if c.ID == (backend.PartID{}) || !c.Cleared && c.Version > 0 {
 		if p, err = r.Part(id); err != nil || c.ID == (backend.PartID{}) {
@@ -177,7 +177,7 @@ func (b *Backend) List(_ context.Context, scope backend.Scope, text string) iter
 	}
 }
 
-// listed reads the parts of a scope whose data contains the text, with their changes applied.
+// listed reads the scope's parts whose data contains the text, with their changes applied.
 func listed(r sqlite.Reading, scope backend.Scope, text string, moved []sqlite.Change) ([]backend.Part, error) {
 	all, err := r.Parts(scope, text)
 	if err != nil || len(moved) == 0 {

@@ -9,11 +9,11 @@ import (
 )
 
 // spareSpace is the number of bytes that must be free in addition to those that could not be
-// written: the outcome of a call must fit too.
+// written, because a call's outcome must fit too.
 const spareSpace = 64 << 10
 
-// Ready implements [backend.Backend]. After a failure it tries to write. The disk might have space
-// for less than a decision, so Ready requires as much space as was missing.
+// Ready implements [backend.Backend]. After a failure it tries to write. Since the disk might have
+// less space than a decision needs, Ready requires as much space as was missing.
 func (b *Backend) Ready(ctx context.Context) error {
 	b.lockImage()
 	fault, lacking, closed := b.lastErr, b.spaceNeeded, b.closed
@@ -56,13 +56,13 @@ func (b *Backend) tryCommit(ctx context.Context, lacking int) error {
 	return err
 }
 
-// trySpace writes n bytes behind the last step and cuts them off again. It returns an error only if
+// trySpace writes n bytes after the last step and removes them again. It returns an error only if
 // the disk is full. The caller must hold the process lock and mu.
 func (b *Backend) trySpace(n int) error {
 	b.log.end = b.image.at.offset
 	_, err := b.log.file.WriteAt(bytes.Repeat([]byte{' '}, n), b.log.end)
 	if cut := b.log.cut(); cut != nil {
-		b.process.setStale() // the next process that holds the process lock cuts it off
+		b.process.setStale() // the next process that holds the process lock removes them
 		return cut
 	}
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {

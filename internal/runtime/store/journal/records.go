@@ -19,8 +19,8 @@ import (
 // segment is a log file that a query reads.
 type segment struct {
 	name  string          // name of a sealed segment
-	file  file            // open file of a segment with all lines; nil: sealed
-	end   int64           // end of the lines in file
+	file  file            // open file of a segment with all lines; nil: the segment is sealed
+	end   int64           // end of the file's lines
 	index *sqlite.Segment // nil: not indexed yet
 }
 
@@ -31,7 +31,7 @@ type selection struct {
 	segments []segment
 }
 
-// matches reports whether the query selects a record.
+// matches reports whether the query selects the record.
 func (s *selection) matches(r *backend.Record) bool {
 	switch {
 	case r.Seq <= s.removed[r.Writer],
@@ -43,7 +43,7 @@ func (s *selection) matches(r *backend.Record) bool {
 	return true
 }
 
-// skips reports whether a segment has no selected record, according to its index.
+// skips reports whether the segment has no selected record, according to the index.
 func (s *selection) skips(g *segment) bool {
 	if g.index == nil {
 		return false
@@ -54,7 +54,7 @@ func (s *selection) skips(g *segment) bool {
 	return !s.Since.IsZero() && g.index.Latest.Before(s.Since)
 }
 
-// Records implements [backend.Backend]. The order is that of the commits.
+// Records implements [backend.Backend]. It returns the records in the order of their commits.
 func (b *Backend) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
 	return func(yield func(backend.Record, error) bool) {
 		err := b.isOpen()
@@ -105,8 +105,8 @@ func (a *archive) records(ctx context.Context, q backend.Query, yield func(*back
 	return nil
 }
 
-// collect finds the segments and the removed records. Segments that are not sealed stay open, so
-// that the query sees a consistent log even if segments are renamed or sealed meanwhile.
+// collect finds the segments and the removed records. It keeps unsealed segments open, so that the
+// query sees a consistent log even if another process renames or seals segments meanwhile.
 func (s *selection) collect(a *archive) error {
 	index := map[uint64]*sqlite.Segment{}
 	err := a.checkpoint.Read(func(r sqlite.Reading) (err error) {
@@ -132,7 +132,7 @@ func (s *selection) collect(a *archive) error {
 	numbers, _, sealed, err := a.listSegments()
 	for _, after := range numbers {
 		if after >= header.segment || err != nil {
-			break // the current segment, or one begun later
+			break // the current segment or a later one
 		}
 		g := segment{name: a.segmentName(after), index: index[after]}
 		if !sealed[after] {
@@ -162,8 +162,8 @@ func (s *selection) close() {
 	}
 }
 
-// open opens a segment if it is not open. It returns a nil file if all records of the segment are
-// removed.
+// open opens the segment if it is not open yet. It returns a nil file if all of the segment's
+// records are removed.
 func (g *segment) open(d disk) (f file, done func(), err error) {
 	if g.file != nil {
 		return g.file, func() {}, nil
@@ -175,7 +175,7 @@ func (g *segment) open(d disk) (f file, done func(), err error) {
 	return f, func() { _ = f.Close() }, err
 }
 
-// read reads the records of a segment from an offset on.
+// read reads the segment's records, starting at the given offset.
 func (g *segment) read(d disk, offset int64, each func(*backend.Record) (bool, error)) error {
 	f, done, err := g.open(d)
 	if err != nil || f == nil {
@@ -189,8 +189,8 @@ func (g *segment) read(d disk, offset int64, each func(*backend.Record) (bool, e
 	return eachRecord(io.NewSectionReader(f, offset, end-offset), g.file != nil, each)
 }
 
-// findStart returns where the query has to begin: after the record with the writer and number of
-// the query. That record is usually among the newest, so the search runs backwards.
+// findStart returns the position where the query has to begin: after the record with the query's
+// writer and number. It searches backwards, because that record is usually among the newest.
 func (s *selection) findStart(d disk) (from int, offset int64, err error) {
 	if s.Writer == "" || s.After == 0 {
 		return 0, 0, nil
@@ -260,8 +260,8 @@ func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record
 	return nil
 }
 
-// eachLineBackwards calls each for the lines of a segment in reverse order, with the offset after
-// each line.
+// eachLineBackwards calls each for the segment's lines in reverse order, with the offset after each
+// line.
 func (g *segment) eachLineBackwards(d disk, each func(line []byte, end int64) (bool, error)) error {
 	f, done, err := g.open(d)
 	if err != nil || f == nil {

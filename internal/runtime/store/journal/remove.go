@@ -7,13 +7,13 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// RemoveRecords implements [backend.Backend]. Queries no longer return removed records. A sealed
-// segment is deleted when its last record is removed, and rewritten when half of its records are
-// removed.
+// RemoveRecords implements [backend.Backend]. Queries no longer return removed records.
+// RemoveRecords deletes a sealed segment when its last record is removed, and rewrites it when half
+// of its records are removed.
 func (b *Backend) RemoveRecords(_ context.Context, writer string, through uint64, most int) (removed int, err error) {
 	b.lockFold()
 	defer b.unlockFold()
-	if err := b.foldNow(true); err != nil { // then the database has the ends of all chains
+	if err := b.foldNow(true); err != nil { // afterwards the database has the ends of all chains
 		return 0, err
 	}
 	var gone, last uint64

@@ -18,37 +18,37 @@ import (
 // replica is the log as this process has read it: the current segment, and the image at the end of
 // its steps. Other processes append to the same log, and the replica follows them.
 //
-// The mu of [Backend] guards the fields from log on, so it is held by all callers of a method that
-// uses them. The appending lock guards process.
+// The mu of [Backend] guards the fields from log on, so the callers of methods that use these
+// fields must hold it. The appending lock guards process.
 type replica struct {
 	name       string // name of the chain of records
 	logger     *slog.Logger
 	process    processLock
-	checkpoint *sqlite.Checkpoint // the image holds the changes since
+	checkpoint *sqlite.Checkpoint // the image holds the later changes
 	kick       chan struct{}      // wakes the goroutine that folds
 
 	log       log
 	image     image
 	chain     chainEnd
-	retrySize int64 // the next rotation after a failed one is tried at this size of the segment
+	retrySize int64 // segment size at which to retry a failed rotation
 }
 
-// Limits of what the checkpoint may lack.
+// Limits for unfolded steps.
 const (
 	foldAfter  = time.Second
-	foldBytes  = 8 << 20     // size of lines that are folded without delay
+	foldBytes  = 8 << 20     // size of unfolded lines that triggers a fold without delay
 	foldRetry  = time.Second // delay after a failure
-	maxBacklog = 64 << 20    // size of unfolded lines above which nothing is reserved
-	maxSegment = 16 << 20    // size above which the next segment is begun
+	maxBacklog = 64 << 20    // size of unfolded lines that stops reservations
+	maxSegment = 16 << 20    // size that triggers a rotation
 )
 
-// chainEnd is the last record in the chain of this process.
+// chainEnd is the last record in this process's chain.
 type chainEnd struct {
 	seq  uint64
 	hash [32]byte
 }
 
-// load sets the image to the checkpoint. The log is read from there.
+// load sets the image to the checkpoint, from which the log is then read.
 func (r *replica) load() error {
 	var at sqlite.Place
 	err := r.checkpoint.Read(func(read sqlite.Reading) (err error) {
@@ -86,8 +86,8 @@ func (r *replica) load() error {
 	return nil
 }
 
-// recover opens the log, reads it to its end, and cuts off the bytes behind the last step. The
-// caller must hold the process lock and mu.
+// recover opens the log, reads it to its end, and removes the bytes after the last step. The caller
+// must hold the process lock and mu.
 func (r *replica) recover() error {
 	if err := r.ensureLog(); err != nil {
 		return err
@@ -106,13 +106,13 @@ func (r *replica) recover() error {
 	return r.readToEnd()
 }
 
-// ensureLog makes sure that a log exists. A database without a log is new, or was restored alone;
-// in the latter case the operator has removed the file of the durable end as well.
+// ensureLog makes sure that a log exists. A database without a log is new or was restored alone; in
+// the latter case the operator has also removed the file of the durable end.
 func (r *replica) ensureLog() error {
 	if _, err := r.log.disk.stat(r.log.name()); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if f, header, err := r.log.openSegment(r.log.path+nextSuffix, os.O_RDONLY); err == nil { // a process ended in rotate
+	if f, header, err := r.log.openSegment(r.log.path+nextSuffix, os.O_RDONLY); err == nil { // a process ended during a rotation
 		_ = f.Close()
 		if header.step > r.image.at.step || r.image.at.offset > 0 {
 			return r.log.installNext()
@@ -128,9 +128,9 @@ func (r *replica) ensureLog() error {
 		backend.ErrRolledBack, r.log.name(), r.log.path+endSuffix)
 }
 
-// verifyEnd brings the image to the end of the log. No other process appends while this one holds
-// the process lock, so it only checks from time to time whether the file was removed, replaced or
-// truncated. The caller must hold the process lock and mu.
+// verifyEnd advances the image to the end of the log. Since other processes do not append while
+// this one holds the process lock, it only checks occasionally whether the file was removed,
+// replaced or truncated. The caller must hold the process lock and mu.
 func (r *replica) verifyEnd() error {
 	now := time.Now()
 	if since := now.Sub(r.process.verified); since >= 0 && since < lease {
@@ -149,7 +149,7 @@ func (r *replica) verifyEnd() error {
 	return r.readToEnd()
 }
 
-// readToEnd reads the log to its end and cuts off the rest. The caller must hold the process lock
+// readToEnd reads the log to its end and removes the rest. The caller must hold the process lock
 // and mu.
 func (r *replica) readToEnd() error {
 	err := r.follow(true)
@@ -162,8 +162,8 @@ func (r *replica) readToEnd() error {
 	return err
 }
 
-// follow reads the log to its end. If lead is true, this process holds the process lock: then the
-// end is certain, and what follows the last step is cut off. The caller must hold mu.
+// follow reads the log to its end. If lead is true, this process holds the process lock, so the end
+// is certain, and follow removes the bytes after the last step. The caller must hold mu.
 func (r *replica) follow(lead bool) error {
 	for range 1000 {
 		if r.log.file == nil {
@@ -178,7 +178,7 @@ func (r *replica) follow(lead bool) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		junk, broken := r.readSteps() // after hasName: if another file has the name, this one gets no more steps
+		junk, broken := r.readSteps() // after hasName: once another file has the name, this file gets no more steps
 		switch {
 		case err == nil && !named && r.reopen():
 			continue
@@ -207,11 +207,11 @@ func (r *replica) follow(lead bool) error {
 	return errors.New("the log is rotated again and again")
 }
 
-// readSize is the number of bytes read at a time, unless a step is longer.
+// readSize is the number of bytes to read at a time, unless a step is longer.
 const readSize = 1 << 20
 
-// readSteps applies the steps after the position of the image. It returns the number of bytes
-// behind them that are not a step.
+// readSteps applies the steps after the image's position. It returns the number of bytes after them
+// that are not a step.
 func (r *replica) readSteps() (junk int64, err error) {
 	var data []byte
 	for most, more := readSize, true; more; {
@@ -226,7 +226,7 @@ func (r *replica) readSteps() (junk int64, err error) {
 		for junk = int64(len(data)); junk > 0; junk = int64(len(data)) - (s.at.offset - begun) {
 			st, ok, _ := s.next(data[s.at.offset-begun:])
 			if !ok {
-				break // the rest does not count, whatever it contains
+				break // ignore the rest, whatever it contains
 			}
 			r.advance(&st, s.at)
 		}
@@ -253,8 +253,8 @@ func (r *replica) advance(s *step, at position) {
 	}
 }
 
-// cut removes the bytes behind the last step: a process ended in the middle of a write, or the
-// power failed before the step was on the disk.
+// cut removes the bytes after the last step. A process has ended in the middle of a write, or the
+// power has failed before the step was on the disk.
 func (r *replica) cut(junk int64) error {
 	r.log.end = r.image.at.offset
 	if err := r.log.cut(); err != nil {
@@ -264,16 +264,16 @@ func (r *replica) cut(junk int64) error {
 	return nil
 }
 
-// openPosition opens the segment that contains the position of the image, or the next segment if
-// the image is at the end of one, which may already be sealed. If another process has sealed the
-// segment meanwhile, it opens no file and loads the checkpoint again.
+// openPosition opens the segment that contains the image's position. If the image is at the end of
+// a segment, which may already be sealed, it opens the next segment. If another process has sealed
+// the segment meanwhile, openPosition opens no file and reloads the checkpoint.
 func (r *replica) openPosition() error {
 	at := &r.image.at
 	unnamed := r.log.open() // a process ended during a rotation
 	if unnamed != nil && !errors.Is(unnamed, fs.ErrNotExist) {
 		return unnamed
 	}
-	if h := &r.log.header; unnamed == nil && h.step == at.step && h.hash == at.hash { // the rotation was just after the step
+	if h := &r.log.header; unnamed == nil && h.step == at.step && h.hash == at.hash { // the rotation came immediately after the step
 		at.segment, at.offset = h.segment, h.offset
 		return nil
 	}
@@ -307,8 +307,8 @@ func (r *replica) openPosition() error {
 	return nil
 }
 
-// reopen switches to a file that has replaced the segment under its name, for example a copy, if
-// that file has all steps that the image has read. It reports whether it did.
+// reopen switches to a file, for example a copy, that has replaced the segment under its name, if
+// that file has all steps that the image has read. It reports whether it has switched.
 func (r *replica) reopen() bool {
 	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)
 	if err != nil {
@@ -325,8 +325,8 @@ func (r *replica) reopen() bool {
 	return false
 }
 
-// openNext switches to the segment after the current one, which was renamed. The next segment may
-// be a renamed one or the log itself. The log has no name if a process ended during a rotation.
+// openNext switches to the segment after the current one, which was renamed. The next segment is a
+// renamed one or the log itself. The log has no name if a process ended during a rotation.
 func (r *replica) openNext() error {
 	at := &r.image.at
 	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)
@@ -355,8 +355,7 @@ func (r *replica) openNext() error {
 	return nil
 }
 
-// reload loads the checkpoint again. The checkpoint must be ahead of the image, since a segment was
-// sealed.
+// reload loads the checkpoint again, which must be ahead of the image because a segment was sealed.
 func (r *replica) reload() error {
 	before, chain := r.image, r.chain
 	err := r.load()
@@ -371,9 +370,8 @@ func (r *replica) reload() error {
 	return err
 }
 
-// rotate renames the segment and begins the next one. Steps that are not folded must be on the disk
-// first, because the steps of the next segment depend on them. The caller must hold the process
-// lock and mu.
+// rotate renames the segment and begins the next one. Unfolded steps must be on the disk first,
+// because the next segment's steps depend on them. The caller must hold the process lock and mu.
 func (r *replica) rotate(folded bool) error {
 	l, at := &r.log, &r.image.at
 	l.cutPadding(at.offset)
@@ -383,7 +381,7 @@ func (r *replica) rotate(folded bool) error {
 	if err := l.writeSegment(l.path+nextSuffix, at); err != nil {
 		return err
 	}
-	dir := filepath.Dir(l.path) // flush now: the disk might write directory entries out of order
+	dir := filepath.Dir(l.path) // flush now, because the disk might write directory entries out of order
 	if err := l.disk.syncDir(dir); err != nil {
 		return err
 	}
@@ -412,7 +410,7 @@ func (r *replica) saveDurableEnd() error {
 }
 
 // writeDurableEnd writes the file. If that fails, the next start cannot detect an older copy of the
-// log; nothing is refused.
+// log, but nothing is refused.
 func (r *replica) writeDurableEnd(at position) {
 	name := r.log.path + endSuffix
 	data, err := json.Marshal(durableEnd{at.step, hex.EncodeToString(at.hash[:])})
@@ -424,7 +422,7 @@ func (r *replica) writeDurableEnd(at position) {
 	}
 }
 
-// checkPlace refuses a database that is another one, or that has fewer steps folded than before.
+// checkPlace returns an error if the database was replaced by another database or by an older copy.
 func (r *replica) checkPlace(at *sqlite.Place, folded uint64) error {
 	switch {
 	case at.ID != r.log.database:

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// SetStop implements [backend.Backend]. A stop is a step of its own, after all calls admitted
-// before.
+// SetStop implements [backend.Backend]. A stop is a separate step after all previously admitted
+// calls.
 func (b *Backend) SetStop(ctx context.Context, stop backend.Stop, on bool, events ...backend.Event) error {
 	b.lockAppend()
 	defer b.unlockAppend()
@@ -40,13 +40,13 @@ func (b *Backend) setStop(ctx context.Context, stop backend.Stop, on bool, event
 	if err := b.ensureFlushed(d, step); err != nil {
 		return err // the stop is in force, but a power loss may lose it
 	}
-	if err := b.fold(); err != nil { // so that other processes see the stop at once; it is already in the log
+	if err := b.fold(); err != nil { // make the stop visible to other processes now; it is already in the log
 		wake(b.kick)
 	}
 	return nil
 }
 
-// appendStopStep appends the step of a stop.
+// appendStopStep appends a stop's step.
 func (w *batch) appendStopStep(stop *backend.Stop, on bool, events []backend.Event) error {
 	w.lockImage()
 	defer w.unlockImage()
@@ -69,7 +69,7 @@ func (w *batch) appendStopStep(stop *backend.Stop, on bool, events []backend.Eve
 }
 
 // PutApproval implements [backend.Backend]. It first folds the approvals that the log has used,
-// since approvals are stored in the checkpoint.
+// because the checkpoint stores the approvals.
 func (b *Backend) PutApproval(ctx context.Context, a backend.Approval) (version int64, err error) {
 	b.lockAppend()
 	defer b.unlockAppend()
