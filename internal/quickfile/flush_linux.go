@@ -11,12 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Flusher flushes files with the asynchronous I/O of Linux (see io_submit(2)), so that no thread
-// waits for the disk. When a thread blocks, the Go scheduler hands its processor to another thread,
-// which costs about as much time as a flush on a fast disk. The Flusher uses fdatasync(2) if the
-// system does not support asynchronous flushes, and for the first flush, because most files are
-// flushed only once. The zero value is ready to use. It must not be used by several goroutines at
-// once.
+// A Flusher flushes files with Linux asynchronous I/O (see io_submit(2)), so that no thread waits
+// for the disk. When a thread blocks, the Go scheduler hands its processor to another thread, which
+// takes about as long as a flush on a fast disk. The Flusher uses fdatasync(2) if the system does
+// not support asynchronous flushes, and also for the first flush, because most files are flushed
+// only once. The zero value is ready to use. A Flusher is not safe for concurrent use.
 type Flusher struct {
 	used        bool     // Flush was called before
 	unsupported bool     // asynchronous flushes are not supported
@@ -49,8 +48,8 @@ const (
 	notifyByEventfd = 1 // IOCB_FLAG_RESFD
 )
 
-// Flush writes the contents of the file to the disk, like fdatasync(2). The file must stay open
-// until Flush returns.
+// Flush writes the file's contents to the disk, like fdatasync(2). The file must stay open until
+// Flush returns.
 func (l *Flusher) Flush(f *os.File) error {
 	if l.used && !l.unsupported && l.completion == nil {
 		l.unsupported = l.open() != nil
@@ -68,7 +67,7 @@ func (l *Flusher) Flush(f *os.File) error {
 	return nil
 }
 
-// await waits for the flush to complete; if the scheduler can wait for an eventfd, it does not
+// await waits for the flush to complete. If the scheduler can wait for an eventfd, await does not
 // block a thread.
 func (l *Flusher) await() syscall.Errno {
 	var count [8]byte
@@ -97,7 +96,7 @@ func (l *Flusher) open() error {
 	return nil
 }
 
-// submit starts a flush. It returns false if the system does not support that.
+// submit starts a flush. It returns false if the system does not support asynchronous flushes.
 func (l *Flusher) submit(fd uintptr) bool {
 	l.request.fd = uint32(fd)
 	n, _, errno := syscall.RawSyscall(unix.SYS_IO_SUBMIT, l.context, 1, uintptr(unsafe.Pointer(&l.request)))

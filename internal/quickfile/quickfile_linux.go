@@ -11,18 +11,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A File writes and examines a file with raw system calls that the Go scheduler does not see.
-// Writes to the page cache of a local file system usually do not block, while informing the
-// scheduler would wake another thread for each call of a client. After a write that blocked
-// nevertheless, because the disk lags behind, the File uses regular system calls for a while. The
-// zero value always uses regular system calls.
+// A File writes and examines a file with raw system calls, which bypass the Go scheduler. Writes to
+// the page cache of a local file system usually do not block, but informing the scheduler would
+// wake another thread for each call by a client. After a write that blocked nevertheless, because
+// the disk lags behind, the File uses regular system calls for a while. The zero value always uses
+// regular system calls.
 type File struct {
 	local        bool
 	regularUntil time.Time // regular system calls are used until then
 }
 
-// A write that takes longer than stalled, which is more than a preemption by another process takes,
-// has blocked; regular system calls are then used for the time tell.
+// A write that takes longer than stalled, which exceeds a preemption by another process, has
+// blocked. File then uses regular system calls for the duration tell.
 const (
 	stalled    = 30 * time.Millisecond
 	regularFor = 10 * time.Second
@@ -46,7 +46,7 @@ func (q *File) Write(f *os.File, b []byte) (int, error) {
 	return n + rest, err
 }
 
-// WriteAt writes all of b at an offset of the file.
+// WriteAt writes all of b at the given offset.
 func (q *File) WriteAt(f *os.File, b []byte, offset int64) (int, error) {
 	begun := time.Now()
 	if q.useRegularCall(begun, b) {
@@ -66,8 +66,8 @@ func (q *File) useRegularCall(now time.Time, b []byte) bool {
 	return !q.local || len(b) == 0 || now.Before(q.regularUntil)
 }
 
-// written returns the result of a raw write. After a slow write, it switches to regular system
-// calls for a while.
+// written returns the result of a raw write. After a slow write it switches to regular system calls
+// for a while.
 func (q *File) written(f *os.File, begun time.Time, n int, errno syscall.Errno) (int, error) {
 	switch errno {
 	case 0:
@@ -84,8 +84,8 @@ func (q *File) written(f *os.File, begun time.Time, n int, errno syscall.Errno) 
 
 var empty [1]byte // an empty path
 
-// State returns the size of the file, and reports whether the file was removed, so that further
-// writes would be lost.
+// State returns the file's size, and reports whether the file was removed, so that further writes
+// would be lost.
 func (q *File) State(f *os.File) (size int64, gone bool, err error) {
 	if !q.local {
 		info, err := f.Stat()
@@ -94,7 +94,7 @@ func (q *File) State(f *os.File) (size int64, gone bool, err error) {
 		}
 		return info.Size(), Removed(info), nil
 	}
-	// Requesting the timestamps as well would make the file system update them with each write.
+	// Requesting the timestamps too would make the file system update them with each write.
 	var s unix.Statx_t
 	_, _, errno := syscall.RawSyscall6(unix.SYS_STATX, f.Fd(), uintptr(unsafe.Pointer(&empty)), unix.AT_EMPTY_PATH, unix.STATX_SIZE|unix.STATX_NLINK, uintptr(unsafe.Pointer(&s)), 0)
 	if errno != 0 {

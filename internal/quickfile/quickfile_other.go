@@ -13,11 +13,11 @@ func Of(*os.File) File { return File{} }
 // Write appends all of b to the file.
 func (*File) Write(f *os.File, b []byte) (int, error) { return f.Write(b) }
 
-// WriteAt writes all of b at an offset of the file.
+// WriteAt writes all of b at the given offset.
 func (*File) WriteAt(f *os.File, b []byte, offset int64) (int, error) { return f.WriteAt(b, offset) }
 
-// State returns the size of the file, and reports whether the file was removed, so that further
-// writes would be lost.
+// State returns the file's size, and reports whether the file was removed, so that further writes
+// would be lost.
 func (*File) State(f *os.File) (size int64, gone bool, err error) {
 	info, err := f.Stat()
 	if err != nil {

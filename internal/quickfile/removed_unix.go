@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Removed reports whether the file has no name any more.
+// Removed reports whether the file no longer has a name.
 func Removed(info os.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Nlink == 0

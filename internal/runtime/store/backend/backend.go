@@ -1,12 +1,12 @@
 // Package backend defines what a durable ledger needs from a database: rows for the states of
-// sessions and of shared nets, records on a chain, approvals, and the kill switch. The package
-// knows neither nets nor SQL: the ledger (package store) encodes, and the packages journal and
-// postgres store.
+// sessions and shared nets, chained records, approvals, and the kill switch. The package knows
+// neither nets nor SQL: the ledger (package store) encodes, and the packages journal and postgres
+// store.
 //
-// A [Part] is a session, or the nets that the sessions of a principal or all sessions share. It has
-// a version that each write raises by one. An [Op] is one step of the gate: it writes parts if they
-// still have the versions that the decision has read (compare-and-swap), adds records, and may use
-// up an approval. It is committed as a whole or not at all.
+// A [Part] is a session, or the nets that a principal's sessions or all sessions share. Each write
+// raises its version by one. An [Op] is a step of the gate: it writes parts if they still have the
+// versions that the decision has read (compare-and-swap), adds records, and may use up an approval.
+// It is committed completely or not at all.
 package backend
 
 import (
@@ -16,34 +16,34 @@ import (
 	"time"
 )
 
-// Errors of an [Op] that another process was faster than, or that is not permitted.
+// Errors of an [Op] if another process was faster or the op is not permitted.
 var (
 	ErrStale   = errors.New("another process has changed the state")
 	ErrUsed    = errors.New("the approval was used already, or has expired")
 	ErrStopped = errors.New("stopped by an operator")
 )
 
-// ErrClock is the error of an [Op] with a reservation whose time is before that of the newest
-// record: the clock was set back, so an expired approval would be valid again.
+// ErrClock is the error of an [Op] with a reservation that is older than the newest record. The
+// clock was set back, so an expired approval would be valid again.
 var ErrClock = errors.New("the clock is behind the records")
 
 // ErrUncertain is the error of [Backend.Commit] if the connection broke and it is unknown whether
-// the commit took effect. The records of this process show it, see [Backend.Records].
+// the commit took effect. This process's records show whether it did, see [Backend.Records].
 var ErrUncertain = errors.New("the commit's outcome is unknown")
 
-// ErrRolledBack is the error of a database that lacks commits which this process or an earlier one
-// has seen: an old copy was restored.
+// ErrRolledBack is the error of a database that lacks commits which this process or an earlier
+// process has seen, because an old copy was restored.
 var ErrRolledBack = errors.New("the database is an older copy of itself")
 
-// ErrUnflushed is the error of an [Op] that is committed but could not be flushed: a power loss may
+// ErrUnflushed is the error of an [Op] that is committed but could not be flushed. A power loss may
 // undo it, so its call must not be sent.
 var ErrUnflushed = errors.New("could not write it to the disk")
 
-// ErrUnusable is the error of a database that never becomes usable by waiting: the file is not a
-// database, belongs to another program, or was written by a newer version of this one.
+// ErrUnusable is the error of a database that will not become usable by waiting: the file is not a
+// database, belongs to another program, or was written by a newer petrigate version.
 var ErrUnusable = errors.New("the database cannot be used")
 
-// Unusable returns err as an [ErrUnusable], with its own text.
+// Unusable returns an error that is [ErrUnusable] and has the text of err.
 func Unusable(err error) error { return unusable{err} }
 
 type unusable struct{ error }
@@ -51,10 +51,10 @@ type unusable struct{ error }
 // Is reports whether the target is [ErrUnusable].
 func (unusable) Is(target error) bool { return target == ErrUnusable }
 
-// Unwrap returns the error with its own text.
+// Unwrap returns the original error.
 func (u unusable) Unwrap() error { return u.error }
 
-// Scope is the kind of a part: who shares it.
+// Scope is the kind of a part. It determines who shares the part.
 type Scope string
 
 // Scopes of parts.
@@ -64,8 +64,8 @@ const (
 	Global    Scope = "global"
 )
 
-// PartID names a part. The name of a session part is the id of the session; the name of the global
-// part is empty.
+// PartID identifies a part. A session part's name is the session ID; the global part's name is
+// empty.
 type PartID struct {
 	Scope Scope
 	Name  string
@@ -75,29 +75,29 @@ type PartID struct {
 type Part struct {
 	ID      PartID
 	Version int64             // 0: the part does not exist
-	Data    []byte            // one JSON object: the state without the states for single values of keys
-	Values  map[string][]byte // states for single values of the keys of nets, by row name
+	Data    []byte            // a JSON object: the state without the states for single key values
+	Values  map[string][]byte // states for single values of the nets' keys, by row name
 	Changed time.Time
 }
 
-// Write replaces a part, or names a version that an [Op] depends on.
+// Write replaces a part, or contains a version on which an [Op] depends.
 type Write struct {
 	ID      PartID
 	Version int64             // version that was read; 0: the part must not exist yet
-	Read    bool              // only check the version; the part stays unchanged
+	Read    bool              // only check the version; do not change the part
 	Data    []byte            // new data; nil, without Change: remove the part with its values
-	Change  []byte            // changes of the data, instead of Data, for a backend that merges
+	Change  []byte            // changes of the data instead of Data, for a backend that merges
 	Values  map[string][]byte // value rows to replace; nil: remove the row. Other rows stay
 }
 
-// Event is one JSON object to be put on record, without a number and without a line break.
+// Event is a JSON object to record, without a number and without a line break.
 type Event struct {
 	Time    time.Time
-	Session string // session of the step; empty: none, although the object may concern a session
+	Session string // the step's session; empty: none, although the object may concern a session
 	Object  []byte
 }
 
-// Record is an event on a chain. Each chain has one writer: every process that opens the database
+// Record is an event in a chain. Each chain has one writer: every process that opens the database
 // begins a chain.
 type Record struct {
 	Event
@@ -108,12 +108,12 @@ type Record struct {
 
 // Op is one step.
 type Op struct {
-	Session string  // session of the step, for the kill switch
+	Session string  // the step's session, for the kill switch
 	Reserve bool    // admits a call: flushed to the disk before the call is sent, and refused while the session is stopped
 	Lasts   bool    // changes state that outlives this process
-	Writes  []Write // written all or none
-	Events  []Event // added to the chain of this process if the op is committed
-	Uses    string  // id of the approval that the op uses up; empty: none
+	Writes  []Write // written completely or not at all
+	Events  []Event // added to this process's chain if the op is committed
+	Uses    string  // ID of the approval that the op uses up; empty: none
 	Time    time.Time
 
 	// Flush is set by [Backend.Commit] if the op is committed and needs a flush. The call must not
@@ -122,8 +122,8 @@ type Op struct {
 	Flush func() error
 
 	// Err is set by [Backend.Commit]: nil if the op is committed. With [ErrUnflushed] it is
-	// committed but not on the disk. After [ErrStale], [ErrUsed], [ErrStopped] or any other error,
-	// nothing of this op is committed.
+	// committed but not on the disk. With any other error, such as [ErrStale], [ErrUsed] or
+	// [ErrStopped], nothing of the op is committed.
 	Err error
 }
 
@@ -135,7 +135,7 @@ const (
 	Consumed = "consumed" // used up by an [Op]
 )
 
-// Approval is a stored request for approval. Its state changes by compare-and-swap of the version.
+// Approval is a stored approval request. Its state changes by compare-and-swap of the version.
 type Approval struct {
 	ID      string
 	Key     string // key of the call; at most one live approval has a given key
@@ -144,7 +144,7 @@ type Approval struct {
 	Version int64
 	Created time.Time
 	Expires time.Time
-	Data    []byte // other facts, one JSON object
+	Data    []byte // other facts, a JSON object
 }
 
 // Live reports whether the approval can still be answered or used.
@@ -160,8 +160,8 @@ type Stop struct {
 
 // Query selects records.
 type Query struct {
-	Writer  string    // empty: all writers, in the order of time
-	After   uint64    // with Writer: only records with a greater number
+	Writer  string    // empty: all writers, sorted by time
+	After   uint64    // with Writer: only records with greater numbers
 	Since   time.Time // earliest time; zero: no limit
 	Session string    // only records of this session or of no session; empty: all
 	Limit   int       // maximum number of records; 0: no limit
@@ -178,47 +178,47 @@ type Backend interface {
 	// Versions reads the current versions of parts, in the order of ids.
 	Versions(ctx context.Context, ids ...PartID) ([]int64, error)
 
-	// List reads the parts of a scope whose data contains the text, without their values, the oldest
+	// List reads the scope's parts whose data contains the text, without their values, oldest
 	// first.
 	List(ctx context.Context, s Scope, text string) iter.Seq2[Part, error]
 
 	// Commit commits the ops in order, in one transaction, and sets their Err. An op sees the
 	// writes of the ops before it. If Commit itself fails, nothing is committed, except with
-	// [ErrUncertain]. If an op has Reserve and changes state that outlives this process, it is on
-	// the disk when Commit returns or it has Flush, unless the configuration waives this.
+	// [ErrUncertain]. If an op has Reserve and changes state that outlives this process, either it
+	// is on the disk when Commit returns or its Flush is set, unless the configuration waives this.
 	Commit(ctx context.Context, ops []*Op) error
 
-	// Writer returns the name of the chain of this process.
+	// Writer returns the name of this process's chain.
 	Writer() string
 
-	// Merges reports whether a [Write] may contain changes instead of data.
+	// Merges reports whether a [Write] can contain changes instead of data.
 	Merges() bool
 
-	// Heads returns the last record of each chain, ordered by writer.
+	// Heads returns each chain's last record, ordered by writer.
 	Heads(ctx context.Context) ([]Record, error)
 
 	// Records reads the selected records.
 	Records(ctx context.Context, q Query) iter.Seq2[Record, error]
 
-	// RemoveRecords removes the oldest records of a chain, up to the record through and at most the
-	// given number of them, and returns how many it has removed. The caller must have put the
-	// removal on record before, and must keep the last record of each process that still runs.
+	// RemoveRecords removes a chain's oldest records up to the record through, but at most the
+	// given number, and returns how many it has removed. Before, the caller must record the
+	// removal. It must keep the last record of each running process.
 	RemoveRecords(ctx context.Context, writer string, through uint64, most int) (removed int, err error)
 
 	// PutApproval writes an approval if its version in the database is a.Version (0: it does not
-	// exist), and returns the new version. The error is [ErrStale] if the version differs, or if
-	// another live approval has the key.
+	// exist), and returns the new version. It returns [ErrStale] if the version differs or another
+	// live approval has the key.
 	PutApproval(ctx context.Context, a Approval) (version int64, err error)
 
-	// Approvals reads the approval with the id, or those with the key. If both are empty, it reads
-	// all approvals that are live or ended after since. The oldest come first.
+	// Approvals reads the approval with the given ID, or those with the given key. If both are
+	// empty, it reads all approvals that are live or ended after since. The oldest come first.
 	Approvals(ctx context.Context, id, key string, since time.Time) ([]Approval, error)
 
 	// DropApprovals removes the approvals that ended before the given time.
 	DropApprovals(ctx context.Context, before time.Time) error
 
-	// SetStop adds a stop, or, if on is false, ends the stop of the session (or of all sessions).
-	// It puts the events on record with it.
+	// SetStop adds a stop or, if on is false, ends the stop of the session (or of all sessions). It
+	// records the events with it.
 	SetStop(ctx context.Context, s Stop, on bool, e ...Event) error
 
 	// Stops reads the stops in force.
@@ -228,8 +228,8 @@ type Backend interface {
 	// stops. It may receive without a change, and may be up to two seconds late.
 	Changes() <-chan struct{}
 
-	// Ready returns why nothing can be committed now, as far as is known. It may try to reach the
-	// database again.
+	// Ready returns nil if commits should work, or an error that explains why not. It may try to
+	// reach the database again.
 	Ready(ctx context.Context) error
 
 	Close() error

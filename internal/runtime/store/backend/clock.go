@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// Skew is the tolerated lag of a clock behind the newest record.
+// Skew is how far a clock may be behind the newest record.
 const Skew = time.Minute
 
-// ClockError is the [ErrClock] of an [Op] with a reservation whose time is before that of the
-// newest record.
+// ClockError is the [ErrClock] of an [Op] with a reservation that is older than the newest record.
 type ClockError struct{ At, Newest time.Time }
 
 func (e *ClockError) Error() string {
@@ -20,6 +19,5 @@ func (e *ClockError) Error() string {
 // Unwrap implements [errors.Is].
 func (e *ClockError) Unwrap() error { return ErrClock }
 
-// Behind returns the error of an [Op] with a reservation whose time is before that of the newest
-// record.
+// Behind returns the error of an [Op] with a reservation that is older than the newest record.
 func Behind(at, newest time.Time) error { return &ClockError{at, newest} }

@@ -17,7 +17,7 @@ type Row struct {
 }
 
 // Pages yields the records that q selects. The function read returns at most n records of the next
-// page, after a row that is zero at first; if q has Last, it returns the last n records, the newest
+// page, after a row that is zero at first. If q has Last, it returns the last n records, newest
 // first.
 func Pages(q Query, read func(after Row, n int) ([]Row, error)) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {

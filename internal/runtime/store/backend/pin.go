@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pin is the accepted definition of a tool of a server.
+// Pin is the accepted definition of a server's tool.
 type Pin struct {
 	Server, Tool string
 	Definition   []byte
@@ -16,12 +16,12 @@ type Pin struct {
 
 // Pins is implemented by a [Backend] that processes on several machines share.
 type Pins interface {
-	// Pins returns the pins with greater numbers than after, ordered by number, and the total
+	// Pins returns the pins whose numbers are greater than after, ordered by number, and the total
 	// number of pins.
 	Pins(ctx context.Context, after int64) (changed []Pin, total int, err error)
 
-	// AddPins adds pins of tools without a pin, and returns how many it has added. If several
-	// processes add a pin of the same tool, one succeeds, and all read its pin afterwards.
+	// AddPins adds pins for tools that have none, and returns how many it has added. If several
+	// processes add a pin for the same tool, only one succeeds, and all read its pin afterwards.
 	AddPins(ctx context.Context, pins []Pin) (added int, err error)
 
 	// PutPin replaces a pin and wakes other processes, see [Backend.Changes].

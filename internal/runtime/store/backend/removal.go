@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Removal is the content of the part that tracks the removal of old records. The part is not on a
-// chain; the removal event on record is authoritative, and the part has a copy of it.
+// Removal is the content of the part that tracks the removal of old records. The part is not in a
+// chain; it contains a copy of the recorded removal event, which is authoritative.
 type Removal struct {
 	Time  time.Time       `json:"time"`            // when a process last looked for records to remove
 	Event json.RawMessage `json:"event,omitempty"` // newest removal event; nil: none yet
 }
 
-// RemovalID names the part of a [Removal].
+// RemovalID identifies the part of a [Removal].
 var RemovalID = PartID{Scope: "removal"}
 
-// ReadRemoval reads the [Removal] and the version of its part; 0: the part does not exist.
+// ReadRemoval reads the [Removal] and its part's version, which is 0 if the part does not exist.
 func ReadRemoval(ctx context.Context, b Backend) (r Removal, version int64, err error) {
 	parts, err := b.Load(ctx, RemovalID)
 	if err != nil || parts[0].Version == 0 {

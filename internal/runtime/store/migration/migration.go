@@ -1,6 +1,6 @@
-// Package migration upgrades the schema of a database with SQL files, one for each version. There
-// are no downgrades. A released file must never change, since any of the released versions may have
-// written a database.
+// Package migration upgrades a database's schema with SQL files, one for each version. There are no
+// downgrades. A released file must never change, because any released version may have written a
+// database.
 package migration
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Series is the list of migrations of a database: the contents of the files schema/*.sql, in the
-// order of their names. The first file creates version 1.
+// Series is a database's list of migrations: the contents of the files schema/*.sql, sorted by
+// name. The first file creates version 1.
 type Series []string
 
-// Of reads the embedded files of a series.
+// Of reads a series from embedded files.
 func Of(files embed.FS) (s Series) {
 	names, err := fs.Glob(files, "schema/*.sql")
 	for _, name := range names {

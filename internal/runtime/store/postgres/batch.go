@@ -9,24 +9,25 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxName bounds the length of names and keys in bytes: an index entry can have at most 2,704.
+// maxName bounds the length of names and keys in bytes, because an index entry can have at most
+// 2,704 bytes.
 const maxName = 1000
 
 // batch encodes ops as the array arguments of petrigate_commit.
 type batch struct {
-	ops []*backend.Op // ops to send; the others have their Err set
+	ops []*backend.Op // ops to send; the other ops have their Err set
 
 	scopes    []string
 	names     [][]byte
-	inserts   []int32 // positions of parts that may have to be inserted
+	inserts   []int32 // positions of parts that may need to be inserted
 	positions map[backend.PartID]int32
-	ends      []int32 // last positions of runs of parts that are all read-only, or all written
-	shared    []bool  // for each run: the parts are only read
+	ends      []int32 // last positions of runs of parts that are all only read, or all written
+	shared    []bool  // for each run, whether its parts are only read
 
 	sessions, uses [][]byte
 	reserve        []bool
-	times          []*time.Time // nil: the time of the server
-	writes, events []int32      // for each op: the end of its writes and events
+	times          []*time.Time // nil: the server's time
+	writes, events []int32      // for each op, the end of its writes and events
 	writePart      []int32
 	writeVersion   []int64
 	writeRead      []bool
@@ -46,7 +47,7 @@ type batch struct {
 // newBatch encodes ops, except those that certainly cannot be committed.
 func newBatch(ops []*backend.Op, f *freshParts) *batch {
 	b := &batch{
-		// not nil: an empty array must not become NULL
+		// not nil, because an empty array must not become NULL
 		ops: []*backend.Op{}, scopes: []string{}, names: [][]byte{}, inserts: []int32{}, positions: map[backend.PartID]int32{}, ends: []int32{}, shared: []bool{},
 		sessions: [][]byte{}, uses: [][]byte{}, reserve: []bool{}, times: []*time.Time{}, writes: []int32{}, events: []int32{},
 		writePart: []int32{}, writeVersion: []int64{}, writeRead: []bool{}, writeData: [][]byte{}, valueWrite: []int32{}, valueKey: [][]byte{}, valueData: [][]byte{},
@@ -65,7 +66,7 @@ func newBatch(ops []*backend.Op, f *freshParts) *batch {
 	return b
 }
 
-// plan records how the ops of a batch use parts.
+// plan records how a batch's ops use parts.
 type plan struct {
 	fresh *freshParts
 	parts map[backend.PartID]*part
@@ -85,7 +86,8 @@ func (p *plan) part(id backend.PartID) *part {
 	return p.parts[id]
 }
 
-// add adds an op to the plan, or returns why it cannot be committed whatever the database contains.
+// add adds an op to the plan. It returns an error if the op cannot be committed whatever the
+// database contains.
 func (p *plan) add(op *backend.Op) error {
 	err := p.reject(op)
 	for _, w := range op.Writes {
@@ -119,7 +121,7 @@ func (p *plan) reject(op *backend.Op) error {
 	return nil
 }
 
-// orderParts puts the parts into the order that all processes lock them in.
+// orderParts sorts the parts into the order in which all processes lock them.
 func (b *batch) orderParts(parts map[backend.PartID]*part) {
 	ids := make([]backend.PartID, 0, len(parts))
 	for id, p := range parts {
@@ -184,7 +186,7 @@ func (b *batch) addStop(s backend.Stop, on bool) {
 	b.stopSession, b.actor, b.reason = []byte(s.Session), []byte(s.Actor), []byte(s.Reason)
 }
 
-// args returns the arguments of petrigate_commit that follow those of the writer.
+// args returns the arguments of petrigate_commit that follow the writer's arguments.
 func (b *batch) args() []any {
 	return []any{
 		b.scopes, b.names, b.inserts, b.ends, b.shared,
@@ -199,10 +201,10 @@ func (b *batch) args() []any {
 // answer is the result of petrigate_commit.
 type answer struct {
 	codes  []int32
-	newest *time.Time // time of the newest record, if the clock of an op is behind it
+	newest *time.Time // time of the newest record, if an op's clock is behind it
 }
 
-// applyAnswer sets the errors of the ops.
+// applyAnswer sets the ops' errors.
 func (b *batch) applyAnswer(a answer, mark string, f *freshParts) error {
 	if len(a.codes) != len(b.ops) {
 		return fmt.Errorf("petrigate_commit answered for %d of %d ops", len(a.codes), len(b.ops))

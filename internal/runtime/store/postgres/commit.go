@@ -8,40 +8,40 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Commit implements [backend.Backend]. It takes one round trip: a call of the function
-// petrigate_commit, which is a transaction of its own. So no lock is held while this process is
-// slow, and a process that dies leaves no lock behind.
+// Commit implements [backend.Backend]. It takes one round trip: it calls the function
+// petrigate_commit, which is a separate transaction. So no lock is held while this process is slow,
+// and a dying process leaves no lock behind.
 //
-// The isolation level is READ COMMITTED: each statement of the function sees what was committed
-// before the statement began. That is enough, because every row that an answer depends on is locked
+// The isolation level is READ COMMITTED: each statement of the function sees all that was committed
+// before the statement began. That is enough, because every row that affects an answer is locked
 // before it is read, and stays locked until the end of the transaction:
 //
-//   - The writer, by SELECT FOR UPDATE. Its row has the number of commits, so a commit that is
+//   - The writer, by SELECT FOR UPDATE. Its row contains the commit count, so a commit that is
 //     sent twice or arrives late is refused (fencing).
-//   - The stops, by a lock of their table: commits with a reservation share the lock, SetStop
-//     takes it exclusively. When SetStop has returned, each commit with a reservation sees the
-//     stop. It is not an advisory lock, which any role that can connect could hold, and not a
-//     row lock, since commits that share a row lock would not queue behind a stop.
-//   - Used approvals, by SELECT FOR UPDATE in the order of ids.
-//   - Existing parts, by SELECT FOR UPDATE in the order of scope and name. If another
-//     transaction has changed the row meanwhile, PostgreSQL returns the new version. Parts that
-//     the whole batch only reads are locked by SELECT FOR SHARE, in the same order, so that
-//     readers do not wait for each other.
+//   - The stops, by a table lock: commits with a reservation share the lock, SetStop acquires it
+//     exclusively. When SetStop has returned, each commit with a reservation sees the stop. An
+//     advisory lock would not do, because any role that can connect could hold it, nor would a
+//     row lock, because commits that share a row lock would not queue behind a stop.
+//   - Used approvals, by SELECT FOR UPDATE in ID order.
+//   - Existing parts, by SELECT FOR UPDATE, ordered by scope and name. If another transaction
+//     has changed the row meanwhile, PostgreSQL returns the new version. Parts that the whole
+//     batch only reads are locked by SELECT FOR SHARE, in the same order, so that readers do not
+//     wait for each other.
 //   - Missing parts have no row to lock, so a row with version 0 is inserted first, in the same
-//     order. A transaction that inserts the same row waits for the end of this one, and then
-//     finds a row with another version. If a row is removed between the two steps, it is not
-//     found, and its op is stale.
+//     order. A transaction that inserts the same row waits for the end of this transaction, and
+//     then finds a row with another version. If a row is removed between the two steps, it is
+//     not found, and its op is stale.
 //
-// Rows of values are written only by the transaction that has locked their part. Records belong to
-// their writer alone.
+// Only the transaction that has locked a part writes the part's value rows. Records belong only to
+// their writer.
 //
 // Deadlocks are impossible. All transactions take the five steps in this order, and lock rows in
 // order within a step. An inserted row that is not committed is visible only to transactions that
-// insert the same row, not to those that lock rows: an inserting transaction may wait for a locking
-// one, never the reverse. Each writer has its own chain of records, so processes wait for each
-// other only if they share a part.
+// insert the same row, not to those that lock rows, so an inserting transaction may wait for a
+// locking one, but never the reverse. Each writer has its own chain of records, so processes wait
+// for each other only if they share a part.
 //
-// An op on a part is stale if an earlier op on the part was refused in the same batch: it was
+// An op on a part is stale if an earlier op of the batch on the same part was refused: it was
 // decided on a state that never existed, and another process may have written a version with the
 // same number.
 func (d *DB) Commit(ctx context.Context, ops []*backend.Op) error {
@@ -73,7 +73,7 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 	case diskFull(err):
 		d.space.noteFull(backend.Largest(ops))
 	case errors.As(err, &u):
-		d.health.set(d.wrap(doing, u.cause)) // the cause alone: operations that fail with it later certainly have no effect
+		d.health.set(d.wrap(doing, u.cause)) // only the cause, because later operations that fail with it certainly have no effect
 	default:
 		d.health.set(d.wrap(doing, err))
 	}
@@ -81,11 +81,11 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 }
 
 // lockWriter locks the writer, unless the database is unavailable. If the database becomes
-// unavailable while it waits, it unlocks the writer and waits for the next probe. The caller must
-// call unlock and cancel.
+// unavailable while lockWriter waits, it unlocks the writer and waits for the next probe. The
+// caller must call unlock and cancel.
 func (d *DB) lockWriter(ctx context.Context, doing string) (within context.Context, cancel context.CancelFunc, err error) {
-	// A commit that was sent continues after its caller has given up: otherwise its outcome would
-	// be unknown.
+	// A sent commit continues after its caller has given up, because otherwise its outcome would be
+	// unknown.
 	within, cancel = context.WithTimeout(context.WithoutCancel(ctx), d.timeout)
 	for {
 		if err = d.available(ctx); err != nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// maxConnections bounds the connections of a process, not counting the one that listens. The
-// parameter pool_max_conns of a DSN overrides it.
+// maxConnections bounds a process's connections, not counting the listener's. The DSN parameter
+// pool_max_conns overrides it.
 const maxConnections = 6
 
-// planSettings makes the planner use indexes. Plans are cached by connection: a plan that was made
-// while a table was small would read the whole table when it is large.
+// planSettings makes the planner use indexes. Each connection caches its plans: a plan that was
+// made while a table was small would read the whole table when it is large.
 const planSettings = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan`
 
-// parse parses the DSN. Its errors do not quote the DSN: it may contain a password, and in a
+// parse parses the DSN. Its errors do not quote the DSN, which may contain a password; in a
 // malformed DSN any part could be the password.
 func parse(o Options) (*pgxpool.Config, error) {
 	c, err := pgxpool.ParseConfig(o.DSN)
@@ -31,8 +31,7 @@ func parse(o Options) (*pgxpool.Config, error) {
 	if !strings.Contains(o.DSN, "pool_max_conns") {
 		c.MaxConns = maxConnections
 	}
-	// One round trip: a dead connection is detected by the statement itself, without a ping before
-	// it.
+	// Use one round trip: the statement itself detects a dead connection, without a prior ping.
 	c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	c.ConnConfig.ConnectTimeout = min(o.Timeout, max(c.ConnConfig.ConnectTimeout, time.Second))
 	limits := fmt.Sprintf(`SET lock_timeout = %d; SET statement_timeout = %d; SET idle_in_transaction_session_timeout = %d;
@@ -45,7 +44,7 @@ func parse(o Options) (*pgxpool.Config, error) {
 	return c, nil
 }
 
-// hint returns the option that the error names, if it is one of the DSN. The rest of the error may
+// hint returns the option that the error names, if it is a DSN option. The rest of the error may
 // contain the password.
 func hint(dsn string, err error) string {
 	for _, option := range []string{"sslmode", "sslrootcert", "sslcert", "sslkey", "port", "connect_timeout", "target_session_attrs", "pool_max_conns", "pool_min_conns", "default_query_exec_mode", "min_protocol_version"} {
@@ -58,7 +57,7 @@ func hint(dsn string, err error) string {
 	return ""
 }
 
-// describe names the database without secrets.
+// describe returns a description of the database without secrets.
 func describe(c *pgx.ConnConfig) string {
 	at := c.Host
 	if !strings.HasPrefix(at, "/") {

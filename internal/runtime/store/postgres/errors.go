@@ -32,7 +32,8 @@ func explain(err error) error {
 	return err
 }
 
-// connectionLost reports whether err concerns one connection, so that another one may succeed.
+// connectionLost reports whether err concerns only one connection, so that another connection may
+// succeed.
 func connectionLost(err error) bool {
 	var p *pgconn.PgError
 	switch {

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// freeSpace tracks whether the disk of the database is full. If there was no space for a decision,
-// there may be space for smaller ones, so calls are still tried; but the database is not ready
-// until it has space for such a decision.
+// freeSpace tracks whether the database's disk is full. If a decision did not fit, smaller ones may
+// still fit, so calls are still tried; but the database is not ready until the failed decision
+// would fit.
 type freeSpace struct {
 	needed atomic.Int64 // size of the largest op that did not fit; 0: there was space
 	trial  sync.Mutex   // held during a trial
@@ -21,7 +21,7 @@ type freeSpace struct {
 // overhead is the number of bytes that a decision may write besides its data.
 const overhead = 64 << 10
 
-// diskFull reports whether the server answered that its disk is full.
+// diskFull reports whether the server has answered that its disk is full.
 func diskFull(err error) bool {
 	var p *pgconn.PgError
 	return definite(err) && errors.As(err, &p) && p.Code == "53100"
@@ -37,10 +37,10 @@ func (r *freeSpace) noteFull(n int) {
 	}
 }
 
-// ready returns an error if there is still no space for what did not fit before. It writes the same
-// number of bytes into a new table and rolls back, which frees the space at once: in an existing
-// table, rows of a failed transaction would stay until a vacuum. If the user must not create
-// tables, ready returns nil, and the next decision finds out.
+// ready returns an error if there is still no space for the op that did not fit. It writes the same
+// number of bytes to a new table and rolls back, which frees the space immediately; in an existing
+// table, the rows of a failed transaction would stay until a vacuum. If the database user must not
+// create tables, ready returns nil, and the next decision finds out.
 func (r *freeSpace) ready(ctx context.Context, w *writer) error {
 	if r.needed.Load() == 0 {
 		return nil
@@ -57,7 +57,7 @@ func (r *freeSpace) ready(ctx context.Context, w *writer) error {
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	data := make([]byte, lacking+overhead)
-	_, _ = rand.Read(data) // random, since PostgreSQL would compress zeros
+	_, _ = rand.Read(data) // random, because PostgreSQL would compress zeros
 	table := "petrigate_trial_" + w.name
 	if _, err = tx.Exec(ctx, "CREATE TABLE "+table+" (data bytea)"); err == nil {
 		_, err = tx.Exec(ctx, "INSERT INTO "+table+" VALUES ($1)", data)

@@ -8,17 +8,17 @@ import (
 
 // freshParts tracks which parts were read since the server last recovered from a crash.
 //
-// Commits that only settle calls do not wait for the disk. A crash of the server may undo them,
-// while this process is still running and has their results in memory: version 5 of a part, for
-// example. Another process then writes another version 5. So versions from before a crash cannot be
-// trusted: an op that names one is stale.
+// Commits that only settle calls do not wait for the disk. A server crash may undo them while this
+// process is still running and has their results in memory, for example version 5 of a part.
+// Another process then writes a different version 5. So versions from before a crash cannot be
+// trusted, and an op with such a version is stale.
 type freshParts struct {
 	mu    sync.Mutex
 	mark  string                      // identifies the time between two crashes
-	parts map[backend.PartID]struct{} // nil: all parts, since no crash has been seen
+	parts map[backend.PartID]struct{} // nil: all parts are fresh, because no crash was seen
 }
 
-// setMark sets the current mark. If it differs from the last one, the server has crashed, and no
+// setMark sets the current mark. If it differs from the last mark, the server has crashed, and no
 // part is fresh.
 func (f *freshParts) setMark(mark string) {
 	f.mu.Lock()
@@ -29,8 +29,8 @@ func (f *freshParts) setMark(mark string) {
 	f.mark = mark
 }
 
-// add notes that the parts were read or written under the given mark. It reports whether the mark
-// is the current one.
+// add notes that the parts were read or written under the given mark. It reports whether that is
+// the current mark.
 func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -45,7 +45,7 @@ func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 	return true
 }
 
-// has reports whether a version of the part in memory can be trusted.
+// has reports whether the cached version of the part can be trusted.
 func (f *freshParts) has(id backend.PartID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

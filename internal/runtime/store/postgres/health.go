@@ -9,15 +9,16 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// health is the state of the database: why nothing can be committed, if so. While the database is
-// unavailable one goroutine probes it, see [DB.probeLoop], and all other operations fail at once.
+// health tracks whether the database is available and, if not, why. While the database is
+// unavailable, one goroutine probes it, see [DB.probeLoop], and all other operations fail
+// immediately.
 type health struct {
-	requests chan struct{} // full while a probe is requested and has not begun
+	requests chan struct{} // full while a requested probe has not begun
 
 	mu     sync.Mutex
 	err    error
 	silent bool          // the last operation timed out
-	began  time.Time     // when the running probe began; zero: none is running
+	began  time.Time     // when the current probe began; zero: no probe is in progress
 	ended  chan struct{} // closed when the next probe has ended
 }
 
@@ -42,8 +43,8 @@ func timedOut(err error) bool {
 	return err != nil && (errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err))
 }
 
-// suspect records err, the failure of a read, and requests a probe. Other operations wait for the
-// probe or fail.
+// suspect records err, the error of a failed read, and requests a probe. Other operations wait for
+// the probe or fail.
 func (h *health) suspect(err error) {
 	h.mu.Lock()
 	if h.err == nil {
@@ -60,8 +61,9 @@ func (h *health) isSilent() bool {
 	return h.silent
 }
 
-// requestProbe requests a probe unless one is running. It returns a channel that is closed at the
-// end of the next probe, and the time when that probe began; zero: not yet.
+// requestProbe requests a probe unless one is in progress. It returns a channel that is closed when
+// the next probe ends, and the time when that probe began, or the zero time if it has not begun
+// yet.
 func (h *health) requestProbe() (ended <-chan struct{}, began time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -74,7 +76,7 @@ func (h *health) requestProbe() (ended <-chan struct{}, began time.Time) {
 	return h.ended, h.began
 }
 
-// waitForProbe requests a probe and waits for its end, or for the end of ctx.
+// waitForProbe requests a probe and waits until it or ctx ends.
 func (h *health) waitForProbe(ctx context.Context) {
 	ended, _ := h.requestProbe()
 	select {

@@ -10,25 +10,25 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The channel has the id of a table in its name: a database may have several schemas.
+// The channel name contains a table's ID, because a database can have several schemas.
 const (
 	channelSQL = `SELECT 'petrigate_' || 'petrigate_change'::regclass::oid::text`
 	notifySQL  = `SELECT pg_notify('petrigate_' || 'petrigate_change'::regclass::oid::text, '')`
 )
 
-// A listener waits for changes of other processes, on a connection of its own.
+// A listener waits for changes by other processes, on its own connection.
 type listener struct {
 	config  *pgx.ConnConfig
-	timeout time.Duration // limit for each operation
-	poll    time.Duration // interval for polling
+	timeout time.Duration // timeout of each operation
+	poll    time.Duration // polling interval
 	pool    *pgxpool.Pool // reset when the connection breaks
 	health  *health
 	wrap    func(doing string, err error) error // see [DB.wrap]
 
-	changes chan struct{} // full while a change has not been received
+	changes chan struct{} // full until a change is received
 }
 
-// wake wakes the reader of the channel of changes.
+// wake wakes the receiver of the channel changes.
 func (l *listener) wake() {
 	select {
 	case l.changes <- struct{}{}:
@@ -36,15 +36,15 @@ func (l *listener) wake() {
 	}
 }
 
-// listen waits for changes on a connection of its own until ctx ends. When the connection breaks,
-// it waits for a probe of the database and connects again.
+// listen waits for changes on its own connection until ctx ends. When the connection breaks, it
+// waits for a probe of the database and connects again.
 func (l *listener) listen(ctx context.Context) {
 	for ctx.Err() == nil {
 		_ = l.listenOnce(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		l.pool.Reset() // the connections of the pool are probably broken too
+		l.pool.Reset() // the pool's connections are probably broken too
 		l.health.waitForProbe(ctx)
 		l.wake()
 		sleep(ctx, l.poll)
@@ -52,7 +52,7 @@ func (l *listener) listen(ctx context.Context) {
 }
 
 // listenOnce listens until the connection breaks. It also polls whenever no notification has
-// arrived for a while: a connection pooler may drop notifications.
+// arrived for a while, because a connection pooler may drop notifications.
 func (l *listener) listenOnce(ctx context.Context) error {
 	conn, err := l.dial(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (l *listener) dial(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// changeCount returns the number of changes of approvals and stops.
+// changeCount returns how often approvals and stops have changed.
 func (l *listener) changeCount(ctx context.Context, conn *pgx.Conn) (n int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
@@ -109,7 +109,7 @@ func (l *listener) changeCount(ctx context.Context, conn *pgx.Conn) (n int64, er
 	return n, err
 }
 
-// waitForNotification waits for a notification, at most for the time poll.
+// waitForNotification waits for a notification, but at most for the polling interval.
 func waitForNotification(ctx context.Context, conn *pgx.Conn, poll time.Duration) error {
 	within, cancel := context.WithTimeout(ctx, poll)
 	defer cancel()

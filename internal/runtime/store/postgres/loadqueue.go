@@ -6,16 +6,17 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// loadQueue holds the calls of [DB.Load] that wait while another one is running. They are answered
-// together: if clients move between replicas, each call begins with a load, and one round trip for
-// many costs hardly more than for one. A call that finds no other one running is sent at once.
+// loadQueue holds the calls of [DB.Load] that wait while another call is in progress. They are
+// answered together: if clients move between replicas, each call begins with a load, and one round
+// trip for many calls takes hardly longer than for one. If no call is in progress, a call is sent
+// immediately.
 type loadQueue struct {
 	mu      sync.Mutex
 	running bool
 	waiting []*loadCall
 }
 
-// loadCall is one call of [DB.Load].
+// loadCall is a call of [DB.Load].
 type loadCall struct {
 	ids   []backend.PartID
 	parts []backend.Part
@@ -23,7 +24,7 @@ type loadCall struct {
 	ended chan struct{} // closed when parts or err is set
 }
 
-// maxBatchedParts bounds the parts in one round trip, unless a single call needs more.
+// maxBatchedParts bounds the number of parts in a round trip, unless a single call needs more.
 const maxBatchedParts = 64
 
 // add adds a call. It returns true if the caller must start answering the queue.
@@ -36,8 +37,8 @@ func (l *loadQueue) add(one *loadCall) (first bool) {
 	return first
 }
 
-// next removes the next calls from the queue and returns them with the ids of all their parts.
-// Without waiting calls it returns nil, and the queue counts as idle.
+// next removes the next calls from the queue and returns them with the IDs of all their parts. If
+// no calls are waiting, it returns nil, and the queue becomes idle.
 func (l *loadQueue) next() (some []*loadCall, ids []backend.PartID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

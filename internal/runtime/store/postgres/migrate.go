@@ -16,14 +16,14 @@ import (
 //go:embed schema/*.sql
 var files embed.FS
 
-// Functions that an older process may still call keep their names.
+// Functions that older processes may still call keep their names.
 var schema = migration.Of(files)
 
 // minServerVersion is the first server version that supports the schema.
 const minServerVersion = 130000
 
-// migrate converts the schema to the newest version in one transaction. If several processes start
-// at the same time, one migrates and the others wait for it.
+// migrate upgrades the schema to the newest version in one transaction. If several processes start
+// at the same time, one of them migrates and the others wait for it.
 func migrate(ctx context.Context, tx pgx.Tx) error {
 	var server int
 	if err := tx.QueryRow(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&server); err != nil {
@@ -51,8 +51,9 @@ func migrate(ctx context.Context, tx pgx.Tx) error {
 	})
 }
 
-// lockSchema waits until no other process migrates, and returns the schema version after that. If
-// another process creates the table meanwhile, its error satisfies [concurrentMigration].
+// lockSchema waits until no other process migrates, and then returns the schema version. If another
+// process creates the table meanwhile, lockSchema returns an error for which [concurrentMigration]
+// is true.
 func lockSchema(ctx context.Context, tx pgx.Tx) (int, error) {
 	for _, s := range []string{
 		`SET LOCAL lock_timeout = 0`, `SET LOCAL statement_timeout = 0`,
@@ -74,7 +75,7 @@ func concurrentMigration(err error) bool {
 	return errors.As(err, &p) && slices.Contains([]string{"23505", "42P07", "42710", "40P01"}, p.Code)
 }
 
-// schemaVersion returns the version of the schema; 0: no schema.
+// schemaVersion returns the schema version, or 0 if there is no schema.
 func schemaVersion(ctx context.Context, tx pgx.Tx) (int, error) {
 	var there bool
 	if err := tx.QueryRow(ctx, `SELECT to_regclass('petrigate_schema') IS NOT NULL`).Scan(&there); err != nil || !there {

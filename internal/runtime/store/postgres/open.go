@@ -68,8 +68,8 @@ func (d *DB) setUp(ctx context.Context, o Options) error {
 	return w.probe(ctx)
 }
 
-// Ready implements [backend.Backend]. After a failure it requests a probe of the database; it does
-// not wait for a database that timed out.
+// Ready implements [backend.Backend]. After a failure it requests a probe of the database, but it
+// does not wait for the probe if the database timed out.
 func (d *DB) Ready(ctx context.Context) error {
 	if d.writer.closed.Load() {
 		return d.wrap("trying", errClosed)
@@ -97,7 +97,7 @@ func (d *DB) Close() error {
 	go func() { d.pool.Close(); close(ended) }()
 	select {
 	case <-ended:
-	case <-time.After(d.timeout): // a network that drops all packets would delay it longer
+	case <-time.After(d.timeout): // on a network that drops all packets, the cleanup would take longer
 	}
 	return nil
 }

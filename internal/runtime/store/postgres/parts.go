@@ -29,7 +29,7 @@ FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
 LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
 ORDER BY a.slot`
 
-// readCurrent runs f, which reads n rows, and repeats it if the server has recovered from a crash
+// readCurrent runs f, which reads n rows, and retries it if the server has recovered from a crash
 // meanwhile.
 func (d *DB) readCurrent(ctx context.Context, n int, f func(context.Context) (mark string, err error)) error {
 	return d.read(ctx, "reading", func(ctx context.Context) error {
@@ -69,7 +69,7 @@ func (d *DB) load(ctx context.Context, ids []backend.PartID) (parts []backend.Pa
 	return parts, mark, err
 }
 
-// idColumns splits ids into arrays.
+// idColumns splits IDs into arrays.
 func idColumns(ids []backend.PartID) (scopes []string, names [][]byte) {
 	scopes, names = make([]string, len(ids)), make([][]byte, len(ids))
 	for i, id := range ids {
@@ -83,8 +83,8 @@ FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
 LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
 ORDER BY a.slot`
 
-// Versions implements [backend.Backend]. The version of a part that was not read since the last
-// crash of the server is negative: a process that read the part before has to read it again, see
+// Versions implements [backend.Backend]. If a part was not read since the server last crashed, its
+// version is negative, so that a process that read the part before has to read it again, see
 // [freshParts].
 func (d *DB) Versions(ctx context.Context, ids ...backend.PartID) (versions []int64, err error) {
 	scopes, names := idColumns(ids)
@@ -135,8 +135,7 @@ func (d *DB) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[b
 	}
 }
 
-// listIDs returns the row ids of the parts of a scope whose data contains the text, the oldest
-// first.
+// listIDs returns the row IDs of the scope's parts whose data contains the text, oldest first.
 func (d *DB) listIDs(ctx context.Context, s backend.Scope, text string) (ids []int64, err error) {
 	err = d.read(ctx, "listing in", func(ctx context.Context) error {
 		rows, err := d.pool.Query(ctx, orderSQL, string(s), []byte(text))

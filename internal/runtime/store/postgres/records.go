@@ -23,7 +23,7 @@ func (d *DB) Heads(ctx context.Context) (heads []backend.Record, err error) {
 	return heads, err
 }
 
-// Records implements [backend.Backend]. Records of several writers are in the order of time.
+// Records implements [backend.Backend]. Records of several writers are sorted by time.
 func (d *DB) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
 	q.Last = q.Last && q.Limit > 0
 	return backend.Pages(q, func(after backend.Row, n int) (rows []backend.Row, err error) {
@@ -61,7 +61,7 @@ func recordsQuery(q backend.Query, after backend.Row) (text string, args pgx.Nam
 	return text + ` ORDER BY ` + strings.Join(order, between) + strings.TrimSuffix(between, `, `) + ` LIMIT @limit`, args
 }
 
-// records reads the records that the given end of the statement selects.
+// records reads the records that the given end of a statement selects.
 func (d *DB) records(ctx context.Context, end string, args ...any) (all []backend.Row, err error) {
 	rows, err := d.pool.Query(ctx, `SELECT w.no, w.name, r.seq, r.time, r.session, r.object, r.hash
 		FROM petrigate_writer w JOIN petrigate_record r ON r.writer = w.no `+end, args...)

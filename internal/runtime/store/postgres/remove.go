@@ -6,15 +6,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// removeSQL locks the rows that it removes; no other transaction needs them. It skips rows that
-// another replica is removing. The subquery looks up the writer first, so that the rows are found
-// by the primary key regardless of the statistics of the table.
+// removeSQL locks the rows that it removes, which no other transaction needs. It skips rows that
+// another replica is removing. The subquery looks up the writer first, so that PostgreSQL finds the
+// rows by the primary key, regardless of the table's statistics.
 const removeSQL = `DELETE FROM petrigate_record WHERE writer = (SELECT no FROM petrigate_writer WHERE name = $1)
 	AND seq = ANY (ARRAY(SELECT seq FROM petrigate_record WHERE writer = (SELECT no FROM petrigate_writer WHERE name = $1)
 		AND seq <= $2 ORDER BY seq LIMIT $3 FOR UPDATE SKIP LOCKED))`
 
-// RemoveRecords implements [backend.Backend]. It does not wait for the disk: records that a crash
-// brings back are removed again.
+// RemoveRecords implements [backend.Backend]. It does not wait for the disk: records that come back
+// after a crash are removed again.
 func (d *DB) RemoveRecords(ctx context.Context, writer string, through uint64, most int) (removed int, err error) {
 	err = d.read(ctx, "removing old records from", func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {

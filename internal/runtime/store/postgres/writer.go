@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A writer makes the commits of this process. The database identifies it by number and records its
-// last commit. Only one goroutine may use it at a time, between lock and unlock.
+// A writer makes this process's commits. The database identifies it by a number and stores its last
+// commit. Only one goroutine at a time may use it, between lock and unlock.
 type writer struct {
 	pool  *pgxpool.Pool
 	name  string
@@ -27,10 +27,10 @@ type writer struct {
 	mustResume atomic.Bool   // the fields below might differ from the database
 
 	// Guarded by sem.
-	fence     int64  // fencing token: commits with a lower one are refused
+	fence     int64  // fencing token: commits with a lower token are refused
 	commits   int64  // number of commits so far
-	flushed   int64  // number of commits that a crash of the server cannot undo
-	uncertain bool   // one more commit was sent without an answer
+	flushed   int64  // number of commits that a server crash cannot undo
+	uncertain bool   // another commit was sent, but not answered
 	mark      string // see freshParts
 }
 
@@ -60,8 +60,8 @@ var (
 )
 
 // commit commits ops after change, if not nil, has modified their batch. After a broken connection
-// it asks the database whether the commit took effect and what the answer was. If the database
-// cannot be asked in time, the error is [backend.ErrUncertain].
+// it asks the database whether the commit took effect and, if so, for the answer. If the database
+// does not reply in time, commit returns [backend.ErrUncertain].
 func (w *writer) commit(ctx context.Context, ops []*backend.Op, change func(*batch)) error {
 	var open *batch
 	for n := 1; ; n++ {
@@ -84,7 +84,7 @@ type uncertainError struct{ cause error }
 func (u *uncertainError) Error() string   { return fmt.Sprintf("%v: %v", backend.ErrUncertain, u.cause) }
 func (u *uncertainError) Unwrap() []error { return []error{backend.ErrUncertain, u.cause} }
 
-// attempt makes one attempt. First it resolves the batch of an earlier attempt without an answer.
+// attempt makes one attempt. First it resolves an earlier attempt's unanswered batch.
 func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, change func(*batch)) error {
 	if w.mustResume.Load() {
 		committed, codes, err := w.resume(ctx)
@@ -110,7 +110,7 @@ func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, c
 	return err
 }
 
-// shouldRetry reports whether another attempt after n may succeed.
+// shouldRetry reports whether another attempt may succeed after n attempts.
 func shouldRetry(err error, n int) bool {
 	var p *pgconn.PgError
 	switch {
@@ -124,14 +124,14 @@ func shouldRetry(err error, n int) bool {
 	return true
 }
 
-// definite reports whether the server itself has reported the failure and keeps the connection. A
-// server that ends a connection may do so after the commit.
+// definite reports whether the server itself has reported the failure and keeps the connection. If
+// a server ends a connection, the commit may already have taken effect.
 func definite(err error) bool {
 	var p *pgconn.PgError
 	return errors.As(err, &p) && (p.SeverityUnlocalized == "ERROR" || p.Severity == "ERROR") && !errors.Is(err, errLost)
 }
 
-// backoff waits before the next attempt, longer after each one.
+// backoff waits before the next attempt, longer each time.
 func backoff(ctx context.Context, n int) error {
 	t := time.NewTimer(min(time.Millisecond<<min(n, 10), 250*time.Millisecond))
 	defer t.Stop()
@@ -175,8 +175,8 @@ func (w *writer) send(ctx context.Context, b *batch) error {
 	return b.applyAnswer(a, w.mark, w.fresh)
 }
 
-// resetPool drops the connections if they lead to a server that does not accept writes: another
-// server may have taken over.
+// resetPool drops the connections if they lead to a server that does not accept writes, because
+// another server may have taken over.
 func (w *writer) resetPool(err error) {
 	var p *pgconn.PgError
 	if !errors.As(err, &p) || p.Code == "25006" {
@@ -184,8 +184,8 @@ func (w *writer) resetPool(err error) {
 	}
 }
 
-// resume reads the state of this writer from the database, and fences off commits that are still on
-// their way. It reports whether the uncertain commit took effect, and returns its answer.
+// resume reads this writer's state from the database, and fences off commits that are still in
+// transit. It reports whether the uncertain commit took effect, and returns its answer.
 func (w *writer) resume(ctx context.Context) (committed bool, codes []int32, err error) {
 	var fence, commits *int64
 	var mark string
@@ -216,7 +216,7 @@ func (w *writer) resume(ctx context.Context) (committed bool, codes []int32, err
 	return committed, codes, nil
 }
 
-// probe makes a write without data, to check whether the database can be written.
+// probe makes a write without data to check whether the database is writable.
 func (w *writer) probe(ctx context.Context) error {
 	if err := w.lock(ctx); err != nil {
 		return err
@@ -226,8 +226,8 @@ func (w *writer) probe(ctx context.Context) error {
 	return err
 }
 
-// Writers without records are of no use after their process has ended, for example a command that
-// only reads. A killed process cannot remove its own.
+// After a process has ended, its writer is useless if it has no records, for example that of a
+// command that only reads. A killed process cannot remove its own writer.
 const (
 	resignSQL = `DELETE FROM petrigate_writer WHERE no = $1 AND seq = 0`
 	idleSQL   = `DELETE FROM petrigate_writer WHERE seq = 0 AND seen < now() - interval '7 days'`
@@ -242,7 +242,7 @@ func (w *writer) removeIfUnused(within time.Duration) {
 	}
 	defer w.unlock()
 	if w.commits == 0 && !w.uncertain {
-		_, _ = w.pool.Exec(ctx, resignSQL, w.no) // otherwise a later process removes it on opening the database
+		_, _ = w.pool.Exec(ctx, resignSQL, w.no) // otherwise the next process that opens the database removes it
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // PutApproval writes an approval if its version in the database is a.Version; folded uses count as
-// versions. The error is [backend.ErrStale] if another process has changed the approval, or if another
+// versions. It returns [backend.ErrStale] if another process has changed the approval or another
 // live approval has its key.
 func (c *Checkpoint) PutApproval(a backend.Approval, now time.Time) error {
 	stale := false
@@ -31,7 +31,7 @@ func (c *Checkpoint) PutApproval(a backend.Approval, now time.Time) error {
 }
 
 // conflicts reports whether the stored approval has another version, or another live approval has
-// its key.
+// the key.
 func conflicts(l *link, a backend.Approval) (bool, error) {
 	version, err := l.number("SELECT version FROM approval WHERE id = ?", a.ID)
 	if err != nil || version != a.Version {
@@ -56,8 +56,8 @@ ON CONFLICT (id) DO UPDATE SET key = excluded.key, state = excluded.state, sessi
 	return err
 }
 
-// Approvals reads the approval with the given id or those with the given key. If both are empty, it
-// reads all approvals that are live or ended at since or later. The order is by creation.
+// Approvals reads the approval with the given ID or those with the given key. If both are empty, it
+// reads all approvals that are live or ended at since or later. It sorts them by creation time.
 func (r Reading) Approvals(id, key string, since time.Time) (all []backend.Approval, err error) {
 	const columns = "SELECT id, key, state, session, version, created, expires, data FROM approval WHERE "
 	where, args := "(ended IS NULL OR ended >= ?) ORDER BY created, id", []any{since.UnixMicro()}

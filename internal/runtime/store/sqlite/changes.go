@@ -8,8 +8,8 @@ import (
 // pollInterval is the time between two checks for changes.
 const pollInterval = 75 * time.Millisecond
 
-// changes polls the database for changes of approvals and stops by other processes. It starts with
-// the first call of listen.
+// changes polls the database for other processes' changes of approvals and stops. The first call of
+// listen starts it.
 type changes struct {
 	mu    sync.Mutex
 	wake  chan struct{} // nil: listen was not called yet
@@ -49,8 +49,8 @@ func (c *changes) watch(r *reader, wake chan<- struct{}) {
 	}
 }
 
-// counters holds what the last poll has read. The attention counter is read only if the database
-// has changed.
+// counters holds the counters that the last poll has read. The attention counter is read only if
+// the database has changed.
 type counters struct{ data, attention int64 }
 
 func (s counters) refresh(r *reader) counters {

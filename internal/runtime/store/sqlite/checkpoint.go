@@ -12,7 +12,7 @@ import (
 type Options struct {
 	Path   string       // absolute path of the file
 	Logger *slog.Logger // nil: discard
-	Export Export       // nil: records of older schemas are dropped
+	Export Export       // nil: drop the records of older schemas
 
 	// For tests with disks that lose power.
 	Driver, System string // database/sql driver and its file system; empty: the default
@@ -25,8 +25,8 @@ type Checkpoint struct {
 	changes changes
 }
 
-// Open opens the database, and creates it with mode 0600 if it does not exist. The caller must make
-// sure that no other process opens it at the same time.
+// Open opens the database, and creates it with mode 0600 if it does not exist. The caller must
+// prevent other processes from opening it at the same time.
 func Open(_ context.Context, o Options) (*Checkpoint, error) {
 	c := &Checkpoint{writer: connection{path: o.Path, dialer: cmp.Or(dialer{o.Driver, o.System}, defaultDialer), log: o.Logger, export: o.Export}}
 	if o.Logger == nil {
@@ -44,7 +44,7 @@ func Open(_ context.Context, o Options) (*Checkpoint, error) {
 // Changes returns a channel that receives after approvals or stops may have changed.
 func (c *Checkpoint) Changes() <-chan struct{} { return c.changes.listen(&c.reader) }
 
-// Close closes the database. Closing twice is not an error.
+// Close closes the database. It returns nil if the database is already closed.
 func (c *Checkpoint) Close() error {
 	c.changes.close()
 	c.reader.close()
@@ -52,8 +52,7 @@ func (c *Checkpoint) Close() error {
 	return nil
 }
 
-// Try writes n bytes to the database and removes them again, to check whether the database can be
-// written.
+// Try checks whether the database is writable by writing n bytes and removing them again.
 func (c *Checkpoint) Try(n int) error {
 	return c.writer.transact(func(l *link) error {
 		_, err := l.exec("INSERT OR REPLACE INTO part (scope, name, version, changed, data) VALUES ('trial', '', 1, 0, ?)", strings.Repeat("x", n))

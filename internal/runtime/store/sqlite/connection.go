@@ -16,25 +16,25 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// connection is the writing connection. It is replaced if another file has taken the name of the
-// database, and after errors that the connection itself may have caused.
+// connection is the writing connection. It is replaced if another file has taken the database's
+// name, and after errors that the connection itself may have caused.
 type connection struct {
 	path   string
 	dialer dialer
 	log    *slog.Logger
 	export Export
 
-	mu           sync.Mutex  // held during one transaction
+	mu           sync.Mutex  // held during a transaction
 	link         *link       // nil: not connected
 	file         fs.FileInfo // of the file that was last found valid, at that time
 	state        fileState
-	wal          fs.FileInfo // of the write-ahead log of the file
+	wal          fs.FileInfo // of the file's write-ahead log
 	replaced     bool        // another file has replaced the one in use
 	closed       bool
 	shortTimeout bool // the connection uses busyTimeoutShort
 }
 
-// transact runs f in a transaction. When it returns nil, the transaction is on the disk.
+// transact runs f in a transaction. If it returns nil, the transaction is on the disk.
 func (c *connection) transact(f func(*link) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,12 +74,12 @@ func (c *connection) commit(f func(*link) error) error {
 		_, err = c.link.exec("COMMIT")
 	}
 	if err != nil {
-		_, _ = c.link.exec("ROLLBACK") // SQLite may have rolled back already
+		_, _ = c.link.exec("ROLLBACK") // SQLite may already have rolled back
 	}
 	return err
 }
 
-// attach connects unless the connection belongs to the file that has the name now.
+// attach connects unless the connection belongs to the file that has the database's name now.
 func (c *connection) attach() error {
 	info, err := os.Lstat(c.path)
 	same := err == nil && c.file != nil && os.SameFile(info, c.file)
@@ -97,7 +97,7 @@ func (c *connection) attach() error {
 	return err
 }
 
-// connect opens a connection, either to the same file as before or to another one.
+// connect opens a connection to the same file as before or to another file.
 func (c *connection) connect(same bool) error {
 	if err := c.create(); err != nil {
 		return err
@@ -120,12 +120,11 @@ func (c *connection) connect(same bool) error {
 		return err
 	}
 	c.file, c.state = info, seen
-	c.wal, _ = os.Lstat(c.path + "-wal") // nil: no write-ahead log now
+	c.wal, _ = os.Lstat(c.path + "-wal") // nil: no write-ahead log exists now
 	return nil
 }
 
-// validate makes sure that the file under the name of the database may be used, and returns its
-// info.
+// validate makes sure that the file with the database's name may be used, and returns its info.
 func (c *connection) validate() (fs.FileInfo, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,7 +135,7 @@ func (c *connection) validate() (fs.FileInfo, error) {
 	return c.file, c.explain(err)
 }
 
-// checkContent checks the content of the file before anything is written to it.
+// checkContent checks the file's content before anything is written to it.
 func (c *connection) checkContent() error {
 	if c.replaced {
 		if err := checkPages(c.link); err != nil {
@@ -151,8 +150,8 @@ func (c *connection) checkContent() error {
 	return err
 }
 
-// checkFiles refuses files that other users could have written, and read-only files: SQLite would
-// create its own log beside them as read-only too.
+// checkFiles refuses files that other users could have written, and also read-only files, beside
+// which SQLite would create a read-only log.
 func (c *connection) checkFiles() error {
 	if err := safefile.OwnDirectory(filepath.Dir(c.path)); err != nil {
 		return err
@@ -176,8 +175,8 @@ func (c *connection) checkFiles() error {
 	return nil
 }
 
-// create creates the file if it does not exist. It does not open an existing file: closing that
-// would release the locks of SQLite.
+// create creates the file if it does not exist. It does not open an existing file, because closing
+// that would release SQLite's locks.
 func (c *connection) create() error {
 	if err := c.checkFiles(); err != nil {
 		return err
@@ -200,7 +199,7 @@ func (c *connection) create() error {
 
 var errRemoved = errors.New("the file was removed while it was in use; restore it, or end all petrigate processes that use it and start again")
 
-// detach closes the connection, so that the next transaction opens a new one.
+// detach closes the connection, so that the next transaction opens a new connection.
 func (c *connection) detach() {
 	if c.link == nil {
 		return
@@ -222,8 +221,8 @@ func (c *connection) close() {
 }
 
 // adjustTimeout shortens the timeout of the next transactions if this one has waited in vain
-// because another program has locked the file. Calls are refused until the file is unlocked, and
-// otherwise each call would wait, and so would those behind it. The first transaction that succeeds
+// because another program has locked the file. Calls are refused until the file is unlocked; with
+// the long timeout each call would wait, and delay those after it. The first successful transaction
 // restores the long timeout.
 func (c *connection) adjustTimeout(err error) {
 	locked := resultCode(err) == lib.SQLITE_BUSY
@@ -239,7 +238,7 @@ func (c *connection) adjustTimeout(err error) {
 	}
 }
 
-// explain adds an explanation for the operator to an error of SQLite.
+// explain adds an explanation for the operator to an SQLite error.
 func (c *connection) explain(err error) error {
 	if err == nil {
 		return nil
@@ -270,12 +269,12 @@ func (c *connection) explain(err error) error {
 	return fmt.Errorf("%q: %s: %w", c.path, why, err)
 }
 
-// checkState checks a file that was written since the last check, usually by a checkpoint of
-// SQLite, or that has replaced another file. It returns the state of the file, or the last known
-// state if the file cannot be read now; then the next check decides.
+// checkState checks a file that was written since the last check, usually by an SQLite checkpoint,
+// or that has replaced another file. It returns the file's state, or the last known state if the
+// file cannot be read now; then the next check decides.
 //
-// It refuses a file beside the write-ahead log of another one: SQLite would move the log into the
-// file or remove it, and its content would be lost to the file that it belongs to.
+// It refuses a file beside another file's write-ahead log: SQLite would move the log into the file
+// or remove it, so the file that the log belongs to would lose the log's content.
 func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) {
 	i, err := readFileState(c.dialer, c.path)
 	if same {
@@ -292,7 +291,7 @@ func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) 
 		return i, nil // the file has its own log or none
 	}
 	switch {
-	case c.file == nil: // first check of this process
+	case c.file == nil: // first check by this process
 		if info.Size() == 0 {
 			return i, c.rolledBack("the file is empty, but its log is not")
 		}
@@ -306,7 +305,7 @@ func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) 
 	return i, nil
 }
 
-// rolledBack returns the error for a file that is an older copy of itself.
+// rolledBack returns the error for a file that is an older copy.
 func (c *connection) rolledBack(why string) error {
 	return fmt.Errorf("%w: %s; restore the newer copy", backend.ErrRolledBack, why)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// resultCode returns the primary result code of SQLite in err; 0: err is not from SQLite.
+// resultCode returns the primary SQLite result code in err, or 0 if err is not from SQLite.
 func resultCode(err error) int {
 	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return e.Code() & 0xff
@@ -25,7 +25,7 @@ func Locked(err error) bool {
 	return c == lib.SQLITE_BUSY || c == lib.SQLITE_LOCKED
 }
 
-// broken reports whether a new connection may help after err.
+// broken reports whether a new connection may succeed after err.
 func broken(err error) bool {
 	switch resultCode(err) {
 	case lib.SQLITE_BUSY, lib.SQLITE_FULL:
@@ -36,7 +36,7 @@ func broken(err error) bool {
 	return true
 }
 
-// errDamaged is the error of a row with invalid content.
+// errDamaged is the error for a row with invalid content.
 func errDamaged(what string, id any) error {
 	return fmt.Errorf("the %s %v in the state database is damaged", what, id)
 }

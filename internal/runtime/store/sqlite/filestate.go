@@ -7,16 +7,16 @@ import (
 )
 
 // fileState is the progress of the database file itself, without its write-ahead log. It never
-// decreases. If it does, an older copy has overwritten the file, and open connections would mix the
-// two without noticing.
+// decreases unless an older copy has overwritten the file; then open connections would mix the two
+// without noticing.
 type fileState struct {
 	counter, pages uint32
 	step           int64 // last step of the log that is folded into the file
 }
 
-// readFileState reads the header of the file with a connection that ignores the write-ahead log.
-// The file must not be opened in any other way, see [connection.create]. Without the log the file
-// may be inconsistent if a process was killed while it moved the log into the file.
+// readFileState reads the file's header with a connection that ignores the write-ahead log. The
+// file must not be opened in any other way, see [connection.create]. Without the log, the file may
+// be inconsistent if a process was killed while moving the log into the file.
 func readFileState(d dialer, path string) (i fileState, err error) {
 	l, err := d.dial(path, ignoringLog)
 	if err != nil {
@@ -46,8 +46,8 @@ func unchanged(a, b os.FileInfo) bool {
 	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// checkPages checks all pages of a file that has replaced another one: it might now be beside the
-// log of the other file.
+// checkPages checks all pages of a file that has replaced another file, because it might now be
+// beside the other file's log.
 func checkPages(l *link) error {
 	var verdict string
 	if _, err := l.row("PRAGMA quick_check(1)", nil, &verdict); err != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// Clock holds times from the records, in microseconds since 1970. A use of the kill switch sets the
+// Clock holds times from the records, in microseconds since 1970. Using the kill switch sets the
 // current time: earlier records with a later time come from a clock that was ahead, and do not
 // count for other clocks.
 type Clock struct {
-	Latest int64 // latest time of all records; 0: no record
-	Told   int64 // time of the last use of the kill switch; 0: never used
-	Ahead  int64 // latest time of a record when the kill switch was used
+	Latest int64 // latest time of all records; 0: no records
+	Told   int64 // time of the kill switch's last use; 0: never used
+	Ahead  int64 // latest record time when the kill switch was used
 }
 
 // Newest returns the newest reliable time. A reservation must not be far behind it.
@@ -25,14 +25,15 @@ func (c Clock) Newest() time.Time {
 	return time.UnixMicro(c.Told)
 }
 
-// Change is the new content of a part. With version 0 the part is removed.
+// Change is a part's new content. Version 0 removes the part.
 type Change struct {
 	backend.Part          // nil Data: unchanged in the database
 	Changes      [][]byte // changes to merge into the data
 	Cleared      bool     // remove the stored values before writing those of the part
 }
 
-// Merged returns the data of the part with its changes; stored is the data in the database.
+// Merged returns the part's data with its changes. The parameter stored is the data in the
+// database.
 func (c *Change) Merged(stored []byte) ([]byte, error) {
 	data := c.Data
 	if data == nil && c.Version > 0 {
@@ -50,12 +51,12 @@ type Fold struct {
 	To    Place
 	Parts []Change
 	Stops map[string]*backend.Stop // by session; nil: the stop has ended
-	Used  map[string]time.Time     // ids of used approvals and the times of their use
+	Used  map[string]time.Time     // IDs of used approvals and the times of their use
 	Heads []backend.Record         // last record of each chain
 	Clock Clock
 }
 
-// FoldError is the error of a [Fold] that begins after the place of the database.
+// FoldError is the error for a [Fold] that begins after the database's place.
 type FoldError struct{ Have, From uint64 }
 
 func (e *FoldError) Error() string {
@@ -65,8 +66,8 @@ func (e *FoldError) Error() string {
 // Unwrap implements [errors.Is].
 func (e *FoldError) Unwrap() error { return backend.ErrRolledBack }
 
-// Fold applies the changes, unless another process has already folded as far. It returns the new
-// place of the database.
+// Fold applies the changes unless another process has already folded as far. It returns the
+// database's new place.
 func (c *Checkpoint) Fold(f *Fold) (at Place, err error) {
 	err = c.writer.transact(func(l *link) error {
 		if at, err = readPlace(l); err != nil {
@@ -182,7 +183,7 @@ ON CONFLICT (scope, name) DO UPDATE SET version = excluded.version, changed = ex
 	return nil
 }
 
-// notifyChange makes other processes notice that approvals or stops have changed.
+// notifyChange notifies other processes that approvals or stops have changed.
 func notifyChange(l *link) error {
 	_, err := l.exec("UPDATE counter SET value = value + 1 WHERE name = 'attention'")
 	return err

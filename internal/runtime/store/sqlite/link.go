@@ -13,13 +13,13 @@ import (
 	driver "modernc.org/sqlite" // registers itself
 )
 
-// link is one connection with its prepared statements. Only one goroutine may use it at a time.
+// link is a connection with its prepared statements. Only one goroutine at a time may use it.
 // Statements have no context: each is short, and waits for a lock no longer than the busy timeout.
 type link struct {
 	db         *sql.DB
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
-	file       fs.FileInfo // file of the connection, set by the writer
+	file       fs.FileInfo // the connection's file, set by the writer
 }
 
 // Timeouts for a locked database in milliseconds.
@@ -28,12 +28,12 @@ const (
 	busyTimeoutShort = 50
 )
 
-// Settings of all connections. A database that was made by an attacker must not execute anything;
-// the file is never memory-mapped, since another process may truncate it.
+// Settings of all connections. A database from an attacker must not execute anything. The file is
+// never memory-mapped, because another process may truncate it.
 var pragmas = []string{"busy_timeout(" + strconv.Itoa(busyTimeout) + ")", "mmap_size(0)", "trusted_schema(0)", "cell_size_check(1)"}
 
-// dialer selects the driver that opens the file, and the file system of that driver; empty: the
-// default. Tests use others.
+// dialer selects the driver that opens the file, and that driver's file system; empty: the default.
+// Tests use others.
 type dialer struct{ driver, system string }
 
 var defaultDialer = dialer{driver: "sqlite"}
@@ -61,7 +61,7 @@ const (
 	ignoringLog // reads the file without its write-ahead log
 )
 
-// address returns the URL of the file.
+// address returns the file's URL.
 func (d dialer) address(path string, mode connectionMode) string {
 	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
 		path = "/" + path // a path with a Windows drive letter
@@ -145,7 +145,7 @@ func (l *link) rows(text string, args []any, each func(scan func(to ...any) erro
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// number reads one number; 0 if the result is empty.
+// number reads a number, or returns 0 if the result is empty.
 func (l *link) number(text string, args ...any) (n int64, err error) {
 	_, err = l.row(text, args, &n)
 	return n, err
@@ -158,8 +158,8 @@ func (l *link) close() error {
 	return errors.Join(l.conn.Close(), l.db.Close())
 }
 
-// abandon closes the connection to a file that has lost its name. It leaves the write-ahead log
-// under that name alone: the log may belong to the new file.
+// abandon closes the connection to a file that has lost its name. It does not touch the write-ahead
+// log under that name, which may belong to the new file.
 func (l *link) abandon() error {
 	_ = l.conn.Raw(func(c any) error {
 		if f, ok := c.(driver.FileControl); ok {

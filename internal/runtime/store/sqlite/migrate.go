@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// migrate converts the schema to the newest version. The caller must make sure that no other
-// process writes meanwhile.
+// migrate upgrades the schema to the newest version. The caller must prevent other processes from
+// writing meanwhile.
 func (c *connection) migrate() error {
 	l := c.link
 	if err := l.run("PRAGMA journal_mode = WAL"); err != nil {
@@ -19,7 +19,7 @@ func (c *connection) migrate() error {
 	}
 	shrinks, err := c.upgrade()
 	if err == nil {
-		_, err = l.exec("UPDATE counter SET value = value + 1 WHERE name = 'witnessed'") // BEGIN succeeds even if the file cannot be written
+		_, err = l.exec("UPDATE counter SET value = value + 1 WHERE name = 'witnessed'") // BEGIN succeeds even if the file is not writable
 	}
 	if err != nil {
 		return errors.Join(err, l.run("ROLLBACK"))
@@ -58,7 +58,7 @@ func (c *connection) upgrade() (shrinks bool, err error) {
 	return shrinks, err
 }
 
-// exportRecords passes the records from the table of older schemas to the log.
+// exportRecords passes the records in the table of older schemas to the log.
 func (c *connection) exportRecords() ([]Segment, error) {
 	total, err := c.link.number("SELECT count(*) FROM record")
 	if err != nil || c.export == nil {

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Place is the position of the last step of the log that is folded into the database.
+// Place is the position of the log's last step that is folded into the database.
 type Place struct {
-	ID      string   // id of the database
+	ID      string   // ID of the database
 	Step    uint64   // last folded step
 	Hash    [32]byte // hash of that step
-	Segment uint64   // segment that contains the end of the step, named by the step before its first one
+	Segment uint64   // segment that contains the end of the step, identified by the step before the segment
 	Offset  int64    // end of the step in the segment
 }
 
 // insertPlace writes the initial place of a database that is new or was just converted to this
-// schema. It is the end of the given number of segments with older records.
+// schema: the end of the given number of segments with older records.
 func insertPlace(l *link, segments int) error {
 	_, err := l.exec("INSERT INTO place (one, id, step, hash, segment, offset) VALUES (1, ?, ?, zeroblob(32), ?, 0)",
 		strings.ToLower(rand.Text()), int64(segments), int64(segments))

@@ -6,10 +6,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Reading is a read transaction: all reads see the same state.
+// Reading is a read transaction: all its reads see the same state.
 type Reading struct{ link *link }
 
-// Read runs f in one transaction. The Reading is valid only until f returns.
+// Read runs f in a transaction. The Reading is valid only until f returns.
 func (c *Checkpoint) Read(f func(r Reading) error) error {
 	if err := c.reader.use(func(l *link) error { return f(Reading{l}) }); err != nil {
 		return fmt.Errorf("reading from the state database: %w", err)
@@ -51,13 +51,12 @@ func (r Reading) Part(id backend.PartID) (p backend.Part, err error) {
 	return p, err
 }
 
-// Version reads the version of a part; 0: the part does not exist.
+// Version reads a part's version, or returns 0 if the part does not exist.
 func (r Reading) Version(id backend.PartID) (int64, error) {
 	return r.link.number("SELECT version FROM part WHERE scope = ? AND name = ?", string(id.Scope), id.Name)
 }
 
-// Parts reads the parts of a scope whose data contains the text, without their values, the oldest
-// first.
+// Parts reads the scope's parts whose data contains the text, without their values, oldest first.
 func (r Reading) Parts(scope backend.Scope, text string) (all []backend.Part, err error) {
 	const parts = "SELECT name, version, changed, data FROM part WHERE scope = ? AND instr(data, ?) > 0 ORDER BY changed, name"
 	err = r.link.rows(parts, []any{string(scope), text}, func(scan func(...any) error) error {
@@ -71,7 +70,7 @@ func (r Reading) Parts(scope backend.Scope, text string) (all []backend.Part, er
 	return all, err
 }
 
-// Stops reads the stops that are in force, by session.
+// Stops reads the stops in force, by session.
 func (r Reading) Stops() (map[string]backend.Stop, error) {
 	all := map[string]backend.Stop{}
 	err := r.link.rows("SELECT session, actor, reason, time FROM stop", nil, func(scan func(...any) error) error {
@@ -85,7 +84,7 @@ func (r Reading) Stops() (map[string]backend.Stop, error) {
 	return all, err
 }
 
-// Heads reads the last record of each chain.
+// Heads reads each chain's last record.
 func (r Reading) Heads() (all []backend.Record, err error) {
 	err = r.link.rows("SELECT writer, seq, hash, time, session, object FROM head", nil, func(scan func(...any) error) error {
 		var h backend.Record
@@ -103,7 +102,7 @@ func (r Reading) Heads() (all []backend.Record, err error) {
 	return all, err
 }
 
-// Removed reads the number of the last removed record of each chain.
+// Removed reads the number of each chain's last removed record.
 func (r Reading) Removed() (map[string]uint64, error) {
 	all := map[string]uint64{}
 	err := r.link.rows("SELECT writer, through FROM removed", nil, func(scan func(...any) error) error {
@@ -116,7 +115,7 @@ func (r Reading) Removed() (map[string]uint64, error) {
 	return all, err
 }
 
-// Segments reads the index of the sealed segments, the oldest first.
+// Segments reads the index of the sealed segments, oldest first.
 func (r Reading) Segments() (all []Segment, err error) {
 	err = r.link.rows("SELECT after, latest FROM segment ORDER BY after", nil, func(scan func(...any) error) error {
 		var after, latest int64

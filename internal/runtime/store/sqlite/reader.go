@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// reader has the connection that reads. Each use is short, because a long read transaction would
+// reader holds the reading connection. Each use is short, because a long read transaction would
 // prevent SQLite from restarting its write-ahead log.
 type reader struct {
 	path     string
 	dialer   dialer
 	explain  func(error) error
-	validate func() (fs.FileInfo, error) // checks the file before it is used: method of the writing connection
+	validate func() (fs.FileInfo, error) // checks the file before each use: a method of the writing connection
 
 	mu     sync.Mutex
 	link   *link // nil: not connected
@@ -22,7 +22,7 @@ type reader struct {
 	closed bool
 }
 
-// use runs f with the connection, in one transaction.
+// use runs f with the connection in a transaction.
 func (r *reader) use(f func(*link) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,13 +16,14 @@ var files embed.FS
 
 var schema = migration.Of(files)
 
-// application marks the file as a database of petrigate: "Ptri".
+// application marks the file as a petrigate database: "Ptri".
 const application = 0x50747269
 
-// minVersion is the oldest SQLite that does not lose data if two connections write and checkpoint.
+// minVersion is the oldest SQLite version that does not lose data if two connections write and
+// checkpoint.
 var minVersion = [3]int{3, 51, 3}
 
-// checkVersion returns an error if the version of SQLite is too old.
+// checkVersion returns an error if the SQLite version is too old.
 func checkVersion(version string) error {
 	var v [3]int
 	for i, s := range strings.SplitN(version, ".", 3) {

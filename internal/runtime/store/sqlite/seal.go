@@ -2,7 +2,7 @@ package sqlite
 
 import "fmt"
 
-// Seal adds sealed segments to the index, and deletes removed segments from it.
+// Seal adds sealed segments to the index and deletes removed segments from it.
 func (c *Checkpoint) Seal(sealed []Segment, removed []uint64) error {
 	err := c.writer.transact(func(l *link) error {
 		for _, after := range removed {
@@ -18,8 +18,8 @@ func (c *Checkpoint) Seal(sealed []Segment, removed []uint64) error {
 	return nil
 }
 
-// Remove marks the records of a chain up to a number as removed. If whole is true, the chain ends
-// there, and its last record is deleted too.
+// Remove marks a chain's records up to the given number as removed. If whole is true, the chain
+// ends there, and Remove deletes its last record too.
 func (c *Checkpoint) Remove(writer string, through uint64, whole bool) error {
 	err := c.writer.transact(func(l *link) error {
 		_, err := l.exec("INSERT INTO removed (writer, through) VALUES (?, ?) ON CONFLICT DO UPDATE SET through = max(through, excluded.through)", writer, int64(through))

@@ -7,15 +7,15 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Segment is a sealed file of the log: it contains only records, and nothing is appended to it any
-// more.
+// Segment is a sealed file of the log. It contains only records and never changes except when
+// records are removed.
 type Segment struct {
-	After  uint64           // the step before its first one
+	After  uint64           // the step before the segment's first step
 	Latest time.Time        // time of the latest record
 	Chains map[string]Range // by writer
 }
 
-// Range is a range of record numbers in a chain, both ends included.
+// Range is an inclusive range of record numbers in a chain.
 type Range struct{ First, Last uint64 }
 
 // An Export writes the records of a database with an older schema, which stored them in a table, to

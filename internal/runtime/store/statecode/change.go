@@ -10,17 +10,16 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Change lists the parts of a state that have moved since the state was last written.
+// Change lists the parts of a state that have changed since the state was last written.
 type Change struct {
-	Nets  []int    // by their index in the policy
-	Calls []uint64 // by their numbers
+	Nets  []int    // by index in the policy
+	Calls []uint64 // by number
 	Spent bool     // a grant was used
 }
 
-// AppendSessionChange appends the changes of a session part since it was written by the same
-// process under the same policy: members of the part, nets by name, and calls by number. Null means
-// that a net is at its start again or that a call has ended. [Merge] applies the changes to the
-// part.
+// AppendSessionChange appends the changes of a session part since the same process wrote it under
+// the same policy: members of the part, nets by name, and calls by number. Null means that a net is
+// back in its initial state or that a call has ended. [Merge] applies the changes to the part.
 func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Processes, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p))
@@ -75,11 +74,11 @@ func (e *encoder) changedNets(s *gate.State, change *Change) {
 	e.flag("}", len(change.Nets) > 0)
 }
 
-// order is the order of the members of a part. Unknown members follow them, before the nets and the
+// order is the order of a part's members. Unknown members follow them, before the nets and the
 // calls.
 var order = []string{"v", "policy", "principal", "since", "owner", "writer", "ended", "about", "last", "spent", "would"}
 
-// defaults are the values of members that are not written.
+// defaults contains the values of members that are not written.
 var defaults = map[string]string{"ended": "false", "last": "0", "would": "[0,0]"}
 
 var errMerge = errors.New("a state change is damaged")
@@ -101,9 +100,9 @@ func Merge(part []byte, changes [][]byte) ([]byte, error) {
 // merged is a decoded part.
 type merged struct {
 	top   map[string][]byte
-	keys  []string // keys of top that are not in order
+	keys  []string // keys of top that order lacks
 	nets  map[string][]byte
-	names []string // names of nets in their order
+	names []string // net names in their order
 	calls map[uint64][]byte
 }
 

@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// fingerprintDigits is the number of hex digits of a fingerprint that are written: 128 bits.
+// fingerprintDigits is the number of a fingerprint's hex digits that are written: 128 bits.
 const fingerprintDigits = 32
 
-// Codec encodes and decodes the states of one policy. After a call of Reset, if any, it is
-// immutable and safe for concurrent use.
+// Codec encodes and decodes the states of a policy. After Reset, if called, it is immutable and
+// safe for concurrent use.
 type Codec struct {
 	policy      *gate.Policy
 	active      []string
@@ -24,7 +24,7 @@ type Codec struct {
 	byName      map[string]int
 }
 
-// New returns the codec for states of p. The named nets are active, or all nets if the slice is
+// New returns a codec for states of p. Only the nets in active are active, or all nets if it is
 // nil.
 func New(p *gate.Policy, active []string) *Codec {
 	c := &Codec{policy: p, active: active, start: p.NewState(active), fingerprint: p.Fingerprint()[:fingerprintDigits], byName: map[string]int{}}
@@ -36,14 +36,14 @@ func New(p *gate.Policy, active []string) *Codec {
 	return c
 }
 
-// Reset makes the codec replace the states of these nets by their initial states if they were
-// written under another policy and differ. Reset must be called before the codec is used.
+// Reset makes the codec replace the states of the given nets with their initial states if they were
+// written under another policy and differ. It must be called before the codec is used.
 func (c *Codec) Reset(nets []string) { c.reset = nets }
 
-// Policy returns the policy of the states.
+// Policy returns the states' policy.
 func (c *Codec) Policy() *gate.Policy { return c.policy }
 
-// net has precomputed parts of the encoding of a net.
+// net holds precomputed parts of a net's encoding.
 type net struct {
 	name        string
 	scope       gate.Scope
@@ -94,34 +94,34 @@ func newNet(info gate.NetInfo, id gate.NetID, start *gate.NetData) net {
 	return n
 }
 
-// Info holds the facts about a session that are stored beside the state of its nets.
+// Info holds the facts about a session that are stored beside its nets' state.
 type Info struct {
 	Principal string
 	Since     time.Time
 	Owner     uint64 // see [gate.State.Owners]; 0: none
-	Writer    string // process of the session; empty: none, the session outlives processes
+	Writer    string // the session's process; empty: none, because the session outlives processes
 	Ended     bool   // the session is kept for its open calls
 	Open      int    // number of open calls; not written, see [ReadInfo]
 	About     string // one JSON object; empty: none
 }
 
-// Row returns the name of the row for one value of the key of a net.
+// Row returns the name of the row for one value of a net's key.
 func (c *Codec) Row(net int, key string) string { return c.nets[net].row + key }
 
-// atStart reports whether the net is in its initial state, so that nothing is written.
+// atStart reports whether the net is in its initial state, which is not written.
 func (n *net) atStart(d *gate.NetData) bool {
 	return d.Active == n.start.Active && d.Values.Len() == 0 && n.unmoved(d) &&
 		(d.Shadow == nil || d.Shadow.Refused+d.Shadow.Asked == 0 && n.unmoved(d.Shadow.Enforced))
 }
 
-// unmoved reports whether nothing has moved in d, ignoring its shadow.
+// unmoved reports whether d is unchanged, ignoring its shadow.
 func (n *net) unmoved(d *gate.NetData) bool {
 	return !d.Stuck && len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Spent == nil && d.Clock == nil &&
 		d.Extras == nil && slices.Equal(d.Marking, n.start.Marking)
 }
 
-// limitNumbers returns the numbers that may differ between limits of the same calls: the initial
-// tokens, the intervals of the clock, and the sum.
+// limitNumbers returns the numbers that may differ between limits on the same calls: the initial
+// tokens, the clock intervals, and the sum.
 func limitNumbers(n *gate.Net) (all []int64) {
 	for _, place := range n.Places {
 		all = append(all, int64(n.Initial[place]))

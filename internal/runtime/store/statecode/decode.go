@@ -38,7 +38,7 @@ func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	}
 }
 
-// checkRows reports rows of nets that the part does not contain as errors.
+// checkRows reports an error if a row belongs to a net that the part lacks.
 func (d *decoder) checkRows(nets []byte, values map[string][]byte) {
 	for row := range values {
 		name, _, ok := cutRow(row)
@@ -49,7 +49,7 @@ func (d *decoder) checkRows(nets []byte, values map[string][]byte) {
 	}
 }
 
-// cutRow splits the name of a row into the net and the value of the key.
+// cutRow splits a row name into the net and the value of its key.
 func cutRow(row string) (net, key string, ok bool) {
 	end := rawjson.Skip([]byte(row), 0)
 	if end < 0 {
@@ -59,7 +59,7 @@ func cutRow(row string) (net, key string, ok bool) {
 	return net, row[end:], ok
 }
 
-// member decodes a member that only a session part has.
+// member decodes a member that only session parts have.
 func (d *decoder) member(key string, value []byte) bool {
 	switch key {
 	case "principal":
@@ -91,7 +91,7 @@ func (d *decoder) member(key string, value []byte) bool {
 	return true
 }
 
-// checkSession checks the members of a session against each other.
+// checkSession checks that the members of a session are consistent.
 func (d *decoder) checkSession() {
 	for number := range d.state.Calls {
 		if number > d.state.Last {
@@ -159,7 +159,7 @@ func (d *decoder) call(value []byte) {
 	d.state.Last = last
 }
 
-// name decodes one of the names of a call.
+// name decodes one of a call's names.
 func (d *decoder) name(where string, value []byte) (n gate.Name) {
 	var parts [3][]byte
 	if d.tuple(where, value, parts[:]) {
@@ -194,7 +194,7 @@ func (d *decoder) waitingNet(where string, o *gate.OpenCall, value []byte) {
 	}
 }
 
-// nets decodes the nets of the part.
+// nets decodes the part's nets.
 func (d *decoder) nets(value []byte, values map[string][]byte) {
 	rows := map[int]map[string][]byte{}
 	for row, value := range values {
@@ -251,9 +251,9 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	d.state.Nets[i] = data
 }
 
-// values decodes the value rows of a net. It clears the state of the net meanwhile: otherwise Apply
-// would drop a value whose state equals the current state of the net, although the two differed
-// when the row was written.
+// values decodes a net's value rows. It clears the net's state meanwhile: otherwise Apply would
+// drop a value whose state equals the net's current state, although the two differed when the row
+// was written.
 func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {
 	n := &d.Codec.nets[i]
 	d.state.Nets[i] = &gate.NetData{}

@@ -1,11 +1,10 @@
-// Package statecode encodes states of the gate as JSON and decodes them, part by part: the part of
-// one session, the part that the sessions of a principal share, and the part that all sessions
-// share. A part is one JSON object, and one row for each value of a key whose state differs from
-// that of the net at large.
+// Package statecode encodes and decodes the gate's states as JSON, in parts: the part of a session,
+// the part that a principal's sessions share, and the part that all sessions share. A part is a
+// JSON object, plus a row for each value of a key whose state differs from the net's general state.
 //
-// Nets, places and transitions are identified by their names. Only nets that have moved are
-// written, so the part of a new session is tiny. Unknown or damaged content is an error that names
-// the part and the net; it is never guessed.
+// Names identify nets, places and transitions. Only nets that have moved are written, so a new
+// session's part is tiny. Unknown or damaged content is an error that contains the part and the
+// net; the package never guesses.
 //
 // A part that was written under another policy is decoded with a codec for the old nets (see
 // Codec.oldCodec) and then converted by [gate.Policy.Adopt]: a net keeps its state if its name, its

@@ -12,13 +12,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxSpent bounds the written numbers of used grants; the last ones are written. An older number
-// belongs to an approval that is used up anyway.
+// maxSpent bounds how many numbers of used grants are written; only the last ones are. An older
+// number belongs to an approval that is used up anyway.
 const maxSpent = 256
 
-// AppendSession appends the part of a session: its own nets, and its open calls with the processes
-// that admitted them. Calls that wait for approval are not written. It fails only if meta data
-// cannot be encoded.
+// AppendSession appends a session's part: its own nets, and its open calls with the processes that
+// admitted them. It does not write calls that wait for approval. It fails only if metadata cannot
+// be encoded.
 func (c *Codec) AppendSession(dst []byte, s *gate.State, i Info, p Processes) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p) + `,"policy":"` + c.fingerprint + `"`)
@@ -40,7 +40,7 @@ func (c *Codec) AppendSession(dst []byte, s *gate.State, i Info, p Processes) ([
 	return append(e.dst, '}'), e.err
 }
 
-// AppendShared appends the shared part of the scope.
+// AppendShared appends the scope's shared part.
 func (c *Codec) AppendShared(dst []byte, s *gate.State, scope gate.Scope) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":1,"policy":"` + c.fingerprint + `"`)
@@ -48,7 +48,7 @@ func (c *Codec) AppendShared(dst []byte, s *gate.State, scope gate.Scope) ([]byt
 	return append(e.dst, '}'), e.err
 }
 
-// AppendValue appends the row for one value of the key of a net.
+// AppendValue appends the row for one value of a net's key.
 func (c *Codec) AppendValue(dst []byte, net int, d *gate.NetData) ([]byte, error) {
 	e := encoder{Codec: c, dst: append(dst, '{')}
 	e.state(&c.nets[net], d)
@@ -114,7 +114,7 @@ func (e *encoder) spent(numbers []uint64) {
 	e.flag("]", len(numbers) > 0)
 }
 
-// nets appends the nets of the scope that have moved.
+// nets appends the scope's nets that have moved.
 func (e *encoder) nets(s *gate.State, scope gate.Scope) {
 	any := false
 	for i := range e.Codec.nets {
@@ -141,7 +141,7 @@ func (e *encoder) net(n *net, d *gate.NetData) {
 	e.text("}")
 }
 
-// state appends the members of a state, except the values of the key.
+// state appends a state's members, except the values of the key.
 func (e *encoder) state(n *net, d *gate.NetData) {
 	if d.Stuck {
 		e.member(`"stuck":true`)
@@ -234,7 +234,7 @@ func (e *encoder) clock(c *gate.Clock) {
 	e.text("]")
 }
 
-// calls appends the open calls, the oldest first.
+// calls appends the open calls, oldest first.
 func (e *encoder) calls(s *gate.State, writer string, p Processes) {
 	if len(s.Calls) == 0 {
 		return
@@ -250,7 +250,7 @@ func (e *encoder) calls(s *gate.State, writer string, p Processes) {
 	e.text("]")
 }
 
-// call appends an open call, and the process that admitted it unless that is empty.
+// call appends an open call, and the process that admitted it unless the name is empty.
 func (e *encoder) call(o *gate.OpenCall, process string) {
 	c := &o.Call
 	e.text(`{"number":`)
@@ -298,8 +298,8 @@ func (e *encoder) call(o *gate.OpenCall, process string) {
 	e.text("}")
 }
 
-// appendTime appends the seconds since 1970, with nine decimal places unless they are zero. The
-// zero time is null.
+// appendTime appends the seconds since 1970, with nine decimal places unless they are zero. It
+// appends null for the zero time.
 func appendTime(dst []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return append(dst, "null"...)

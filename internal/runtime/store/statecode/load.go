@@ -10,24 +10,23 @@ import (
 
 // Loaded is a decoded part.
 type Loaded struct {
-	State *gate.State // the nets of other parts are in their initial states
+	State *gate.State // other parts' nets are in their initial states
 	Info  Info        // of a session part
 
-	// process that admitted each open call of a session, by number; empty: unknown
+	// process that admitted each of a session's open calls, by call number; empty: unknown
 	Processes map[uint64]string
 
-	// For a part that was written under another policy, or while other nets were active: what
-	// happened to its nets, the rows that must be removed, and whether the other rows must be
-	// written again.
+	// For a part that was written under another policy or with other active nets: what happened to
+	// its nets, the rows to remove, and whether the other rows must be written again.
 	Kept          []gate.Kept
 	StaleRows     []string
 	RewriteValues bool
 
-	// the part was written under this policy, while the same nets were active
+	// the part was written under this policy with the same active nets
 	Same bool
 }
 
-// Session decodes the part of a session.
+// Session decodes a session's part.
 func (c *Codec) Session(name string, data []byte, values map[string][]byte) (Loaded, error) {
 	return c.read(fmt.Sprintf("session %q", name), gate.ScopeSession, data, values)
 }
@@ -41,7 +40,7 @@ func (c *Codec) Shared(scope gate.Scope, name string, data []byte, values map[st
 	return c.read(of, scope, data, values)
 }
 
-// ReadInfo decodes the facts that are stored beside the nets of a session, under any policy.
+// ReadInfo decodes the facts that are stored beside a session's nets, under any policy.
 func ReadInfo(name string, data []byte) (Info, error) {
 	i, _, err := ReadOpen(name, data)
 	return i, err
@@ -98,9 +97,9 @@ func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
 	slices.Sort(l.StaleRows)
 }
 
-// oldCodec returns a codec for the policy that a part was written under, limited to three kinds of
-// nets: the nets of c that belong to other parts, the nets that are written in this part, and a
-// placeholder for each written net that c lacks.
+// oldCodec returns a codec for the policy under which a part was written, limited to three kinds of
+// nets: the nets of c that belong to other parts, the nets that this part contains, and a
+// placeholder for each net that this part contains but c lacks.
 func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, error) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		return nil, fmt.Errorf("%s: invalid JSON: %w", of, err)
@@ -116,7 +115,7 @@ func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, erro
 	stored, _ := rawjson.Member(data, "nets")
 	rawjson.Members(stored, func(name, value []byte, _ int) bool {
 		if i, known := c.byName[string(name)]; known && c.nets[i].scope != scope {
-			return true // the net was in this part, and is in another one now
+			return true // the net was in this part and is now in another part
 		}
 		n, same := c.oldNet(string(name), value)
 		if !same {
@@ -141,8 +140,8 @@ func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, erro
 	return in, nil
 }
 
-// oldNet returns the net that was written, if c has it, or has a limit that differs only in its
-// numbers.
+// oldNet returns the net that was written, if c has that net or a limit that differs from it only
+// in its numbers.
 func (c *Codec) oldNet(name string, stored []byte) (gate.Net, bool) {
 	value, _ := rawjson.Member(stored, "print")
 	print, _ := rawjson.String(value)
@@ -157,7 +156,7 @@ func (c *Codec) oldNet(name string, stored []byte) (gate.Net, bool) {
 	return c.oldLimit(limit)
 }
 
-// placeholderNet returns a net for a stored one that does not exist any more.
+// placeholderNet returns a net for a stored net that no longer exists.
 func placeholderNet(stored []byte) gate.Net {
 	n := gate.Net{
 		Places: []string{"moved"}, Labels: &gate.Labels{},

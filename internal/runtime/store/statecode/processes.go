@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Processes names the processes that admitted the open calls of a session.
+// Processes contains the processes that admitted a session's open calls.
 type Processes struct {
-	Own    string            // process of the calls that are not in Others
-	Others map[uint64]string // by the number of the call; empty: unknown
+	Own    string            // process of the calls that Others lacks
+	Others map[uint64]string // by call number; empty: unknown
 }
 
-// processFor returns the process to write with a call: empty if it is unknown or the writer of the
-// session.
+// processFor returns the process to write with a call. It is empty if the process is unknown or is
+// the session's writer.
 func (p Processes) processFor(call uint64, writer string) string {
 	process, known := p.Others[call]
 	if !known {
@@ -26,8 +26,8 @@ func (p Processes) processFor(call uint64, writer string) string {
 	return process
 }
 
-// formVersion returns the form version of a part. A program that knows only form 1 would ignore the
-// processes of calls, so form 2 makes it refuse the part.
+// formVersion returns a part's form version. A program that knows only form 1 would ignore the
+// calls' processes, so form 2 makes it refuse the part.
 func formVersion(s *gate.State, writer string, p Processes) string {
 	for number := range s.Calls {
 		if p.processFor(number, writer) != "" {
@@ -37,10 +37,10 @@ func formVersion(s *gate.State, writer string, p Processes) string {
 	return "1"
 }
 
-// OpenCalls is a text in every part of a session with open calls.
+// OpenCalls is a text that is in the part of every session with open calls.
 const OpenCalls = `,"calls":[{"number":`
 
-// OpenCall is the stored form of an open call.
+// OpenCall is an open call as stored.
 type OpenCall struct {
 	Number  uint64
 	Tool    string
@@ -50,8 +50,8 @@ type OpenCall struct {
 	Process string // process that admitted the call; empty: unknown
 }
 
-// ReadOpen decodes the facts that are stored beside the nets of a session, and its open calls,
-// under any policy.
+// ReadOpen decodes the facts that are stored beside a session's nets, and its open calls, under any
+// policy.
 func ReadOpen(name string, data []byte) (Info, []OpenCall, error) {
 	d := decoder{subject: fmt.Sprintf("session %q", name)}
 	var calls []OpenCall

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// decoder decodes a part into a state. It keeps its first error. Its input must be valid JSON.
+// decoder decodes a part into a state. It keeps its first error. The input must be valid JSON.
 type decoder struct {
 	*Codec
 	subject     string // description of the part for errors
@@ -24,7 +24,8 @@ type decoder struct {
 	processes map[uint64]string // process that admitted each open call
 }
 
-// fail keeps an error about a place in the part, unless there is one already. It returns false.
+// fail stores an error about a place in the part, unless there is an earlier error. It returns
+// false.
 func (d *decoder) fail(where, format string, args ...any) bool {
 	if d.err == nil {
 		d.err = fmt.Errorf("%s: %s: %s", d.subject, where, fmt.Sprintf(format, args...))
@@ -32,7 +33,7 @@ func (d *decoder) fail(where, format string, args ...any) bool {
 	return false
 }
 
-// object decodes an object. each reports whether it knows the key.
+// object decodes an object. The function each reports whether it knows the key.
 func (d *decoder) object(where string, value []byte, each func(key string, value []byte) bool) {
 	whole := rawjson.Members(value, func(key, value []byte, _ int) bool {
 		if !each(string(key), value) {
@@ -55,7 +56,7 @@ func (d *decoder) list(where string, value []byte, each func(value []byte)) {
 	}
 }
 
-// tuple decodes a list whose length is that of into.
+// tuple decodes a list of len(into) elements.
 func (d *decoder) tuple(where string, value []byte, into [][]byte) bool {
 	k := 0
 	d.list(where, value, func(value []byte) {
@@ -94,7 +95,7 @@ func (d *decoder) number(where string, value []byte) uint64 {
 	return n
 }
 
-// count decodes a number of things.
+// count decodes a number that fits into 31 bits.
 func (d *decoder) count(where string, value []byte) int {
 	n := d.number(where, value)
 	if n > 1<<31-1 {

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Proxy stands between a client and a server, breaks connections, and counts round trips.
+// A Proxy sits between a client and a server. It breaks connections and counts round trips.
 type Proxy struct {
 	listener net.Listener
 	config   *pgx.ConnConfig
@@ -21,24 +21,24 @@ type Proxy struct {
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
 	mode  Mode
-	once  bool // mode applies to one message only
+	once  bool // the mode applies to only one message
 	trips int
 	wg    sync.WaitGroup
 }
 
-// Mode is the behavior of a proxy.
+// Mode determines a proxy's behavior.
 type Mode int
 
-// The modes of a proxy.
+// Modes of a proxy.
 const (
 	Pass       Mode = iota
-	Refuse          // closes new connections at once
-	CutRequest      // closes a connection when the client sends something; the request does not arrive
+	Refuse          // closes new connections immediately
+	CutRequest      // closes a connection when the client sends data; the request does not arrive
 	CutAnswer       // closes a connection when the server answers; the request was executed
 	Hold            // drops all data without closing connections
 )
 
-// NewProxy starts a proxy for the server that the DSN names. It ends with the test.
+// NewProxy starts a proxy for the server with the given DSN. The proxy stops when the test ends.
 func NewProxy(t testing.TB, dsn string) *Proxy {
 	t.Helper()
 	c, err := pgx.ParseConfig(dsn)
@@ -89,7 +89,7 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Trips returns the number of round trips so far, on all connections.
+// Trips returns the number of round trips so far on all connections.
 func (p *Proxy) Trips() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,8 @@ func (p *Proxy) accept() {
 	}
 }
 
-// use reports whether the mode is one of the given modes. It resets a mode that applies only once.
+// use reports whether the current mode is one of the given modes. It resets a mode that applies
+// only once.
 func (p *Proxy) use(modes ...Mode) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +152,7 @@ func (p *Proxy) end(conns ...net.Conn) {
 	}
 }
 
-// requests forwards the messages of a client, and counts those that ask for an answer.
+// requests forwards a client's messages and counts those that require an answer.
 func (p *Proxy) requests(client, server net.Conn) {
 	defer p.end(client, server)
 	for first := true; ; first = false {
@@ -176,7 +177,7 @@ func (p *Proxy) requests(client, server net.Conn) {
 	}
 }
 
-// read reads one message. The first message of a connection has no kind.
+// read reads one message. A connection's first message has no kind.
 func read(r io.Reader, first bool) (kind byte, message []byte, err error) {
 	head := make([]byte, 5)
 	if first {

@@ -1,5 +1,5 @@
-// Package postgrestest provides real PostgreSQL databases for tests: schemas of a running server,
-// servers that a test may stop, and a proxy that breaks connections.
+// Package postgrestest provides real PostgreSQL databases for tests: schemas on a running server,
+// servers that a test can stop, and a proxy that breaks connections.
 package postgrestest
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Variable is the environment variable with the DSN of the server that tests may use.
+// Variable is the environment variable with the DSN of the server that tests can use.
 const Variable = "PETRIGATE_TEST_POSTGRES"
 
-// Schema returns a DSN for an empty schema of the server. The schema is dropped when the test ends.
-// Without a server the test is skipped.
+// Schema returns a DSN for an empty schema on the server, which is dropped when the test ends. It
+// skips the test if there is no server.
 func Schema(t testing.TB) string {
 	t.Helper()
 	dsn := os.Getenv(Variable)
@@ -28,7 +28,7 @@ func Schema(t testing.TB) string {
 	return SchemaOf(t, dsn)
 }
 
-// SchemaOf is like [Schema] for the server that the DSN names.
+// SchemaOf is like [Schema] for the server with the given DSN.
 func SchemaOf(t testing.TB, dsn string) string {
 	t.Helper()
 	name := "petrigate_test_" + strings.ToLower(rand.Text())
@@ -41,7 +41,7 @@ func SchemaOf(t testing.TB, dsn string) string {
 	return format(c, c.Host, c.Port, name)
 }
 
-// format returns the URL for the database of c, with another host and search_path.
+// format returns a URL for c's database with the given host and search_path.
 func format(c *pgx.ConnConfig, host string, port uint16, schema string) string {
 	q := url.Values{"host": {host}, "port": {fmt.Sprint(port)}}
 	if c.TLSConfig == nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A Server is a PostgreSQL server of one test.
+// A Server is a PostgreSQL server for a single test.
 type Server struct {
 	t    testing.TB
 	bin  string
@@ -20,7 +20,7 @@ type Server struct {
 	as   []string // command prefix to run as an unprivileged user
 }
 
-// Start starts a server that is removed when the test ends. The test is skipped if [Variable] is
+// Start starts a server, which is removed when the test ends. It skips the test if [Variable] is
 // not set or the server programs are not installed.
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
@@ -87,14 +87,14 @@ func (s *Server) command(line ...string) {
 	}
 }
 
-// Start starts the server again after Stop.
+// Start restarts the server after Stop.
 func (s *Server) Start() {
 	s.t.Helper()
 	s.command(s.program("pg_ctl", "-D", s.dir+"/data", "-l", s.dir+"/log", "-w", "start")...)
 }
 
 // Stop stops the server. The mode is fast, or immediate, which is a crash. Stop does nothing if the
-// server is stopped.
+// server is already stopped.
 func (s *Server) Stop(mode string) {
 	s.t.Helper()
 	if _, err := os.Stat(s.dir + "/data/postmaster.pid"); err == nil {
@@ -102,7 +102,7 @@ func (s *Server) Stop(mode string) {
 	}
 }
 
-// DSN returns the DSN of the server.
+// DSN returns the server's DSN.
 func (s *Server) DSN() string {
 	return fmt.Sprintf("host=%s port=%d user=petrigate dbname=postgres", s.dir, s.port)
 }
@@ -113,7 +113,7 @@ func (s *Server) Run(sql string) {
 	Run(s.t, s.DSN(), sql)
 }
 
-// Copy copies the data of the server. It stops the server meanwhile.
+// Copy copies the server's data. It stops the server meanwhile.
 func (s *Server) Copy() {
 	s.t.Helper()
 	s.Stop("fast")
@@ -121,7 +121,7 @@ func (s *Server) Copy() {
 	s.Start()
 }
 
-// Restore exchanges the data and the copy.
+// Restore swaps the data and the copy.
 func (s *Server) Restore() {
 	s.t.Helper()
 	s.Stop("fast")
