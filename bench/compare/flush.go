@@ -12,7 +12,7 @@ import (
 
 const (
 	flushes   = 200             // number of appends, each followed by a flush
-	flushTime = 2 * time.Second // time after which no further append is started, for slow disks
+	flushTime = 2 * time.Second // time limit for starting appends, for slow disks
 	flushSize = 1600            // bytes per append, the size of a decision record
 
 	// Between two flushes, as many bytes are written without a flush as an outcome record has, and

@@ -104,7 +104,7 @@ func writeSamples(file string, samples []sample) error {
 	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
-// failures describes those samples in which the target or a call failed.
+// failures describes the samples that had a failed target or call.
 func failures(samples []sample) (bad []string) {
 	for _, s := range samples {
 		switch at := fmt.Sprintf("%s, %s, round %d", s.Scenario, s.Target, s.Round+1); {

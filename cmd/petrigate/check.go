@@ -116,7 +116,7 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // with --live, these other findings are already errors
 }
 
-// agents returns the agents whose built-in tools are to be checked. It reads the agents' files only
+// agents returns the agents whose built-in tools must be checked. It reads the agents' files only
 // with --live.
 func (f checkFlags) agents(ctx context.Context, s stdio, c *config.Config) []string {
 	if d, err := (&deskFlags{}).desk(ctx, s); err == nil && f.live {

@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// denyTools names the flag by which scripts accept that built-in agent tools will be refused.
+// denyTools names the flag that lets scripts accept that built-in agent tools will be refused.
 const denyTools = "deny-tools"
 
 // acceptDenied warns if the configuration, once enforced, would refuse built-in agent tools that no
 // rule names. It returns nil only if there is nothing to warn about, accepted is set, or the person
-// agrees. ask is nil if there is no person to ask.
+// agrees. ask is nil if no person can be asked.
 func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted bool, ask func(string) (bool, error)) error {
 	denied := check.Denied(c, agents)
 	if len(denied) == 0 {
@@ -36,8 +36,8 @@ func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted boo
 }
 
 // hookedAgents returns the agents whose built-in tools the configuration controls, as far as this
-// machine can tell. These are the agents for which this user has installed petrigate as a hook. If
-// there are none, they are the agents that may connect over the network.
+// machine can tell. These are the agents that run petrigate as a hook for this user. If there are
+// none, they are the agents that may connect over the network.
 func hookedAgents(d *takeover.Driver, c *config.Config) []string {
 	if agents, _ := d.HookedAgents(); len(agents) > 0 {
 		return agents

@@ -15,7 +15,7 @@ type hangUps struct {
 	received chan struct{}
 }
 
-// A signalError is the cause with which a signal cancels a context.
+// A signalError is the cause of a context that a signal has canceled.
 type signalError struct{ os.Signal }
 
 // Error names the signal.

@@ -55,7 +55,7 @@ type glue struct {
 // A question is an approval request that the channel shows.
 type question struct {
 	message
-	posted string // timestamp by which Slack identifies the message
+	posted string // timestamp that identifies the message in Slack
 }
 
 // A message holds those parts of an approval request that Slack needs.

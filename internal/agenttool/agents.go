@@ -30,9 +30,9 @@ type Agent struct {
 	ShortPrefix bool // whether MCP tools are named mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
 }
 
-// agents lists the known agents in the order in which messages mention them. Agents without
-// TakesScript ignore a script changed by a hook or treat it as permission. Codex accepts a changed
-// script only together with "allow"; VS Code and Cursor have not been tested.
+// agents lists the known agents in the order used by messages. Agents without TakesScript ignore a
+// script changed by a hook or treat it as permission. Codex accepts a changed script only together
+// with "allow"; VS Code and Cursor have not been tested.
 var agents = []Agent{
 	{
 		Name: "claude-code", Client: "claude-code", Title: "Claude Code", TakesScript: true,

@@ -105,7 +105,7 @@ func checkFollows(known, bases []Seen) error {
 	return nil
 }
 
-// load reads the recorded versions. If the file does not exist, there are none. Content that Record
+// load reads the recorded versions. It returns none if the file does not exist. Content that Record
 // would not write is an error, because treating it as empty would allow all versions to be rolled
 // back.
 func load(path string) ([]Seen, error) {

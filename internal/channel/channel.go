@@ -52,8 +52,7 @@ func Find(name string) (Channel, bool) {
 	return all[i], true
 }
 
-// Names returns the names of the channels for which keep returns true. If keep is nil, it returns
-// all names.
+// Names returns the names of the channels that keep selects. If keep is nil, it returns all names.
 func Names(keep func(Channel) bool) (names []string) {
 	for _, c := range all {
 		if keep == nil || keep(c) {

@@ -2,7 +2,7 @@ package clientcfg
 
 import "time"
 
-// A dialect describes the syntax in which a client lists its servers, apart from the names of keys.
+// A dialect describes the syntax of a client's list of servers, apart from the names of keys.
 type dialect struct {
 	unit      func(n float64) time.Duration // converts a timeout
 	variables *variables                    // syntax of variable references; nil: the client replaces none

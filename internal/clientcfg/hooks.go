@@ -334,7 +334,7 @@ func (h Hooks) CanClose(s System) bool { return h.failClosed.Key != "" || h.shel
 // ClosesAll reports whether the agent itself refuses a call if its hook fails for any reason.
 func (h Hooks) ClosesAll() bool { return h.failClosed.Key != "" }
 
-// Missing returns the events for which no hook is installed.
+// Missing returns the events without an installed hook.
 func (h Hooks) Missing(there []Hook) (names []string) {
 	for _, e := range h.events {
 		if !slices.ContainsFunc(there, func(t Hook) bool { return t.Event == e.name }) {

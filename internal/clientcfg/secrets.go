@@ -57,8 +57,7 @@ var (
 	option = regexp.MustCompile(`^--?[A-Za-z][\w-]*$`)
 )
 
-// valueKeys are the keys of mappings, such as variables or headers, in which every value may be
-// secret.
+// valueKeys are the keys of mappings, such as variables or headers, whose values may all be secret.
 var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"}
 
 // nameKeys are keys whose values are not secret, because they are names of variables.
@@ -137,7 +136,7 @@ func isPlace(text string) bool {
 	return placeValue.MatchString(text) && !randomPart.MatchString(text) && len(secretsWithin(text)) == 0
 }
 
-// written returns a string or number in the form in which the file contains it.
+// written returns a string or number in the form used by the file.
 func written(v any) (text string, ok bool) {
 	if n, is := v.(json.Number); is {
 		return n.String(), true

@@ -17,8 +17,8 @@ type Server struct {
 	Native bool
 	// Dropped lists the keys that have no meaning outside the client.
 	Dropped []string
-	// Literal names those variables, headers and arguments that literally contain what is probably
-	// a secret.
+	// Literal names those variables, headers and arguments that literally contain a probable
+	// secret.
 	Literal []string
 	// Left lists the entry's restrictions that petrigate cannot configure for a server.
 	Left []Safeguard

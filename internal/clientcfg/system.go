@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A System is the machine and the user to whom the files belong.
+// A System is the machine and the user that own the files.
 type System struct {
 	OS   string // a value of runtime.GOOS; all except "darwin" and "windows" are treated like Linux
 	Home string
@@ -26,7 +26,7 @@ func (s System) env(name string) string {
 	return value
 }
 
-// settings returns the directory in which desktop programs keep their settings.
+// settings returns the directory where desktop programs keep their settings.
 func (s System) settings() string {
 	switch s.OS {
 	case "darwin":

@@ -119,8 +119,7 @@ func (l List) Of(s Severity) List {
 	return of
 }
 
-// Coded returns a copy of the list in which the problems without a code have the given severity and
-// code.
+// Coded returns a copy of the list. It gives problems without a code the given severity and code.
 func (l List) Coded(s Severity, code string) List {
 	l = slices.Clone(l)
 	for i := range l {
@@ -131,8 +130,7 @@ func (l List) Coded(s Severity, code string) List {
 	return l
 }
 
-// Sort groups the problems by file, in the order in which the files first occur, and sorts each
-// group by position.
+// Sort groups the problems by file, in order of first occurrence, and sorts each group by position.
 func (l List) Sort() {
 	files := map[string]int{}
 	for _, p := range l {

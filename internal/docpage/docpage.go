@@ -21,7 +21,7 @@ import (
 // A Block is a code block on a page.
 type Block struct {
 	Page string // path of the page in the repository
-	Line int    // line on which the content begins, counted from 1
+	Line int    // first line of the content, counted from 1
 	Kind string // info string of the fence, or "indented" for a block without a fence
 	Text string // content without indentation
 

@@ -40,8 +40,7 @@ func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection)
 	return nil
 }
 
-// unansweredURL checks whether a proxy listens at the URLs by which a client is connected to
-// petrigate.
+// unansweredURL checks whether a proxy listens at the URLs that connect a client to petrigate.
 func unansweredURL(ctx context.Context, c takeover.Inspection) (all []Finding) {
 	for _, e := range c.Entries {
 		if at := refusingAddress(ctx, e.URL); e.Own && at != "" {

@@ -147,7 +147,7 @@ func elements(list []byte) (all [][]byte) {
 	return all
 }
 
-// sameScalar reports whether two scalars are equal. It compares numbers as they are written,
+// sameScalar reports whether two scalars are equal. It compares numbers in their written form,
 // because the proxy forwards them in that form.
 func sameScalar(was, is []byte) bool {
 	if rawjson.Kind(is) != '"' {
@@ -169,7 +169,7 @@ func (d *comparer) add(path string, keys []string, was, is []byte) {
 // hides reports whether the value below the given keys is masked as a whole.
 func (d *comparer) hides(keys []string) bool { return rawjson.Kind(d.shown(keys, []byte(`{}`))) != '{' }
 
-// shown returns the value below the given keys as it is displayed. It rebuilds the enclosing
+// shown returns the displayed form of the value below the given keys. It rebuilds the enclosing
 // objects, because the mask recognizes a value by its keys.
 func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	if value == nil {

@@ -98,7 +98,7 @@ func parseBracket(text string, at int) (s step, end int, msg string) {
 	return step{index: int(n)}, end, ""
 }
 
-// parseQuoted parses a step of the form ["key"], in which the key is a JSON string.
+// parseQuoted parses a step of the form ["key"], whose key is a JSON string.
 func parseQuoted(text string, at int) (s step, end int, msg string) {
 	d := json.NewDecoder(strings.NewReader(text[at+1:]))
 	var key string

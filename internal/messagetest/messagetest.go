@@ -117,7 +117,7 @@ func Text(t *testing.T, glob string) string {
 // exceptions is the name of the test file that calls [CheckCalls]. Tables ignores this file.
 const exceptions = "messages_test.go"
 
-// Tables returns the string literals in all test files that match glob. It is for packages whose
+// Tables returns the string literals in all test files that match glob. Use it for packages whose
 // tests compare complete messages in tables.
 func Tables(t *testing.T, glob string) string {
 	t.Helper()

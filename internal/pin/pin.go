@@ -25,8 +25,8 @@ const (
 	saltBytes = 16
 	minLength = 6 // minimum number of characters
 
-	maxWrong = 5                // number of wrong PINs within pause after which all PINs are rejected
-	pause    = 10 * time.Minute // period in which wrong PINs are counted, and duration of the rejection
+	maxWrong = 5                // number of wrong PINs within pause that makes Check reject all PINs
+	pause    = 10 * time.Minute // period for counting wrong PINs, and duration of the rejection
 )
 
 // Errors of [PIN.Check].

@@ -89,8 +89,8 @@ func (q Question) At(c *Client) Question {
 	return q
 }
 
-// OperatorSetup returns a setup in which a person at a terminal answers. After hold, a waiting call
-// is parked.
+// OperatorSetup returns a setup where a person at a terminal answers. After hold, a waiting call is
+// parked.
 func OperatorSetup(hold time.Duration) Setup {
 	return Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// A Leg is one of the four ways in which clients reach the gate. A rule that applied to some legs
+// A Leg is one of the four ways for clients to reach the gate. A rule that applied to some legs
 // only would be a security hole, so every test case runs on all of them.
 type Leg struct {
 	Name         string

@@ -11,7 +11,7 @@ import (
 type OlderClient struct {
 	*Site
 	Token  string
-	Where  string // URL to which it posts messages
+	Where  string // URL that accepts its messages
 	Events *bufio.Reader
 	End    context.CancelFunc
 }

@@ -49,13 +49,13 @@ type Site struct {
 	T        *testing.T
 	Proxy    *proxy.Proxy
 	Upstream *testserver.Server
-	Log      *testserver.Log // the upstream's record of executed calls, by which tests judge the proxy
+	Log      *testserver.Log // the upstream's record of executed calls, used to judge the proxy
 	Records  *Memory
 	HTTP     *httptest.Server // serves the proxy
 	Options  proxy.Options
 
 	ClientName string // clientInfo name of the clients
-	bare       bool   // whether there is no proxy
+	bare       bool   // whether the site lacks a proxy
 }
 
 // Token is the default token of clients over HTTP.
@@ -123,7 +123,7 @@ func (s *Site) run(o proxy.Options, idle bool) {
 	}
 }
 
-// complaints receives the log lines in which net/http complains about handlers.
+// complaints receives log lines of net/http that complain about handlers.
 type complaints struct{ t *testing.T }
 
 func (c complaints) Write(p []byte) (int, error) {
@@ -188,7 +188,8 @@ func (s *Site) Executed(tool string, n int) {
 	}
 }
 
-// Eventually waits until ok returns true. It is for states of the proxy that cause no notification.
+// Eventually waits until ok returns true. Use it for states of the proxy that cause no
+// notification.
 func (s *Site) Eventually(what string, ok func() bool) {
 	s.T.Helper()
 	limit := time.NewTimer(Patience)
@@ -243,7 +244,7 @@ func (s *Site) SendLog(data string) {
 	s.Upstream.Notify("notifications/message", `{"level":"info","data":`+data+`}`)
 }
 
-// ExposedName returns the name under which the proxy exposes the tool.
+// ExposedName returns the proxy's exposed name for the tool.
 func ExposedName(t *testing.T, s *Site, canonical string) string {
 	t.Helper()
 	tools, err := s.Proxy.Tools("")

@@ -143,7 +143,7 @@ func (c *checker) str(i int) (end int, escaped bool) {
 	return end, escaped
 }
 
-// manyKeys is the number of keys up to which an object does not need a hash table.
+// manyKeys is the maximum number of keys in an object without a hash table.
 const manyKeys = 16
 
 // A keySet detects duplicate keys in an object. It compares keys directly as long as there are few,

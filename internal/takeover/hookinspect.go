@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A HookInspection describes the file in which an agent's hooks are configured.
+// A HookInspection describes the file that configures an agent's hooks.
 type HookInspection struct {
 	clientcfg.Hooks
 	File     string
@@ -96,5 +96,5 @@ func findHooks(name string) (clientcfg.Hooks, error) {
 	return h, nil
 }
 
-// hooksAt is the path at which all agents' files list their hooks.
+// hooksAt is the path of the hooks in all agents' files.
 var hooksAt = []string{"hooks"}

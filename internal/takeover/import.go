@@ -61,7 +61,7 @@ type ImportedServer struct {
 	fields splice.Object
 }
 
-// configServers is the place at which a configuration lists its servers.
+// configServers is the place where a configuration lists its servers.
 var configServers = splice.Place{Path: []string{"mcpServers"}}
 
 // Plan computes the effects of an import. It does not write anything.
@@ -98,7 +98,7 @@ func (d *Driver) Plan(i Import) (*ImportPlan, error) {
 	return p, p.splice(d, doc)
 }
 
-// open reads the configuration to which the servers will be added.
+// open reads the configuration that the servers will be added to.
 func (p *ImportPlan) open(d *Driver) (*splice.Document, error) {
 	p.path = p.Config
 	real, err := filepath.EvalSymlinks(p.Config)
@@ -287,7 +287,7 @@ func (o output) printResults(p *ImportPlan) {
 	}
 }
 
-// noteExposed warns if other users can read a configuration to which secrets are written.
+// noteExposed warns if other users can read a configuration that receives secrets.
 func (d *Driver) noteExposed(p *ImportPlan) {
 	taken := slices.ContainsFunc(p.Servers, func(t ImportedServer) bool { return t.Result == "taken" && len(t.Secrets) > 0 })
 	info, err := os.Stat(p.path)

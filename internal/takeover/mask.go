@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// show prints the changes to a file as a diff in which secrets are masked.
+// show prints the changes to a file as a diff, with secrets masked.
 func (d *Driver) show(path string, format splice.Format, before, after []byte) error {
 	var secrets []clientcfg.Secret
 	for _, src := range [][]byte{before, after} {

@@ -50,7 +50,7 @@ type records struct{ dir string }
 // records returns the records in the driver's state directory.
 func (d *Driver) records() records { return records{d.State} }
 
-// path returns the path at which the file's record is stored.
+// path returns the path of the file's record.
 func (r records) path(f *file) string {
 	return filepath.Join(r.dir, fmt.Sprintf("connected-%s-%s.json", f.client.Name, digest([]byte(f.target))))
 }
@@ -171,8 +171,7 @@ func (r records) write(f *file, n *record) error {
 	return r.writeFile(r.path(f), src)
 }
 
-// copySource copies a file from which servers were imported to the state directory. It returns the
-// name of the copy.
+// copySource saves a copy of an imported file in the state directory. It returns the copy's name.
 func (r records) copySource(f *file) (string, error) {
 	name := filepath.Join(r.dir, fmt.Sprintf("taken-%s-%s%s", f.client.Name, digest(f.src), filepath.Ext(f.path)))
 	return name, r.writeFile(name, f.src)

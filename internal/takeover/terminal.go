@@ -21,7 +21,7 @@ func AskAt(in io.Reader, out io.Writer) func(question string) (bool, error) {
 	}
 }
 
-// Program returns the path under which clients can run this program.
+// Program returns the path that clients can use to run this program.
 func Program() (string, error) {
 	path, err := os.Executable()
 	if err != nil {

@@ -16,8 +16,8 @@ type conn struct {
 	capabilities map[string]json.RawMessage         // as declared by the client in initialize
 }
 
-// An exchange is the context in which a message is handled: the connection it arrived on, and a
-// function that sends related messages.
+// An exchange is the context for handling a message: the connection it arrived on, and a function
+// that sends related messages.
 type exchange struct {
 	conn   *conn
 	send   func(message []byte)
@@ -79,8 +79,8 @@ func (c *conn) newRequest() (id string, answer chan json.RawMessage) {
 	return id, answer
 }
 
-// deliver passes a client's response to whoever waits for it. It drops responses to unknown
-// requests.
+// deliver passes a client's response to the goroutine that waits for it. It drops responses to
+// unknown requests.
 func (c *conn) deliver(id json.RawMessage, raw []byte) {
 	c.mu.Lock()
 	answer := c.pending[string(id)]

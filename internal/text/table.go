@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 )
 
-// Table writes rows in aligned columns below a header, in which "|" separates the titles. If there
-// are no rows, it writes the text none instead. It escapes all cells.
+// Table writes rows in aligned columns below a header with titles separated by "|". If there are no
+// rows, it writes the text none instead. It escapes all cells.
 func Table(w io.Writer, none, head string, rows [][]string) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(w, none)

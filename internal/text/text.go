@@ -112,8 +112,8 @@ func plain(s string) bool {
 	return true
 }
 
-// EscapeJSON returns equivalent JSON in which the characters that [Escape] escapes are written as
-// JSON escapes. Within JSON, such characters can occur only in strings.
+// EscapeJSON returns equivalent JSON with JSON escapes for the characters that [Escape] escapes.
+// Within JSON, such characters can occur only in strings.
 func EscapeJSON(doc []byte) []byte {
 	if !bytes.ContainsFunc(doc, hiddenInJSON) {
 		return doc

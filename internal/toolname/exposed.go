@@ -26,7 +26,7 @@ func exposable(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// Prefix returns the prefix for the names under which clients see a server's tools. If no prefix is
+// Prefix returns the prefix of the names that clients see for a server's tools. If no prefix is
 // configured, it is derived from the server's name, or empty if the server is the only one.
 func Prefix(server, prefix string, configured, alone bool) string {
 	switch {
@@ -39,8 +39,8 @@ func Prefix(server, prefix string, configured, alone bool) string {
 	}
 }
 
-// Exposed returns the name under which clients see a tool: at most 64 characters of [A-Za-z0-9_-].
-// If this is not simply prefix+name, it contains a hash of the full name, which keeps it unique.
+// Exposed returns the name that clients see for a tool: at most 64 characters of [A-Za-z0-9_-]. If
+// this is not simply prefix+name, it contains a hash of the full name, which keeps it unique.
 func Exposed(prefix, name string) string {
 	full := prefix + name
 	safe := []byte(full)

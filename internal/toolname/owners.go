@@ -2,7 +2,7 @@ package toolname
 
 import "strings"
 
-// An Owner is an upstream with the prefix for the names under which clients see its tools.
+// An Owner is an upstream with the prefix of the names that clients see for its tools.
 type Owner struct{ Upstream, Prefix string }
 
 // Owners lists all configured upstreams. Only the configuration determines which upstream a name

@@ -81,7 +81,7 @@ type count struct {
 	FalseRefusals          int // permitted by the procedure but refused by the gate
 	OtherTask              int // false refusals in tasks that omit conditions of the domain
 	Forbidden, Prevented   int // calls that violated their procedure, and how many of them the gate refused
-	Rendered, NotRendered  int // runs that provided a forbidden service, and runs in which the gate prevented that
+	Rendered, NotRendered  int // runs that provided a forbidden service, and runs that the gate prevented from doing so
 	Unreadable, ErrorCalls int
 }
 

@@ -192,7 +192,7 @@ func (in implied) widen(t *tree) *tree {
 	return wide
 }
 
-// with returns a copy of the domain in which the procedures of one task replace the domain's own.
+// with returns a copy of the domain with its procedures replaced by those of one task.
 func (d domain) with(t *task, in implied) (domain, error) {
 	all, err := t.Graph.procedures()
 	if err != nil {

@@ -23,8 +23,8 @@ func claude(f files) []Line {
 	return f.lists(paths, []Decision{Deny, Ask, Allow}, (*Line).claude)
 }
 
-// lists reads permission files in the format of Claude Code and Cursor, in which each decision has
-// its own list.
+// lists reads permission files in the format of Claude Code and Cursor, where each decision has its
+// own list.
 func (f files) lists(paths []string, decisions []Decision, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {

@@ -72,8 +72,7 @@ func withComment(text []byte, starts []int, least, from int) int {
 	return at
 }
 
-// trimmed moves the end of a run up past empty lines, and past comments for which other returns
-// true.
+// trimmed moves the end of a run up past empty lines, and past comments that satisfy other.
 func trimmed(text []byte, starts []int, from, to int, other func(line string) bool) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])

@@ -44,10 +44,9 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	return now.src, nil
 }
 
-// Drop returns the text of the file without those items for which ours returns true, in all lists
-// in the mapping at the given path. If an item contains a list under the key inner, Drop removes
-// elements from that list instead. It also removes lists that become empty, unless they exist in
-// old.
+// Drop returns the text of the file without the items that satisfy ours, in all lists in the
+// mapping at the given path. If an item contains a list under the key inner, Drop removes elements
+// from that list instead. It also removes lists that become empty, unless they exist in old.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -75,7 +74,7 @@ func (d *Document) Drop(path []string, inner string, old *Document, ours func(an
 	return next.src, nil
 }
 
-// withoutOurs returns the items of a list for which ours returns false.
+// withoutOurs returns the items of a list that do not satisfy ours.
 func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	var left []any
 	for _, v := range list {
@@ -191,7 +190,7 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 	return nil
 }
 
-// dropFrom removes the items for which ours returns true from the lists that want contains.
+// dropFrom removes the items that satisfy ours from the lists that want contains.
 func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map[string][]any, ours func(any) bool) ([]byte, error) {
 	root := b.clone()
 	object, _, err := b.find(&root, path)
@@ -223,8 +222,8 @@ func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map
 	return root.Pack(), nil
 }
 
-// filter removes the items for which ours returns true. If the list had a trailing comma, it has
-// one afterwards; otherwise, it has none.
+// filter removes the items that satisfy ours. If the list had a trailing comma, it has one
+// afterwards; otherwise, it has none.
 func (b *jsonBody) filter(array *hujson.Array, inner string, ours func(any) bool) {
 	n := len(array.Elements)
 	trailing := n > 0 && array.Elements[n-1].AfterExtra != nil

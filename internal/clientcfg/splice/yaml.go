@@ -15,8 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A yamlBody is YAML in which each mapping has one line per key. The root is nil if the file is
-// empty.
+// A yamlBody is YAML whose mappings have one line per key. The root is nil if the file is empty.
 type yamlBody struct {
 	name string
 	text []byte

@@ -115,8 +115,8 @@ func (b *activityBody) With(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
 
-// Since returns the time from which the listed rows are complete. If older rows exist, that is the
-// time of the oldest row; otherwise, the time when the journal began.
+// Since returns the start of the period that the rows cover completely. If older rows exist, that
+// is the time of the oldest row; otherwise, the time when the journal began.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {
 		return b.Stands.First

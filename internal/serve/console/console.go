@@ -57,7 +57,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.
 // A Way finds the calls that must succeed before the proxy would allow the refused call.
 type Way func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut
 
-// A WayOut is the shortest sequence of calls after which a refused call is allowed.
+// A WayOut is the shortest sequence of calls that unlocks a refused call.
 type WayOut struct {
 	Calls    []string // calls that must succeed, in order
 	Sentence string   // the sequence in words, or why no sequence exists; empty if unknown

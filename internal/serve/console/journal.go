@@ -23,7 +23,7 @@ const (
 	pastTime    = 20 * time.Second // timeout for reading earlier records
 
 	othersInterval  = 2 * time.Second // interval for reading records of other processes from a database
-	othersAfterView = time.Minute     // time after the last page view at which such reading pauses
+	othersAfterView = time.Minute     // how long such reading continues after the last page view
 	othersTime      = 2 * time.Second // timeout for reading them
 	othersRecords   = maxRows         // maximum number of records per process in one read
 )

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// A rebuilder reconstructs net states by replaying earlier records. It starts over at each record
-// before which the state is uncertain: after a gap, when the policy changes, and when a net is
-// switched on or off.
+// A rebuilder reconstructs net states by replaying earlier records. It starts over wherever the
+// preceding state is uncertain: after a gap, when the policy changes, and when a net is switched on
+// or off.
 type rebuilder struct {
 	policy  *gate.Policy
 	active  []string // names of the nets that are active now; nil if all are

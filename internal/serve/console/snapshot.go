@@ -119,8 +119,8 @@ type pastRows struct {
 	Gap          string    // why the steps before this page are unknown
 }
 
-// stepsAround returns the steps around the displayed one. It skips steps after which the net's
-// state is unknown.
+// stepsAround returns the steps around the displayed one. It skips steps that leave the net's state
+// unknown.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {

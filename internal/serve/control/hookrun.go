@@ -18,7 +18,7 @@ type HookRun struct {
 	Dir     string // directory that contains the sockets
 	Agent   string
 	Session string   // session name that overrides the one in the event; empty: use the event's
-	Servers []string // names under which the agent lists the proxy among its MCP servers; nil: petrigate
+	Servers []string // the agent's names for the proxy among its MCP servers; nil: petrigate
 	Config  string   // configuration file of the proxy to ask; empty: any running proxy
 	In      io.Reader
 	Out     io.Writer // read by the agent

@@ -33,8 +33,8 @@ func Elsewhere(c *config.Config) bool {
 	return c.State.Driver == "postgres" || variable(c.State.Path) || variable(c.Audit.File)
 }
 
-// errTextOnly returns an error if the configuration was parsed only as text, in which case nothing
-// that it names may be opened.
+// errTextOnly returns an error if the configuration was parsed only as text, because nothing that
+// it names may then be opened.
 func errTextOnly(c *config.Config) error {
 	if !c.TextOnly {
 		return nil

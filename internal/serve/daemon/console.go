@@ -70,7 +70,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 }
 
 // approvalPage returns the address of the page for an approval, without a login code. It returns ""
-// if there is no console.
+// if the console is disabled.
 func (s *consoleServer) approvalPage(id string) string {
 	address, _, err := s.listen()
 	if err != nil {

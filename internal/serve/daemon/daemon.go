@@ -79,7 +79,7 @@ type Daemon struct {
 	begun      atomic.Bool
 	monitor    *monitor
 	channels   channels          // announce approval requests
-	narrator   *narrate.Narrator // nil if there is no narration
+	narrator   *narrate.Narrator // nil if narration is off
 	processors *processors       // nil if GOMAXPROCS must not change
 	reloads    reloads
 	triggers   *reloadTriggers

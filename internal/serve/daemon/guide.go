@@ -16,7 +16,7 @@ type guide struct {
 	finder atomic.Pointer[remedyFinder] // finder for the most recently used policy; nil at first
 }
 
-// way returns the shortest sequence of calls after which c is allowed.
+// way returns the shortest sequence of calls that unlocks c.
 func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut {
 	f := g.finder.Load()
 	if f == nil || f.policy != s.Policy() {

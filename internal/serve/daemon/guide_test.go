@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// chain returns a policy in which each of the given calls requires the previous one.
+// chain returns a policy where each of the given calls requires the previous one.
 func chain(t *testing.T, calls ...string) *gate.Policy {
 	t.Helper()
 	n := gate.Net{Name: "chain", Places: []string{"0"}, Initial: map[string]int{"0": 1}}

@@ -200,7 +200,7 @@ func (s *limitListener) release(from netip.Addr) {
 	}
 }
 
-// limitKey returns the address under which connections from a are counted. For IPv6 it is the /64
+// limitKey returns the key for counting connections from a: its address. For IPv6 it is the /64
 // network, which one customer usually owns. For this machine, which has no limit per address, it is
 // the zero Addr.
 func limitKey(a net.Addr) netip.Addr {

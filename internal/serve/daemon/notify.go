@@ -7,7 +7,7 @@ import (
 )
 
 // notifyReady tells systemd that clients can connect. It does nothing unless the service unit has
-// Type=notify, in which case NOTIFY_SOCKET names the socket.
+// Type=notify; NOTIFY_SOCKET then names the socket.
 func notifyReady() error {
 	socket := os.Getenv("NOTIFY_SOCKET")
 	if socket == "" {

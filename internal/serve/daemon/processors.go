@@ -13,7 +13,7 @@ import (
 
 // processors limits the Go scheduler to one processor while calls arrive one at a time, and lets it
 // use all processors while several calls are in flight. Whenever a goroutine becomes ready, the
-// scheduler wakes a thread to look for more work, but with one call in flight there is none. On a
+// scheduler wakes a thread to look for more work, but with one call in flight it finds none. On a
 // machine with two processors, that thread delays the client or the server and makes calls over
 // HTTP 10 % slower. A nil *processors changes nothing.
 type processors struct {

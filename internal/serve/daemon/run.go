@@ -90,7 +90,7 @@ func (d *Daemon) start() {
 	d.reloads.startReview(d)
 }
 
-// setAddress stores the address at which clients can connect.
+// setAddress stores the address where clients can connect.
 func (d *Daemon) setAddress(where string) { d.listen.Store(&where) }
 
 // serveStdio serves a single client over stdio. It returns nil when the client disconnects.
@@ -228,7 +228,7 @@ func accessOf(l config.Listen, listener net.Listener, made func(token, path stri
 	return a, nil
 }
 
-// endpointURL returns the URL at which clients on this machine reach the MCP endpoint.
+// endpointURL returns the URL of the MCP endpoint for clients on this machine.
 func endpointURL(l config.Listen, listener net.Listener) string {
 	scheme := "http"
 	if l.TLS != nil {

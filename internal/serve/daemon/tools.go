@@ -45,7 +45,7 @@ type Listing struct {
 	Servers    int
 	Unanswered []Unanswered
 	Upstreams  []operator.UpstreamStatus
-	Began      time.Time // time at which the servers were started
+	Began      time.Time // time when the servers were started
 	LeftOut    []string
 	Warnings   []string
 	Crowded    string // warning about too many tools, if Warnings contains it

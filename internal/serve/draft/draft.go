@@ -98,7 +98,7 @@ func (d *Desk) Close() {
 	<-idle
 }
 
-// begin registers work for which Close must wait. It returns false if Close was called.
+// begin registers work that Close must wait for. It returns false if Close was called.
 func (d *Desk) begin() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

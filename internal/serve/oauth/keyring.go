@@ -10,7 +10,7 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// service is the service name under which petrigate stores its keyring entries.
+// service is the service name of petrigate's keyring entries.
 const service = "petrigate"
 
 // keyringTimeout limits the wait for the keyring, because a locked keyring may prompt a person who

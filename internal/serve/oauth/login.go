@@ -27,7 +27,7 @@ type LoginOptions struct {
 	Open func(address string) error
 
 	// Typed yields the lines that the user types during the login. If the browser runs on another
-	// machine, the user types the address at which the browser ended up. Reject is called with the
+	// machine, the user types the address where the browser ended up. Reject is called with the
 	// reason if a line is not that address. If Typed is nil, nothing can be typed.
 	Typed  iter.Seq[string]
 	Reject func(why error)

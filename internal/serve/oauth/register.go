@@ -58,7 +58,7 @@ func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex
 	return nil
 }
 
-// method returns the method by which a client with a secret authenticates. It chooses one that the
+// method returns the authentication method of a client with a secret. It chooses one that the
 // authorization server supports.
 func method(meta *oauthex.AuthServerMeta) string {
 	methods := meta.TokenEndpointAuthMethodsSupported

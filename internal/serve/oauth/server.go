@@ -34,8 +34,8 @@ func (s Server) String() string { return s.Name }
 // GoString returns a text that contains only the server's name.
 func (s Server) GoString() string { return "oauth.Server(" + s.Name + ")" }
 
-// key returns the key under which the grant for s is stored. The key depends on the address,
-// because a server with the same name but a different address must not receive the tokens.
+// key returns the storage key of the grant for s. The key depends on the address, because a server
+// with the same name but a different address must not receive the tokens.
 func (s Server) key() string {
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.URL))
 	plain := strings.Map(func(r rune) rune {

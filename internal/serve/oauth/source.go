@@ -59,7 +59,7 @@ func NewSource(s Server, store *Store, o Options) *Source {
 }
 
 // Authorization returns the Authorization header to send with the next request to the server. It
-// returns "" if there is no token. It refreshes a token that is about to expire.
+// returns "" if no token exists. It refreshes a token that is about to expire.
 func (s *Source) Authorization(ctx context.Context) (string, error) {
 	g := s.current.Load()
 	if g == nil && s.server.Grant != ClientCredentials && s.storeChanged() {

@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// Places in which a store can keep grants.
+// Places where a store can keep grants.
 const (
 	Auto    = "auto"    // the keyring if available, otherwise a file
 	Keyring = "keyring" // the system's keyring

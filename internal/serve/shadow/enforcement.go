@@ -132,7 +132,7 @@ func shadowNets(r *policy.Result) (all []string) {
 type Options struct {
 	Out, Err io.Writer
 	Yes      bool                                // write without asking
-	Ask      func(question string) (bool, error) // nil if there is no person to ask
+	Ask      func(question string) (bool, error) // nil if no person can be asked
 	Actor    string                              // operator's name for the audit log
 	Runtime  string                              // directory with the sockets of running proxies
 	Reading  func(records int)                   // called with the number of records read so far

@@ -28,7 +28,7 @@ type exporter struct {
 	client  *http.Client
 	log     *slog.Logger
 	metrics *Metrics
-	failing atomic.Bool // whether the log says that the collector fails
+	failing atomic.Bool // whether the collector's failure has been logged
 
 	ending  chan struct{} // closed when failed batches must no longer be retried
 	aborted chan struct{} // closed when requests in progress must be canceled

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// tracesPath is the URL path at which collectors receive traces.
+// tracesPath is the URL path where collectors receive traces.
 const tracesPath = "/v1/traces"
 
 // exportTimeout is the default time limit for a request to the collector.

@@ -84,7 +84,7 @@ func (t *Tracer) Start(ctx context.Context, s admission.Phase, i admission.Info)
 	case admission.PhaseForward:
 		name = spanName(i)
 		options = append(options, trace.WithAttributes(callAttributes(i)...))
-	case admission.PhaseDecide: // the tool may not have been known until now
+	case admission.PhaseDecide: // the tool might not have been known until now
 		call := trace.SpanFromContext(ctx)
 		call.SetName(spanName(i))
 		call.SetAttributes(callAttributes(i)...)

@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Start makes the hook start posting approvals. base is the base URL under which the system and
-// people reach [Hook.Handler].
+// Start makes the hook start posting approvals. base is the base URL of [Hook.Handler] for the
+// system and for people.
 func (h *Hook) Start(base string) {
 	h.base.Store(base)
 	h.work.Go(h.watch)

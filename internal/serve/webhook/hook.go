@@ -101,7 +101,7 @@ func (h *Hook) Close() {
 	h.client.CloseIdleConnections()
 }
 
-// answerURL returns the URL to which the system posts signed answers.
+// answerURL returns the URL for the system's signed answers.
 func (h *Hook) answerURL() string { return h.base.Load().(string) + answerPath }
 
 // Status returns the current state of the hook.

@@ -24,7 +24,7 @@ func (v *Verifier) Answer(err error) (status int, challenge string) {
 	}
 }
 
-// wellKnown is the path at which protected resource metadata is served (RFC 9728).
+// wellKnown is the path of protected resource metadata (RFC 9728).
 const wellKnown = "/.well-known/oauth-protected-resource"
 
 // bearer returns the part of the challenge that all denials have in common.

@@ -7,7 +7,7 @@ type Kind int
 
 // Kinds of denials.
 const (
-	Missing     Kind = iota // there is no token
+	Missing     Kind = iota // the token is missing
 	Invalid                 // the token is invalid
 	Scope                   // the token is valid but lacks a required scope
 	Unavailable             // the token cannot be verified, because the issuer's keys are unavailable

@@ -9,8 +9,8 @@ import "sync"
 // concurrently.
 const Most = 32
 
-// Several is the number of calls in flight from which on further calls are so likely that it pays
-// to wait briefly for them.
+// Several is the minimum number of calls in flight that makes further calls likely enough to wait
+// briefly for them.
 const Several = 5
 
 // A Reading detects where bursts begin and end in the messages from one reader. It is not safe for
@@ -18,7 +18,7 @@ const Several = 5
 type Reading struct {
 	Begin, End func()
 
-	left int // number of messages that may still join the burst; 0 if there is no burst
+	left int // number of messages that may still join the burst; 0 outside of a burst
 }
 
 // Before must be called before each message is handled. more reports whether another message can be

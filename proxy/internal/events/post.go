@@ -37,7 +37,7 @@ type Post struct {
 	log    *log                // events that the client may have missed; nil if the stream cannot be resumed
 }
 
-// PostOptions describes the message to which a [Post] responds.
+// PostOptions describes the message that a [Post] responds to.
 type PostOptions struct {
 	Method string   // the message's method
 	ID     []byte   // the message's ID

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Limits for the messages kept for a session's stream, none of which are answers. The limits are
+// Limits for the messages kept for a session's stream. No such message is an answer. The limits are
 // lower while no stream is open, and for messages that have already been written, because there are
 // many sessions and most never miss a message.
 const (
@@ -28,7 +28,7 @@ type Push struct {
 	news func(message []byte) bool
 
 	mu       sync.Mutex
-	sent     []pushed // already written, but the client may not have received them
+	sent     []pushed // already written, but the client might not have received them
 	waiting  []pushed
 	last     int           // number of the newest event
 	open     int           // number of open GET streams

@@ -12,7 +12,7 @@ import (
 type Caller struct {
 	Principal string
 
-	until time.Time // time at which its streams must end; zero if they need not
+	until time.Time // time when its streams must end; zero if they need not
 	guard *Guard
 }
 

@@ -37,7 +37,7 @@ func New(now func() time.Time, log *slog.Logger) *Lifetime {
 	return l
 }
 
-// Background runs f in a new goroutine, for which Wait waits. If the proxy is shutting down,
+// Background runs f in a new goroutine that Wait waits for. If the proxy is shutting down,
 // Background does not run f and returns false.
 func (l *Lifetime) Background(f func()) bool {
 	l.mu.Lock()

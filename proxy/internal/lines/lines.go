@@ -70,7 +70,7 @@ const maxQueued = 64 << 20
 var errSlowClient = errors.New("the client does not read what is written to it")
 
 const (
-	bigPart  = 32 << 10  // size from which on a part is written without copying it
+	bigPart  = 32 << 10  // minimum size of a part that is written without copying it
 	maxBurst = 256 << 10 // maximum number of bytes held back while more messages are expected
 	maxSpare = 1 << 20   // maximum size of a buffer that is kept for reuse
 	maxNews  = 8 << 20   // number of queued bytes above which notifications are dropped

@@ -86,8 +86,8 @@ func unreadable(object []byte) string {
 	return ""
 }
 
-// Crowded returns a warning if n is a number of tools with which known clients perform worse or
-// refuse some tools. Otherwise it returns "".
+// Crowded returns a warning if known clients perform worse with n tools or refuse some of them.
+// Otherwise it returns "".
 func Crowded(n int) (warning string) {
 	for _, c := range [...]struct {
 		more    int

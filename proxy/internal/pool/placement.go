@@ -13,11 +13,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A server of revision 2025-11-25 can send a request outside of any call, without naming the client
-// that it is for, and the state that it keeps for a client belongs to its whole process. Therefore,
-// a session can have a dedicated connection: a process or an HTTP session of its own. The
-// connection starts with the session's first call to the server and ends with the session. The
-// shared connection continues to be used for lists.
+// A server of revision 2025-11-25 can send a request outside of any call, without naming its
+// client, and the state that it keeps for a client belongs to its whole process. Therefore, a
+// session can have a dedicated connection: a process or an HTTP session of its own. The connection
+// starts with the session's first call to the server and ends with the session. The shared
+// connection continues to be used for lists.
 
 // dedicatedIdle is how long a dedicated connection for clients without sessions may remain unused
 // before it is closed.

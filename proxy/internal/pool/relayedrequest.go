@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A RelayedRequest is a client's request on which the gate does not decide. The request goes to one
-// server unchanged, and so does the answer to the client. Calls, whose outcomes move nets, go
+// A RelayedRequest is a client's request that needs no decision by the gate. The request goes to
+// one server unchanged, and so does the answer to the client. Calls, whose outcomes move nets, go
 // through the pipeline instead.
 type RelayedRequest struct {
 	session.Request
@@ -89,7 +89,7 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	}
 }
 
-// forServer returns the request as it is sent to the server.
+// forServer returns the request in the form sent to the server.
 func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	call, fault := wire.ParseRequest(r.Message)
 	if fault != nil {

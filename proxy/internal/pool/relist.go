@@ -17,7 +17,7 @@ import (
 const AnnounceEvery = 50 * time.Millisecond
 
 // A relisting is the state of the proxy's tools/list requests to one server. The zero value
-// represents a server to which no such request has been sent. mu guards requested.
+// represents a server that has not received such a request. mu guards requested.
 type relisting struct {
 	due       atomic.Bool // whether a listing is pending, so that further notifications make no difference
 	announced atomic.Bool // whether the server has announced a change since the last listing

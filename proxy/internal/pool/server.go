@@ -81,7 +81,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// MarkStarted ends the phase in which [Server.Starting] returns true.
+// MarkStarted makes [Server.Starting] return false from now on.
 func (u *Server) MarkStarted() { u.once.Do(func() { close(u.started) }) }
 
 // Dedicated reports whether the connection serves only one session.
@@ -178,8 +178,7 @@ func (q *queue) Remove(p *QueuePlace) {
 	p.number = 0
 }
 
-// All returns the positions of the requests in the queue, in the order in which the requests were
-// sent.
+// All returns the positions of the requests in the queue, in the order of sending.
 func (q *queue) All() []*QueuePlace {
 	q.mu.Lock()
 	defer q.mu.Unlock()

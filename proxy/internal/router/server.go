@@ -37,7 +37,7 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 
 // ServerRequest handles a server's request (roots/list, sampling/createMessage or
 // elicitation/create) that does not name a client's request. It forwards the request to the only
-// client for which it can be meant. If there are several such clients, it refuses the request.
+// client that it can be meant for. If there are several such clients, it refuses the request.
 func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	if r.Tasks.ServerRequest(u, q) {
 		return
@@ -130,7 +130,7 @@ func (r *Router) ServerListening(u *pool.Server) {
 type batch struct {
 	router *Router
 	server *pool.Server
-	corked *lines.Writer // nil if there is no stdio client
+	corked *lines.Writer // nil without a stdio client
 }
 
 // Batch returns an [upstream.Burst] for the goroutine that reads from u.

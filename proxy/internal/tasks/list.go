@@ -32,8 +32,8 @@ func (s *Tasks) List(q session.Request) ([]byte, error) {
 	return result.Bytes(), nil
 }
 
-// afterCursor returns the index at which the requested page begins. It returns false if the cursor
-// is invalid. A cursor is a call number. Call numbers only increase, so a cursor remains valid when
+// afterCursor returns the index where the requested page begins. It returns false if the cursor is
+// invalid. A cursor is a call number. Call numbers only increase, so a cursor remains valid when
 // tasks are dropped.
 func afterCursor(params []byte, all []*Task) (from int, ok bool) {
 	lit, paged := rawjson.Member(params, "cursor")

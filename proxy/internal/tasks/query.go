@@ -31,7 +31,7 @@ func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...
 	return u.Call(ctx, request)
 }
 
-// unknownTask reports whether the error code indicates that the server may not know the task.
+// unknownTask reports whether the error code indicates that the server might not know the task.
 func unknownTask(failure []byte) bool {
 	code, _ := rawjson.Member(failure, "code")
 	switch string(code) {

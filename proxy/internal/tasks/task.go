@@ -159,8 +159,8 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	return open, first
 }
 
-// stream returns the stream on which the task's client can be reached: that of its tasks/result
-// request or, if there is none, that of its session.
+// stream returns the stream that reaches the task's client: that of its tasks/result request or, if
+// there is none, that of its session.
 func (x *Task) stream() spec.Stream {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -243,5 +243,5 @@ const (
 	usualPoll = 5 * time.Second
 	FastPoll  = 250 * time.Millisecond
 	slowPoll  = time.Minute
-	MaxMisses = 10 // number of consecutive unanswered tasks/get requests after which a task counts as lost
+	MaxMisses = 10 // number of consecutive unanswered tasks/get requests that make a task count as lost
 )

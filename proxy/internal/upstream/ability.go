@@ -5,7 +5,7 @@ import (
 )
 
 // An ability is a client capability that the proxy can forward, with those parts of it that a
-// client may or may not support.
+// client can support or not.
 type ability struct {
 	name  string
 	parts []string

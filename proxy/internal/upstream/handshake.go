@@ -172,8 +172,7 @@ func offers2026(discovered []byte) bool {
 	return offersRevision(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offersRevision reports whether an answer to server/discover lists a revision for which ok returns
-// true.
+// offersRevision reports whether an answer to server/discover lists a revision that satisfies ok.
 func offersRevision(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false

@@ -17,8 +17,8 @@
 // Messages from upstreams may be large, and the proxy needs little of them: [ParseUpstream] parses
 // the envelope and only finds where its values end.
 //
-// A parsed message contains no line break, so its parts can be written to a transport on which a
-// line break ends a message. No function in this package appends a line break.
+// A parsed message contains no line break, so its parts can be written to a transport that ends
+// messages with a line break. No function in this package appends a line break.
 //
 // The main types are [Message] (the envelope), [Call] (params), [Meta] (the _meta of one hop),
 // [Facts] (how a call ended, according to its result) and [Task]. Values are immutable and refer to

@@ -26,7 +26,7 @@ func NewFault(code int, message string) *Fault { return &Fault{Code: code, Messa
 
 func (f *Fault) Error() string { return f.Message }
 
-// Append appends the JSON-RPC error with which the message must be answered.
+// Append appends the JSON-RPC error that answers the message.
 func (f *Fault) Append(dst []byte) []byte {
 	return AppendError(dst, f.ID, f.Code, f.Message, f.Data)
 }

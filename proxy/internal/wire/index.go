@@ -7,7 +7,7 @@ import "github.com/petrigate/petrigate/internal/rawjson"
 type index struct {
 	fields [6]field
 	n      int
-	end    int // end of the last member or of the opening brace; 0 if there is no index
+	end    int // end of the last member or of the opening brace; 0 without an index
 }
 
 // A field is the position of one member. The value is at [at:end]. The previous member, or the

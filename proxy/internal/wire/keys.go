@@ -57,7 +57,7 @@ var (
 	taskKeys = keysOf("taskId", "status", "ttl", "ttlMs", "pollInterval", "pollIntervalMs", "result", "error")
 )
 
-// variantOf returns the known key from which key differs only in case. It returns "" if there is
+// variantOf returns the known key that differs from key only in case. It returns "" if there is
 // none.
 func variantOf(key []byte, known keySet) string {
 	var buf [maxKnown]byte

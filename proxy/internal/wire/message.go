@@ -69,7 +69,7 @@ func Parse(raw []byte, size int) (Message, *Fault) {
 	return m, nil
 }
 
-// small is the size up to which a whole message may be kept in memory for the sake of its ID.
+// small is the maximum size of a message that may be kept in memory for the sake of its ID.
 const small = 4 << 10
 
 // oneLine replaces the line breaks in doc by the byte space. In a checked document, line breaks can

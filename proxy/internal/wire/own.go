@@ -93,7 +93,7 @@ func spellsPrefix(digits []byte) bool {
 // members.
 type scrubber struct {
 	dst, src []byte
-	at       int // offset up to which everything has been copied or dropped
+	at       int // everything before this offset has been copied or dropped
 	dropped  bool
 }
 
@@ -146,8 +146,8 @@ func ownLiteral(lit []byte) bool {
 	return !ok || isOwn([]byte(name)) // an unreadable name could be any name
 }
 
-// leaveOut drops the member from..to together with one adjacent comma. It returns the offset at
-// which copying continues.
+// leaveOut drops the member from..to together with one adjacent comma. It returns the offset where
+// copying continues.
 func (s *scrubber) leaveOut(from, to int) int {
 	s.dst = append(s.dst, s.src[s.at:from]...)
 	s.dropped = true

@@ -109,8 +109,8 @@ func milliseconds(value []byte) (time.Duration, bool) {
 
 const maxTaskTime = 10 * 365 * 24 * time.Hour
 
-// RelatedTask returns the ID of the task to which the _meta of obj, the params or the result of a
-// message, refers. It returns "" if there is none.
+// RelatedTask returns the ID of the task that obj, the params or the result of a message, refers to
+// in its _meta. It returns "" if there is none.
 func RelatedTask(obj []byte) string {
 	lit, _ := rawjson.MemberAt(obj, "_meta", keyRelatedTask, "taskId")
 	id, _ := rawjson.String(lit)

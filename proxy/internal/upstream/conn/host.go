@@ -106,7 +106,7 @@ type Host struct {
 
 	Acked chan int64 // receives the IDs of acknowledged subscriptions; 0 means that the ID is unknown
 
-	Rev func() *rev.Rev // returns the server's revision family, as far as it is known
+	Rev func() *rev.Rev // returns what is known of the server's revision family
 
 	// Renew repeats the handshake on c, because the server no longer knows the session.
 	Renew func(ctx context.Context, c Conn, version string) (*Session, error)

@@ -29,8 +29,8 @@ type ServerRequest struct {
 	over   func() // set by OnOver, guarded by the lock of from; nil if not set
 }
 
-// A Withdrawn is the cause with which a [ServerRequest] ends if the server cancels it. It contains
-// the server's reason, which may be empty.
+// A Withdrawn is the cause of a [ServerRequest.Context] that ends because the server has canceled
+// the request. It contains the server's reason, which may be empty.
 type Withdrawn string
 
 func (w Withdrawn) Error() string { return string(w) }

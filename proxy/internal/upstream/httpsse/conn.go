@@ -191,7 +191,7 @@ func (c *Conn) sendInBackground(data []byte) {
 	c.Host.Work.Go(func() { _ = c.push(c.ctx, data) })
 }
 
-// push posts a message to which there is no answer.
+// push posts a message that gets no answer.
 func (c *Conn) push(ctx context.Context, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, streamable.NotifyTimeout)
 	defer cancel()

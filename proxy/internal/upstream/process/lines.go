@@ -14,7 +14,7 @@ var ErrTooLong = errors.New("a message of the server is too long")
 
 const (
 	lineBuffer = 64 << 10
-	bigLine    = 32 << 10 // length from which on a line is handed over instead of being copied
+	bigLine    = 32 << 10 // minimum length of a line that is handed over instead of being copied
 	maxExpect  = 4 << 20  // maximum length of a line that is expected in advance
 )
 
@@ -44,7 +44,7 @@ type LineReader struct {
 	spare      []byte // buffer of the usual size, kept while buf is a larger one
 	expect     int    // length of the line that was last handed over
 	start, end int    // range of the bytes that were read but not returned yet
-	seen       int    // there is no newline between start and this offset
+	seen       int    // no newline occurs between start and this offset
 	err        error
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/pipe"
 )
 
-// ErrClosed is the cause with which everything ends after Close.
+// ErrClosed is the error of a connection after Close.
 var ErrClosed = errors.New("the connection was closed")
 
 // MaxPending limits the number of bytes that wait for a child that does not read.

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
-// largeBody is the size from which on a body is dropped when its request is canceled.
+// largeBody is the minimum size of a body that is dropped when its request is canceled.
 const largeBody = 64 << 10
 
 // request returns an HTTP request with the given body. The HTTP transport can write a

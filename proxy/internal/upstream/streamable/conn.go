@@ -84,10 +84,10 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 	return c, nil
 }
 
-// Address returns the URL to which requests are sent.
+// Address returns the URL for requests.
 func (c *Conn) Address() string { return *c.address.Load() }
 
-// MoveTo sets the URL to which later requests are sent.
+// MoveTo sets the URL for later requests.
 func (c *Conn) MoveTo(address string) { c.address.Store(&address) }
 
 func NewHTTPClient(secure *tls.Config) *http.Client {

@@ -67,7 +67,7 @@ func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 }
 
 // errorMessage returns the message of a JSON-RPC error, of a response with such an error, or of a
-// web framework's error object. If body is none of these, errorMessage returns body itself.
+// web framework's error object. Otherwise, it returns body itself.
 func errorMessage(body []byte) []byte {
 	if inner, ok := rawjson.Member(body, "error"); ok && rawjson.Kind(inner) == '{' {
 		body = inner

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxStreamFailures is the number of consecutive failures to open the stream after which the
-// connection counts as lost.
+// maxStreamFailures is the number of consecutive failures to open the stream that make the
+// connection count as lost.
 const maxStreamFailures = 3
 
 // Listen keeps the GET stream of a server of revision 2025-11-25 open, provided that the server
@@ -115,7 +115,7 @@ func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (
 	}
 }
 
-// readGetStream handles the stream's events until the stream ends. It returns the position at which
+// readGetStream handles the stream's events until the stream ends. It returns the position where
 // the stream can be resumed, and the delay that the server asks for.
 func (c *Conn) readGetStream(s *conn.Session, response *http.Response) (lastID string, retry time.Duration) {
 	defer response.Body.Close()
