@@ -28,7 +28,7 @@ func (c *Call) refuse(r *admission.Refused) {
 }
 
 // isOver reports whether another process has ended the client's session. stateGone means that the
-// call was refused because the state of its session no longer exists.
+// call was refused because its session's state no longer exists.
 func (c *Call) isOver(stateGone bool) bool {
 	own := c.Client.Session
 	if own.About == nil || own.By != "connection" {
@@ -43,8 +43,8 @@ func (c *Call) isOver(stateGone bool) bool {
 	return errors.Is(err, admission.ErrNoSession) || err == nil && info.Ended
 }
 
-// refuseSession answers like a server that does not know the session (404 over HTTP), because
-// another process has ended it. It reports false if the client's transport has no such answer.
+// refuseSession answers as if the session were unknown (404 over HTTP), because another process has
+// ended it. It reports false if the client's transport has no such answer.
 func (c *Call) refuseSession() bool {
 	s, ok := c.Stream.(interface {
 		Refuse(status int, answer []byte) bool
@@ -73,29 +73,29 @@ func (c *Call) answer(a answer) {
 	c.end(func() { c.AnswerOnly(a) })
 }
 
-// AnswerOnly writes an answer to a request that is not, or no longer, among the open requests of
-// the client. Only the client of a tools/call can read a refusal as a result; other methods get an
-// error.
+// AnswerOnly writes an answer to a request that is not, or is no longer, one of the client's open
+// requests. A refusal is a tool result only for tools/call; for other methods it is an error.
 func (c *Call) AnswerOnly(a answer) {
 	r, refused := a.(refusal)
 	switch {
 	case refused && c.Method != spec.CallTool:
 		c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeInvalidRequest, r.Text, nil))
-	case refused && c.asTask(): // the client expects a CreateTaskResult and could not read a tool result
+	case refused && c.asTask(): // the client expects a CreateTaskResult and cannot read a tool result
 		c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeInvalidRequest, r.Text, r.meta()))
 	default:
 		c.Stream.Reply(a.append(nil, c.ID, c.Peer.Rev))
 	}
 }
 
-// replyRaw answers the call with the server's own bytes.
+// replyRaw answers the call with the server's original bytes.
 func (c *Call) replyRaw(head, body []byte) {
 	c.end(func() { c.Stream.Reply(head, body, wire.Tail) })
 }
 
-// end ends the call for its client, once. It first writes the notifications that the server sent
-// before the reply, and then calls send if the client still waits: a server can reply to a
-// cancelled call before the proxy has ended the call. send is nil if there is no answer.
+// end ends the call for its client. Only the first call of end has an effect. It writes the
+// notifications that the server sent before the reply. It then calls send, unless send is nil or
+// the client has stopped waiting: a server can reply to a canceled call before the proxy has ended
+// it.
 func (c *Call) end(send func()) {
 	first, wanted, stop := c.markAnswered()
 	if !first {
@@ -120,15 +120,15 @@ func (c *Call) end(send func()) {
 	c.Client.Requests.Answered()
 }
 
-// deliver answers the call with the server's reply, byte for byte, or with an explanation of the
-// failure.
+// deliver answers the call with the server's reply, byte for byte, or with an explanation of why
+// there is no reply.
 func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	if c.trace != nil {
 		c.trace.setResult(resultOf(r))
 	}
 	switch {
 	case errors.Is(r.Err, spec.ErrCancelled) || errors.Is(r.Err, spec.ErrGone) || errors.Is(r.Err, context.Canceled):
-		c.end(nil) // no client waits for an answer
+		c.end(nil) // no client is waiting for an answer
 	case r.Err != nil:
 		c.answer(c.failed(r.Err))
 	case r.Error != nil:
@@ -149,7 +149,7 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	}
 }
 
-// failed returns the answer to a call whose server gave no reply.
+// failed returns the answer to a call to which the server did not reply.
 func (c *Call) failed(err error) answer {
 	name := c.Tool.Upstream.Config.Name
 	if a := c.unauthorized(err); a != nil {
@@ -172,7 +172,7 @@ func (c *Call) failed(err error) answer {
 }
 
 // unauthorized returns the answer to a call that was not made because the upstream requires
-// credentials, or nil if err is another error.
+// credentials. If err is a different error, it returns nil.
 func (c *Call) unauthorized(err error) answer {
 	var u *upstream.Unauthorized
 	if !errors.As(err, &u) {

@@ -14,14 +14,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// An askedCall is a call that the gate has asked a person about, until it is forwarded or answered.
+// An askedCall is a call that needs a person's approval, until it is forwarded or answered.
 type askedCall struct {
 	*Pipeline
 	call  *Call
 	asked *admission.Asked
 }
 
-// Resolve answers an approval on behalf of a person, and logs who answered it through which
+// Resolve records a person's answer to an approval request and logs who answered through which
 // channel.
 func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reason string) error {
 	err := p.Approvals.AnswerAs(person, id, approve, channel, actor, reason)
@@ -39,8 +39,8 @@ func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reas
 	return nil
 }
 
-// openRequest opens the approval request of a call, or joins the one that is open. If no person can
-// be asked, it returns the answer to the call.
+// openRequest opens an approval request for the call or joins the one that is already open. If no
+// person can be asked, it returns the answer to the call.
 func (q *askedCall) openRequest() (*approval.Request, answer) {
 	key := q.key()
 	r, err := q.Approvals.Open(key, q.shown(), q.asked.Ask)
@@ -54,13 +54,13 @@ func (q *askedCall) openRequest() (*approval.Request, answer) {
 	return r, nil
 }
 
-// consent returns the answer to r in the form that is recorded.
+// consent returns the answer to r in the form used in records.
 func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 	said := p.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
 }
 
-// tellOperators logs, once per request, that a call waits for a person.
+// tellOperators logs that a call is waiting for a person. It does so once per request.
 func (q *askedCall) tellOperators(r *approval.Request) {
 	if !q.Approvals.Announce(r) {
 		return
@@ -72,24 +72,22 @@ func (q *askedCall) tellOperators(r *approval.Request) {
 	}
 }
 
-// text returns the question as a person reads it.
+// text returns the question as people see it.
 func (p *Pipeline) text(r *approval.Request) string {
 	return p.Approvals.Look(r).Text(p.Where, p.Life.Now())
 }
 
-// waiting returns the refusal of a call that still waits for a person.
+// waiting returns the refusal of a call that is still waiting for a person.
 func waiting(text string, r *approval.Request) refusal {
 	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
 }
 
-// denied refuses a call that has no consent. said is the answer of a person; nil: no person
-// answered.
+// denied refuses a call without consent. said is a person's answer, or nil if no person answered.
 func (q *askedCall) denied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
 }
 
-// key returns the key of the approval for this call: an approval is valid for calls with an equal
-// key.
+// key returns the approval key of this call. An approval is valid for all calls with an equal key.
 func (q *askedCall) key() approval.Key {
 	steps := ""
 	for _, s := range q.asked.Steps {
@@ -102,7 +100,7 @@ func (q *askedCall) key() approval.Key {
 	}
 }
 
-// shown returns the call as a person sees it.
+// shown returns the call as people see it.
 func (q *askedCall) shown() approval.Call {
 	client := q.call.Peer.Name
 	if q.call.Peer.Version != "" {
@@ -117,7 +115,7 @@ func (q *askedCall) shown() approval.Call {
 	}
 }
 
-// shownBeside returns the members that a person sees besides the arguments.
+// shownBeside returns the members that people see in addition to the arguments.
 func (q *askedCall) shownBeside() *rounds.Approved {
 	members, meta := q.call.beside()
 	if len(meta) > MaxKeptWhole {

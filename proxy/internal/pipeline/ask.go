@@ -9,17 +9,17 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/asking"
 )
 
-// approve asks a person and decides again with the answer. It ends in forward or in an answer, and
-// holds no lock and no token while the person thinks.
+// approve asks a person and then decides again with the answer. It either forwards or answers the
+// call. While the person decides, it holds no locks and no tokens.
 func (p *Pipeline) approve(c *Call, q *admission.Asked) {
 	c.trace.beginApproval(c)
 	(&askedCall{p, c, q}).ask(nil)
 }
 
-// ask asks until a person has answered. It forwards the call if the answer allows it, and
-// otherwise answers the client. w is the wait that the call resumes; nil: the call has not waited
-// yet. While a call waits, each event of its wait is handled on a fresh stack, because a stack that
-// has grown keeps its size for as long as its goroutine waits.
+// ask asks until a person has answered. If the answer allows it, ask forwards the call, and
+// otherwise it answers the client. w is the wait to resume, or nil if the call has not waited yet.
+// Each event during a wait is handled on a fresh stack, because a stack that has grown keeps its
+// size as long as its goroutine is waiting.
 func (q *askedCall) ask(w *personWait) {
 	a, held := q.askUntilHeld(w)
 	if held != nil {
@@ -35,11 +35,11 @@ func (q *askedCall) ask(w *personWait) {
 	}
 }
 
-// askUntilHeld asks until the call has to wait for an answer (it returns held), is refused (it
-// returns a), or is forwarded (it returns neither).
+// askUntilHeld asks until the call must wait for an answer (held is set), is refused (a is set), or
+// is forwarded (neither is set).
 func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 	defer func() {
-		if held == nil { // before the client gets the answer and can use the id again
+		if held == nil { // before the client gets the answer and can reuse the ID
 			q.Admission.Withdraw(context.Background(), q.call.State.Key(), q.asked)
 		}
 	}()
@@ -59,12 +59,12 @@ func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 		if a, over := q.decideAgain(w); over {
 			return a, nil
 		}
-		w = nil // another call has used up this consent: ask anew
+		w = nil // another call has used up this consent, so ask again
 	}
 }
 
-// decideAgain continues a call after its wait for a person. It returns the answer to the client, or
-// nil if the call was forwarded or is answered already. over is false if the call has to ask anew.
+// decideAgain continues a call that has waited for a person. It returns the answer to the client,
+// or nil if the call has been forwarded or answered. over is false if the call must ask again.
 func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	r := w.request
 	q.Approvals.Release(r, w.parked != nil)
@@ -72,7 +72,7 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	case w.parked != nil:
 		q.RecordRefusal(q.call, waiting("waiting for a person", r))
 		return w.parked, true
-	case w.state == approval.Consumed: // by another call, before this one looked
+	case w.state == approval.Consumed: // by another call, in the meantime
 		return nil, false
 	case w.state != approval.Approved:
 		said := q.Approvals.Status(r)
@@ -84,7 +84,7 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	if a := q.unrecordable(q.call); a != nil { // the consent stays valid
 		return a, true
 	}
-	if a := q.reserve(q.call); a != nil { // here too
+	if a := q.reserve(q.call); a != nil { // the consent stays valid here too
 		return a, true
 	}
 	if a, used := q.redeem(r); used {
@@ -94,16 +94,16 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	return nil, false
 }
 
-// toolChanged reports whether the server has redefined or removed the tool since a person was asked
-// about it.
+// toolChanged reports whether the server has redefined or removed the tool since the person was
+// asked.
 func (q *askedCall) toolChanged() bool {
 	now := q.call.target()
 	return now == nil || now.Canonical != q.call.Tool.Canonical || now.Definition != q.call.Tool.Definition
 }
 
-// redeem decides again with the consent of r, and uses the consent up if the call is admitted. It
-// returns the answer to a call that needs another consent now. used is false if another call has
-// used the consent.
+// redeem decides again with the consent for r and uses it up if the call is admitted. If the call
+// now needs a different consent, redeem returns its answer. used is false if another call has used
+// the consent.
 func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	shown := q.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {
@@ -137,7 +137,7 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	return a, true
 }
 
-// beginApproval tells the observer that a person is asked about c.
+// beginApproval tells the observer that a person is being asked about c.
 func (t *callTrace) beginApproval(c *Call) {
 	if t != nil {
 		t.approvalEnd = c.pipeline.Admission.Watch.Approving(t.ctx, c.admission())

@@ -22,8 +22,9 @@ func (c *Call) isBuiltin() bool {
 	return false
 }
 
-// answerBuiltin answers a prompts/get or resources/read of the proxy's own status. The gate does
-// not decide on it: the status only describes the gate's decisions, and the call reaches no server.
+// answerBuiltin answers a prompts/get or resources/read request for the proxy's own status. The
+// gate does not decide on it, because the status only describes the gate's decisions and the call
+// reaches no server.
 func (c *Call) answerBuiltin() {
 	text := c.pipeline.Relay.Status(c.State)
 	var b bytes.Buffer

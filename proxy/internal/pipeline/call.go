@@ -20,87 +20,87 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Call is one tools/call, prompts/get or resources/read from its arrival to its answer. The gate,
-// the person who approves and the server all see arguments from the same single parse of the
-// message.
+// A Call is a tools/call, prompts/get or resources/read request, from its arrival to its answer.
+// The message is parsed only once, so the gate, the person who approves, and the server all see the
+// same arguments.
 type Call struct {
 	pipeline *Pipeline
 	Client   *session.Client
-	State    *session.Session // session whose nets decide
+	State    *session.Session // session whose nets decide on the call
 	Stream   spec.Stream
 	Peer     session.Peer
 	Method   string
-	ID       []byte    // JSON-RPC id as the client wrote it
-	params   wire.Call // parsed params, without the arguments once the call is sent
-	digest   string    // digest of the arguments of a sent call, for its further rounds; empty: no further rounds
+	ID       []byte    // JSON-RPC ID as written by the client
+	params   wire.Call // parsed params; once the call has been sent, without the arguments
+	digest   string    // digest of the sent arguments, for further rounds; empty: no further rounds
 	Meta     wire.Meta
 	Tool     *pool.Tool // nil until resolved
 	recorded string     // name in the audit log: the tool's own name, or the canonical name of a prompt or resource
-	placed   bool       // Tool.Upstream is the connection that serves the session
-	plain    bool       // one request with one reply: no task, and client and server are of revisions without further rounds
-	input    input      // input for another round of the call
+	placed   bool       // Tool.Upstream is the connection that serves this session
+	plain    bool       // one request with one reply: no task, and neither the client's nor the server's revision has further rounds
+	input    input      // input that the client sends in another round
 
-	Turn    *turns.Turn  // turn of the principal for the decision; nil: not limited
-	Burst   *burst.Burst // other calls read together with this one, which are recorded together; nil: decided alone
+	Turn    *turns.Turn  // principal's turn to have a call decided; nil: not limited
+	Burst   *burst.Burst // calls that were read together and are recorded together; nil: this call is decided alone
 	Headers http.Header  // HTTP headers that must mirror arguments; nil: not checked
 
-	admitting    admission.Call   // Gate is set with the tool; see [Call.admission]
+	admitting    admission.Call   // Gate is set together with Tool; see [Call.admission]
 	approved     *rounds.Approved // members that a person approved; nil: no person was asked
 	trace        *callTrace       // nil: not observed
-	emulatesTask bool             // the server runs the call as a task without the client's knowledge
+	emulatesTask bool             // the server runs the call as a task that the client does not know about
 
-	// ctx ends when the client stops waiting for the call. Bind sets it.
+	// ctx ends when the client stops waiting for the call. It is set by Bind.
 	ctx     context.Context //nolint:containedctx // shared by all goroutines of the call
 	parent  context.Context //nolint:containedctx // parent of ctx
-	Spawn   func(func())    // runs work that can block, off the goroutine that reads the client's messages
-	spawned func()          // work given to Spawn for the goroutine that waits for the call; nil: none
-	outbox  *session.Outbox // notifications for the goroutine that waits for the call; nil: written at once
+	Spawn   func(func())    // runs work that may block, away from the goroutine that reads the client's messages
+	spawned func()          // work that Spawn received for the goroutine waiting for the call; nil: none
+	outbox  *session.Outbox // notifications for the goroutine waiting for the call; nil: they are written immediately
 
 	callState
 
-	size   int           // size of the message in the backlog
+	size   int           // bytes that the call occupies in the backlog
 	claims atomic.Uint32 // set of claims that the call holds
 }
 
-// A callState is the state of a call: which goroutine waits for its answer, and whether it is in
-// flight, cancelled or answered. The zero value is a call that is not sent yet. mu guards the
+// A callState is the state of a call: which goroutine is waiting for its answer, and whether it is
+// in flight, canceled or answered. The zero value is a call that has not been sent. mu guards the
 // fields.
 type callState struct {
 	mu        sync.Mutex
-	completed chan *completion // completions for the goroutine that waits for the call; nil: no goroutine waits
+	completed chan *completion // receives completions for the goroutine that is waiting for the call; nil: no goroutine is waiting
 	stopped   error            // why the client stopped waiting
 	stop      context.CancelCauseFunc
 	inflight  *inflightCall
 	ended     bool // the call is answered, or will get no answer
 }
 
-// startWaiting makes the calling goroutine the one that waits for the completions of the call.
+// startWaiting makes the calling goroutine wait for the call's completions.
 func (s *callState) startWaiting() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.completed = make(chan *completion, 2)
 }
 
-// hasWaiter reports whether a goroutine waits for the completions of the call.
+// hasWaiter reports whether a goroutine is waiting for the call's completions.
 func (s *callState) hasWaiter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.completed != nil
 }
 
-// sendToWaiter sends a completion to the goroutine that waits for the call. It reports false if no
-// goroutine waits.
+// sendToWaiter sends a completion to the goroutine that is waiting for the call. It reports false
+// if no goroutine is waiting.
 func (s *callState) sendToWaiter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.completed == nil {
 		return false
 	}
-	s.completed <- &done // never blocks: only one round of a call runs at a time
+	s.completed <- &done // never blocks, because a call runs only one round at a time
 	return true
 }
 
-// completions returns the channel of the next completion, or nil if no completion will come.
+// completions returns the channel for the next completion, or nil if there will be none.
 func (s *callState) completions() <-chan *completion {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,15 +110,15 @@ func (s *callState) completions() <-chan *completion {
 	return s.completed
 }
 
-// hasRoundAfter reports whether another round of the call is in flight after done.
+// hasRoundAfter reports whether a later round than that of done is in flight.
 func (s *callState) hasRoundAfter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.ended && s.inflight != nil && s.inflight != done.inflight
 }
 
-// detach ends the wait of the goroutine that waits for the call. Later completions are handled on
-// the goroutine that reads them.
+// detach makes the goroutine that is waiting for the call stop waiting. Later completions are
+// handled on the goroutines that read them.
 func (s *callState) detach() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,9 +128,9 @@ func (s *callState) detach() {
 	}
 }
 
-// setInflight makes f the request in flight. If the call was cancelled, it does not, and returns
-// the reason as stopped. inline reports whether the goroutine that waits for the call sends the
-// request and reads the reply itself; it does if one waits and reads is true.
+// setInflight makes f the request in flight, unless the call was canceled. In that case it returns
+// the reason in stopped. inline reports whether the goroutine that is waiting for the call should
+// send the request and read the reply itself: it should if there is one and reads is true.
 func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,8 +142,8 @@ func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopp
 	return inline, s.stopped
 }
 
-// replaceInflight makes f, which was sent in an earlier round, the request in flight of this round.
-// It returns why the call was cancelled, or nil.
+// replaceInflight makes f, which was sent in an earlier round, this round's request in flight. It
+// returns the reason why the call was canceled, or nil.
 func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +159,7 @@ func (s *callState) clearInflight() {
 }
 
 // cancelled records why the client stopped waiting. It returns the cancel function of the call's
-// context and the request in flight; both can be nil.
+// context and the request in flight. Both can be nil.
 func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,8 +169,8 @@ func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightC
 	return s.stop, s.inflight
 }
 
-// setStop sets the function that a cancellation calls, and calls it at once if the call is cancelled
-// already.
+// setStop sets the function to call on cancellation. If the call has already been canceled, setStop
+// calls it immediately.
 func (s *callState) setStop(stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,8 +180,8 @@ func (s *callState) setStop(stop context.CancelCauseFunc) {
 	}
 }
 
-// markAnswered marks the call as answered. first is false if it was answered before; wanted reports
-// whether the client still waits for the answer.
+// markAnswered marks the call as answered. first is false if the call had been answered before.
+// wanted reports whether the client is still waiting for the answer.
 func (s *callState) markAnswered() (first, wanted bool, stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,14 +189,14 @@ func (s *callState) markAnswered() (first, wanted bool, stop context.CancelCause
 	return first, s.stopped == nil || errors.Is(s.stopped, spec.ErrClosing), s.stop
 }
 
-// wanted reports whether the client still waits for the answer.
+// wanted reports whether the client is still waiting for the answer.
 func (s *callState) wanted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stopped == nil || errors.Is(s.stopped, spec.ErrClosing)
 }
 
-// A completion ends one round of a call. It goes to the goroutine that waits for the call.
+// A completion ends one round of a call. It goes to the goroutine that is waiting for the call.
 type completion struct {
 	inflight *inflightCall
 	reply    upstream.Reply
@@ -204,19 +204,19 @@ type completion struct {
 	round    []byte // InputRequiredResult instead of the reply
 }
 
-// An input is the input that a client sends with another round of a call (inputResponses and
-// requestState of 2026-07-28). The zero value belongs to a first round.
+// An input is what a client sends in another round of a call (inputResponses and requestState,
+// since 2026-07-28). The zero value is the input of a first round.
 type input struct {
 	responses []byte // inputResponses, an object; nil: none
 	state     string // the server's requestState
 	hasState  bool
-	round     int    // number of rounds before this one
-	suspended string // id of the suspendedCall; empty: none
+	round     int    // number of earlier rounds
+	suspended string // ID of the suspendedCall; empty: none
 	elsewhere bool   // another process has suspended the call
-	ours      bool   // the proxy made the requestState, or the client sent none
+	ours      bool   // the requestState was made by the proxy or not sent
 }
 
-// admission returns the call in the form that is decided and recorded.
+// admission returns the call in the form used for decisions and records.
 func (c *Call) admission() *admission.Call {
 	c.admitting = admission.Call{
 		Key: c.State.Key(), Gate: c.admitting.Gate, Offered: c.pipeline.Pool.Catalogue.Load().Calls,
@@ -229,9 +229,9 @@ func (c *Call) admission() *admission.Call {
 	return &c.admitting
 }
 
-// dropMessage drops the message of a sent call: its arguments can be large, and a client or server
-// that does not answer would make the proxy keep them. The digest of the arguments stays if the
-// call can have further rounds.
+// dropMessage drops the message of a sent call. Its arguments can be large, and the proxy would
+// keep them for a client or server that does not answer. If the call can have further rounds,
+// dropMessage keeps the digest of the arguments.
 func (c *Call) dropMessage() {
 	if c.claims.Load() != 0 {
 		c.release(room)
@@ -247,7 +247,7 @@ func (c *Call) dropMessage() {
 	c.admitting.Gate = gate.Call{Time: c.admitting.Gate.Time}
 }
 
-// argumentsDigest returns the SHA-256 of the arguments.
+// argumentsDigest returns the arguments' SHA-256 digest.
 func (c *Call) argumentsDigest() string {
 	if c.digest != "" {
 		return c.digest
@@ -255,15 +255,15 @@ func (c *Call) argumentsDigest() string {
 	return wire.Digest(c.params.Arguments)
 }
 
-// besideDigest returns the digest of the params without the name, the arguments and _meta.
+// besideDigest returns the digest of the params without the name, the arguments, and _meta.
 func (c *Call) besideDigest() string {
 	members, _ := c.beside()
 	return wire.Digest(members)
 }
 
-// beside returns the params that the server gets besides the name and the arguments. Clients can
-// write another _meta into each call, so a consent does not depend on it. A person sees it, though,
-// and the _meta that the person saw is forwarded.
+// beside returns the params that the server gets in addition to the name and the arguments. A
+// consent does not depend on _meta, because clients may send a different _meta with each call.
+// People see it, however, and the _meta that they saw is forwarded.
 func (c *Call) beside() (members, meta []byte) {
 	if c.Method == spec.ReadResource {
 		return c.params.OtherParams("uri")

@@ -12,14 +12,14 @@ import (
 type claim = uint32
 
 const (
-	slot     claim = 1 << iota // among the calls in flight to its server (limits.inFlight)
-	taskSlot                   // among the tasks of its session
-	room                       // for its message, in the backlog
+	slot     claim = 1 << iota // among the calls in flight to the server (limits.inFlight)
+	taskSlot                   // among the session's tasks
+	room                       // for the message in the backlog
 )
 
-// reserve reserves the resources that the call needs: a slot among the calls in flight to its
-// server, a slot among the tasks of its session if it becomes a task, and room in the backlog if it
-// might be sent again. It returns the refusal of a call that gets no room. If it returns nil, the
+// reserve reserves the resources that the call needs: a slot among the calls in flight to the
+// server, a slot among the session's tasks if the call becomes a task, and room in the backlog if
+// it might be sent again. If a resource is exhausted, reserve returns a refusal. Otherwise the
 // caller must call release.
 func (p *Pipeline) reserve(c *Call) answer {
 	why := c.takeSlot()
@@ -39,8 +39,8 @@ func (p *Pipeline) reserve(c *Call) answer {
 	return r
 }
 
-// takeSlot reserves a slot among the calls in flight to the server (limits.inFlight). It returns
-// an empty string, or why the limit is reached.
+// takeSlot reserves a slot among the calls in flight to the server (limits.inFlight). It returns an
+// empty string, or an explanation if the limit has been reached.
 func (c *Call) takeSlot() (why string) {
 	u, several := c.Tool.Upstream.Shared(), c.pipeline.Sessions.SeveralPrincipals.Load()
 	limit := u.Config.Limits.InFlight
@@ -58,8 +58,8 @@ func (c *Call) takeSlot() (why string) {
 	return ""
 }
 
-// takeTaskSlot reserves a slot among the tasks of the session, once, and reports whether the call
-// has one.
+// takeTaskSlot reserves a slot among the session's tasks unless the call has one already. It
+// reports whether the call has one.
 func (c *Call) takeTaskSlot() bool {
 	if c.claims.Load()&taskSlot == 0 && c.pipeline.Tasks.Reserve(c.Client.Session, c.pipeline.Sessions.SeveralPrincipals.Load(), c.pipeline.Life.Now()) {
 		c.claims.Or(taskSlot)
@@ -67,7 +67,7 @@ func (c *Call) takeTaskSlot() bool {
 	return c.claims.Load()&taskSlot != 0
 }
 
-// release returns what the call occupies of the given claims. Further calls do nothing.
+// release releases the given claims that the call holds. Calling it again has no effect.
 func (c *Call) release(of claim) {
 	if c.claims.Load()&of == 0 {
 		return
@@ -84,23 +84,22 @@ func (c *Call) release(of claim) {
 	}
 }
 
-// Limits on the bytes of calls that wait for a starting server or that might be sent again, for one
-// principal and in total. The approval broker counts the calls that wait for people.
+// Limits on the bytes of calls that are waiting for a starting server or might be sent again, per
+// principal and in total. Calls waiting for people are counted by the approval broker.
 const (
 	maxBacklog    = 16      // times the largest message
 	maxBacklogAll = 64      // times the largest message
-	waitingCost   = 4 << 10 // bytes counted for a waiting call besides its message
+	waitingCost   = 4 << 10 // bytes counted for a waiting call in addition to its message
 )
 
-// A backlog counts the bytes of waiting calls by principal.
+// A backlog counts the bytes of each principal's waiting calls.
 type backlog struct {
 	mu    sync.Mutex
 	total int
 	held  map[string]int // bytes by principal, without zero entries
 }
 
-// count counts the message of a call that is about to wait, and reports whether there is room for
-// it.
+// count adds the message of a call that is about to wait. It reports whether there was room.
 func (b *backlog) count(c *Call) bool {
 	if c.claims.Load()&room != 0 {
 		return true
@@ -120,7 +119,7 @@ func (b *backlog) count(c *Call) bool {
 	return true
 }
 
-// uncount stops counting a message that is sent or no longer needed.
+// uncount removes a message that was sent or is no longer needed.
 func (b *backlog) uncount(c *Call) {
 	who := c.Client.Principal
 	b.mu.Lock()

@@ -16,19 +16,19 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxShown limits the size of an approval that a client is asked to show. Longer ones are never
-// cut: another channel has to show the whole approval.
+// maxShown limits the size of an approval that a client is asked to show. Longer approvals are
+// never truncated, but shown in full through another channel.
 const maxShown = 32 << 10
 
 // A prompt is a question that a client shows to its user.
 type prompt struct {
-	ended    <-chan struct{} // closed when the client knows that the prompt has ended; nil: another call showed it, or no prompt was shown
-	callGone <-chan struct{} // closed when the call that showed the prompt has gone, and the prompt with it; nil: this call shows it
+	ended    <-chan struct{} // closed when the client knows that the prompt has ended; nil: there is no prompt, or another call showed it
+	callGone <-chan struct{} // closed when the call that showed the prompt has ended and taken the prompt with it; nil: this call shows it
 }
 
-// elicitChannel returns the channel through which the client asks its user about r: a form if the
-// form can show all of r, otherwise the approval page, or an empty string for neither. A question
-// never has two prompts at a time.
+// elicitChannel returns the channel through which the client asks its user about r: a form if it
+// can show all of r, otherwise the approval page, or an empty string if neither is possible. A
+// question never has two prompts at a time.
 func (q *askedCall) elicitChannel(r *approval.Request) (channel string) {
 	switch {
 	case r.WasUnasked() || q.Approvals.Approves(r):
@@ -53,10 +53,9 @@ type elicitation struct {
 	gone    chan struct{}
 }
 
-// elicit sends elicitation/create to a client with a handshake, on the stream of the call. The
-// answer is valid as long as the question is open, also for a later call. Calls with the same
-// question share one prompt. If another channel answers first, the request is cancelled at the
-// client.
+// elicit sends elicitation/create to a client with a handshake, on the call's stream. As long as
+// the question is open, the answer also counts for later calls. Calls with the same question share
+// one prompt. If another channel answers first, the request is canceled at the client.
 func (q *askedCall) elicit(r *approval.Request, channel string) prompt {
 	if channel == "" {
 		return prompt{}
@@ -97,8 +96,8 @@ func (q *askedCall) elicit(r *approval.Request, channel string) prompt {
 	return prompt{ended: told}
 }
 
-// await waits for the end of an elicitation and handles the client's answer. A person who has
-// opened the page has not answered yet.
+// await waits until the elicitation ends and handles the client's answer. Opening the page is not
+// an answer.
 func (e *elicitation) await() {
 	p, r, open := e.call.pipeline, e.request, true
 	timer := time.NewTimer(r.Expires.Sub(p.Life.Now()))
@@ -130,16 +129,16 @@ func (e *elicitation) await() {
 	}
 }
 
-// elicitByResult returns the question in the form for a client of 2026-07-28, which answers it in
-// the next round of the call.
+// elicitByResult returns the question as an InputRequiredResult for a client of 2026-07-28, which
+// answers it in the call's next round.
 func (p *Pipeline) elicitByResult(r *approval.Request, channel string) answer {
 	p.Approvals.Put(r, channel)
 	state := p.Sealer.Seal(seal.Round{Approval: r.ID, Channel: channel, Expires: r.Expires}, r.Key.Bytes())
 	return inputRequired{state: state, question: p.question(r, channel, "")}
 }
 
-// question returns the params of the elicitation/create that asks about r. The URL of the page
-// carries no credentials: the page authenticates its visitor.
+// question returns the params of an elicitation/create request about r. The page's URL contains no
+// credentials, because the page itself authenticates visitors.
 func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 	if channel == approval.Elicit {
 		return asking.Form(p.text(r))
@@ -157,9 +156,9 @@ func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
 	return wire.AppendResult(dst, id, asking.InputRequired(a.question, a.state))
 }
 
-// readResponse reads the inputResponses of a client of 2026-07-28. They count only with a
-// requestState that the proxy made for this very call, in a round with a question. It returns the
-// number of rounds so far.
+// readResponse reads the inputResponses from a client of 2026-07-28. They count only if the
+// requestState was made by the proxy for this very call in a round with a question. readResponse
+// returns the number of rounds so far.
 func (q *askedCall) readResponse(r *approval.Request) int {
 	if !q.call.Peer.Rev.InputRequired || !q.call.params.HasState {
 		return 0
@@ -170,7 +169,7 @@ func (q *askedCall) readResponse(r *approval.Request) int {
 	}
 	response, ok := rawjson.Member(q.call.params.InputResponses, asking.Key)
 	if ok {
-		if state.Elsewhere && !r.WasUnasked() { // the sealed state proves that another process has put the question to the client
+		if state.Elsewhere && !r.WasUnasked() { // the sealed state proves that another process asked the client
 			q.Approvals.Put(r, state.Channel)
 		}
 		q.handleElicitation(r, state.Channel, response)
@@ -178,9 +177,9 @@ func (q *askedCall) readResponse(r *approval.Request) int {
 	return state.Number
 }
 
-// handleElicitation handles the result of an elicitation. Only an accepted form whose decision is
-// "approve" approves the call. A cancelled form means that no person was asked. A result for a page
-// is never an answer: acceptance means that a person has opened the page, where they then answer.
+// handleElicitation handles the result of an elicitation. Only an accepted form with the decision
+// "approve" approves the call. A canceled form means that no person was asked. A result for a page
+// is never an answer: "accept" only means that the person has opened the page to answer there.
 func (p *Pipeline) handleElicitation(r *approval.Request, channel string, result []byte) {
 	said := asking.Read(result)
 	switch page := channel == approval.URL; {
@@ -193,7 +192,7 @@ func (p *Pipeline) handleElicitation(r *approval.Request, channel string, result
 	}
 }
 
-// resolveByClient resolves an approval with the answer of the client's user.
+// resolveByClient resolves an approval request with the answer from the client's user.
 func (p *Pipeline) resolveByClient(id string, approve bool, channel, reason string) {
 	err := p.Resolve("", id, approve, channel, "the client", reason)
 	if _, told := errors.AsType[*approval.RejectedError](err); err != nil && !told {

@@ -12,21 +12,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// forward sends an admitted call to its server. The reply is handled where it is read: on the
-// goroutine that reads from the server, or on the goroutine that waits for the call.
+// forward sends an admitted call to its server. The reply is handled on the goroutine that reads
+// it: the one that reads from the server, or the one that is waiting for the call.
 func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	u, ticket := c.Tool.Upstream, pass.Ticket()
 	f := &inflightCall{Call: c, ticket: ticket, rev: u.Rev(), inflightState: inflightState{receiver: c}}
 	c.plain = c.plain && f.rev == rev.Rev2025
 	inline, stopped := c.setInflight(f, !u.OneReader())
-	if stopped != nil { // cancelled before it was sent
+	if stopped != nil { // canceled before it was sent
 		c.release(slot | taskSlot)
 		p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, "")
 		c.end(nil)
 		return
 	}
-	if inline && c.outbox != nil { // its tool was unknown when the call began
-		c.outbox = nil // the goroutine that waits for the call reads the notifications itself and blocks no other call
+	if inline && c.outbox != nil { // the tool was unknown when the call began
+		c.outbox = nil // the goroutine that is waiting for the call reads the notifications itself and blocks no other call
 	}
 	trace, answered := p.Admission.Watch.Forwarding(ticket)
 	f.answered = answered
@@ -46,8 +46,8 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	}
 }
 
-// forwardAgain sends an admitted call once more. If the policy has changed since the admission, it
-// settles the admitted call and has the gate decide anew.
+// forwardAgain sends an admitted call again. If the policy has changed since the admission, it
+// settles the call and makes the gate decide again.
 func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	pass, err := ticket.Again(p.Life.Ctx, p.Admission)
 	if err == nil {
@@ -60,21 +60,21 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 		by = "policy changed"
 	}
 	p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, by)
-	p.abandon(ticket) // if the settlement could not be stored
+	p.abandon(ticket) // in case the settlement could not be stored
 	switch {
 	case !c.wanted():
 		c.end(nil)
 	case outdated:
 		if c.admitting.Gate.Time = p.Life.Now(); p.admissible(c) {
-			p.proceed(c, p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())) // it has had its turn
+			p.proceed(c, p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())) // the call has already had its turn
 		}
 	default:
 		c.refuse(p.Admission.RefuseError(p.Life.Ctx, c.admission(), err))
 	}
 }
 
-// request returns the request to the server in the server's revision. trace returns the trace
-// context for it; nil: not traced.
+// request returns the request in the server's revision. trace returns the trace context for the
+// request, or is nil if the request is not traced.
 func (f *inflightCall) request(trace func() (parent, state string)) upstream.Request {
 	c := f.Call
 	u := c.Tool.Upstream
@@ -108,14 +108,14 @@ func (f *inflightCall) request(trace func() (parent, state string)) upstream.Req
 // proceed carries out the decision d.
 func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 	switch d := d.(type) {
-	case *admission.Admitted: // the decision is on record
+	case *admission.Admitted: // the decision has been recorded
 		p.Advertiser.Touch(c.State)
 		p.forward(c, d.Pass())
 	case *admission.Refused:
 		c.release(slot | taskSlot)
 		c.refuse(d)
 	case *admission.Asked:
-		c.release(slot | taskSlot | room)   // only running calls occupy a slot, and the approval broker counts the call from now on
+		c.release(slot | taskSlot | room)   // only running calls occupy a slot, and from now on the approval broker counts the call
 		c.Spawn(func() { p.approve(c, d) }) // ends in forward or in an answer
 	}
 }

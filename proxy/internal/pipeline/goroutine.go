@@ -18,10 +18,10 @@ const (
 	serverReader               // reads the server's replies
 )
 
-// continueOff runs the rest of the call, f, which can block, off a reader. Off the client's reader,
-// [Call.Spawn] runs it, after the message of the call is counted in the backlog; a call for which
-// the backlog has no room is answered instead. Off the server's reader, it runs on the goroutine
-// that waits for the call, if one does, and otherwise on a goroutine of its own.
+// continueOff runs f, the rest of the call, which may block, away from a reader. Away from the
+// client's reader, it adds the message to the backlog and passes f to [Call.Spawn]. If the backlog
+// has no room, it answers the call instead. Away from the server's reader, f runs on the goroutine
+// that is waiting for the call or, if there is none, on a new goroutine.
 func (c *Call) continueOff(r reader, f func()) {
 	if r == clientReader {
 		if c.pipeline.backlog.count(c) {
@@ -42,7 +42,7 @@ func (c *Call) continueOff(r reader, f func()) {
 	})
 }
 
-// refuseWaiting answers a call for which the backlog has no room.
+// refuseWaiting answers a call that does not fit into the backlog.
 func (c *Call) refuseWaiting() {
 	if c.Tool == nil {
 		c.answerError(spec.CodeInternal, backlogFull)
@@ -53,7 +53,7 @@ func (c *Call) refuseWaiting() {
 	c.answer(r)
 }
 
-// complete sends done to the goroutine that waits for the call. If no goroutine waits, it answers
+// complete sends done to the goroutine that is waiting for the call. If there is none, it answers
 // the call itself.
 func (c *Call) complete(done completion) {
 	if !c.sendToWaiter(done) {
@@ -61,7 +61,7 @@ func (c *Call) complete(done completion) {
 	}
 }
 
-// answer answers the call with the completion of its round.
+// answer answers the call with the completion of a round.
 func (done completion) answer(c *Call) {
 	switch {
 	case done.round != nil:
@@ -75,22 +75,22 @@ func (done completion) answer(c *Call) {
 	}
 }
 
-// yield lets other runnable goroutines run first if many calls are in flight to a server over HTTP,
-// each on a goroutine of its own: then their records are written together.
+// yield lets other runnable goroutines run first if many calls to a server over HTTP are in flight.
+// Each of them has its own goroutine, and this way their records are written together.
 func (c *Call) yield() {
 	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.Several {
 		runtime.Gosched()
 	}
 }
 
-// Begin serves a call on the calling goroutine, which must call [Call.Wait] afterwards. Work that
-// blocks does so in ctx; the caller must also cancel the call when it cancels ctx.
+// Begin serves a call on the calling goroutine, which must then call [Call.Wait]. ctx bounds work
+// that blocks. A caller that cancels ctx must also cancel the call.
 func (p *Pipeline) Begin(ctx context.Context, c *Call) {
 	c.startWaiting()
 	if c.Tool == nil || c.Tool.Upstream.OneReader() {
 		c.outbox = session.NewOutbox()
 	}
-	c.Spawn = func(f func()) { // only this call waits for this goroutine
+	c.Spawn = func(f func()) { // no other call is waiting for this goroutine
 		c.Turn.Release()
 		c.Bind(ctx)
 		c.spawned = f
@@ -99,21 +99,21 @@ func (p *Pipeline) Begin(ctx context.Context, c *Call) {
 	c.Turn.Release()
 }
 
-// Wait continues a call that Begin has served, and returns when it is answered. The caller should
-// have little on its stack: a call can wait for a long time.
+// Wait continues a call that Begin has served and returns once it is answered. A call can wait for
+// a long time, so the caller's stack should be small.
 func (c *Call) Wait() {
 	for {
 		f := c.spawned
 		switch c.spawned = nil; {
 		case f != nil:
 			f()
-		case !c.await() && c.spawned == nil: // otherwise the call is decided anew and waits
+		case !c.await() && c.spawned == nil: // a spawned function means that the call is decided again and waits
 			return
 		}
 	}
 }
 
-// await waits for the end of one round and meanwhile writes the server's notifications. It reports
+// await waits until a round ends and writes the server's notifications in the meantime. It reports
 // whether the call has another round.
 func (c *Call) await() bool {
 	completed := c.completions()
@@ -130,7 +130,7 @@ func (c *Call) await() bool {
 			c.outbox.WriteTo(c.Stream)
 		case done, open := <-completed:
 			if c.outbox != nil {
-				c.outbox.WriteTo(c.Stream) // notifications from before the reply
+				c.outbox.WriteTo(c.Stream) // notifications that came before the reply
 			}
 			if !open {
 				return false
@@ -141,7 +141,7 @@ func (c *Call) await() bool {
 	}
 }
 
-// Bind derives the context of the call from parent, unless it is derived from parent already.
+// Bind derives the call's context from parent unless it is already derived from parent.
 func (c *Call) Bind(parent context.Context) {
 	if c.parent == parent {
 		return

@@ -12,15 +12,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Calls by clients of 2025-11-25 of tools that a server of 2026-07-28 runs only as tasks. The proxy
-// sends the call as a task, and sends tasks/get and tasks/update in the client's place until the
-// task is over; the client gets the task's result as that of the call. The gate and the client see
-// a single call.
+// A client of 2025-11-25 can call a tool that a server of 2026-07-28 runs only as a task. The proxy
+// then sends the call as a task. Until the task is over, it sends tasks/get and tasks/update on
+// behalf of the client, which gets the task's result as the result of the call. The gate and the
+// client see a single call.
 
 // maxEmulatedPoll limits the time between two tasks/get requests for such a call.
 const maxEmulatedPoll = time.Second
 
-// needsTask reports whether the server refused the call, before running it, only because its client
+// needsTask reports whether the server refused the call before running it, only because the client
 // does not support tasks (error -32021).
 func (f *inflightCall) needsTask(r upstream.Reply) bool {
 	c := f.Call
@@ -32,14 +32,14 @@ func (f *inflightCall) needsTask(r upstream.Reply) bool {
 	return wanted && string(code) == fmt.Sprint(spec.CodeMissingCapability)
 }
 
-// A hiddenTask is a task that the client of its call does not see.
+// A hiddenTask is a task that the client of the call does not see.
 type hiddenTask struct {
 	*tasks.Task
 	call  *Call
-	asked map[string]bool // keys of the inputRequests that the client was asked
+	asked map[string]bool // keys of the inputRequests that were sent to the client
 }
 
-// answer polls the task until it is over, and answers the call.
+// answer polls the task until it is over and then answers the call.
 func (x *hiddenTask) answer() {
 	c, p := x.call, x.call.pipeline
 	defer x.Leave(c.ownStream())
@@ -72,7 +72,7 @@ func (x *hiddenTask) answer() {
 	c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf("The outcome of %s is unknown: its upstream ran it as a task, and that was cancelled, or is lost. Find out before calling it again.", c.Tool.Exposed)))
 }
 
-// deliver answers the call with the result or error of the task.
+// deliver answers the call with the task's result or error.
 func (x *hiddenTask) deliver(detail []byte) {
 	c := x.call
 	if result, ok := rawjson.Member(detail, "result"); ok {
@@ -86,13 +86,14 @@ func (x *hiddenTask) deliver(detail []byte) {
 	c.deliver(upstream.Reply{Error: failure}, wire.Facts{})
 }
 
-// untilPoll waits until the next tasks/get is due, and writes the server's notifications meanwhile.
+// untilPoll waits until the next tasks/get is due and writes the server's notifications in the
+// meantime.
 func (x *hiddenTask) untilPoll() {
 	c := x.call
 	timer := time.NewTimer(min(max(x.NextPoll(0, c.pipeline.Life.Now()), tasks.FastPoll), maxEmulatedPoll))
 	defer timer.Stop()
 	over := x.Over
-	if x.Finished() { // the last tasks/get failed: do not repeat it at once
+	if x.Finished() { // the last tasks/get failed, so it must not be repeated immediately
 		over = nil
 	}
 	var wake <-chan struct{}
@@ -112,8 +113,8 @@ func (x *hiddenTask) untilPoll() {
 	}
 }
 
-// passInput sends new inputRequests of the task to the client, and sends the answers to the server
-// by tasks/update. It returns why the task cannot continue, or an empty string.
+// passInput sends the task's new inputRequests to the client and the answers to the server, using
+// tasks/update. It returns the reason why the task cannot continue, or an empty string.
 func (x *hiddenTask) passInput(detail []byte) (why string) {
 	c, p := x.call, x.call.pipeline
 	if spec.Member(detail, "status") != "input_required" {
@@ -146,6 +147,6 @@ func (x *hiddenTask) passInput(detail []byte) (why string) {
 	return ""
 }
 
-// becomesTask reports whether the call continues as a task: its server has created one, or runs the
-// call only as a task.
+// becomesTask reports whether the call continues as a task, because the server has created a task
+// or runs the call only as a task.
 func (f *inflightCall) becomesTask(r upstream.Reply) bool { return f.handle != nil || f.needsTask(r) }

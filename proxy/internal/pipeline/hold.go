@@ -9,29 +9,29 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 )
 
-// A personWait is the wait of one call for the answer to an approval request.
+// A personWait is a call's wait for the answer to an approval request.
 type personWait struct {
 	request  *approval.Request
-	hold     *asking.Hold // wait of the call; nil: the result is known already
-	event    asking.Event // last event of hold
+	hold     *asking.Hold // the call's wait; nil: the result is already known
+	event    asking.Event // last event from hold
 	progress int          // number of progress notifications sent
-	rounds   int          // rounds of the call so far
+	rounds   int          // number of rounds of the call so far
 	shown    prompt
-	state    approval.State // state of the request when the wait ended
-	parked   answer         // answer to a client that has to call again for the result; nil: the wait is over
+	state    approval.State // the request's state when the wait ended
+	parked   answer         // answer for a client that must call again to get the result; nil: the wait is over
 }
 
 const (
-	maxRounds = 8                // limit of input_required results without a question in one call; clients give up at ten
-	roundHold = 25 * time.Second // duration of one such round
+	maxRounds = 8                // maximum number of input_required results without a question in one call; clients give up after ten
+	roundHold = 25 * time.Second // duration of such a round
 )
 
-// beginWait asks a person if r is pending, and sets how long the call waits for the answer. Without
-// a hold, the result of the wait is known already.
+// beginWait asks a person if r is pending and sets how long the call waits for the answer. If it
+// sets no hold, the result is already known.
 func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	w := &personWait{request: r, rounds: q.readResponse(r)}
 	w.state = q.Approvals.Status(r).State
-	if q.call.ctx.Err() != nil { // a cancelled call asks for nothing and uses up no consent
+	if q.call.ctx.Err() != nil { // a canceled call asks for nothing and uses up no consent
 		w.state = approval.Withdrawn
 	}
 	if w.state != approval.Pending {
@@ -54,18 +54,18 @@ func (q *askedCall) beginWait(r *approval.Request) *personWait {
 		w.shown = q.elicit(r, way)
 	}
 	w.hold = asking.NewHold(hold, r.Answered(), q.call.ctx.Done())
-	if q.call.Meta.ProgressToken != nil { // without a token the client gets no notifications
+	if q.call.Meta.ProgressToken != nil { // without a token, the client gets no notifications
 		w.hold.Tell(r.Unasked())
 	}
 	return w
 }
 
-// endWait sets the result of a wait after its hold has ended.
+// endWait sets the result of a wait whose hold has ended.
 func (q *askedCall) endWait(w *personWait) {
 	r := w.request
 	w.state = q.Approvals.Status(r).State
 	if w.shown.ended != nil && (w.state != approval.Pending || q.call.ctx.Err() != nil) {
-		<-w.shown.ended // before the call ends, because its stream ends with it
+		<-w.shown.ended // before the call and with it the stream ends
 	}
 	switch {
 	case q.call.ctx.Err() != nil:
@@ -78,8 +78,9 @@ func (q *askedCall) endWait(w *personWait) {
 	}
 }
 
-// stillHeld handles an event of a hold and reports whether the call still waits. It sends the
-// client a progress notification, and shows the question again if the call that showed it has gone.
+// stillHeld handles an event from a hold and reports whether the call keeps waiting. It sends a
+// progress notification to the client. If the call that showed the question is gone, it shows the
+// question again.
 func (q *askedCall) stillHeld(w *personWait) bool {
 	note := "Waiting for a person: approval " + w.request.ID + "."
 	switch w.event {

@@ -13,21 +13,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// An inflightCall is a request that was admitted and sent, until it is settled. It ends once: by
-// the server's reply, by a timeout or by its client. After a timeout or a cancellation the outcome
-// is unknown, and a late reply settles it.
+// An inflightCall is an admitted and sent request until it is settled. It ends once: with the
+// server's reply, by a timeout, or because its client canceled it or disconnected. In the last two
+// cases its outcome is unknown until a late reply settles it.
 type inflightCall struct {
 	Call   *Call // the call that was admitted
 	ticket *admission.Ticket
-	rev    *rev.Rev // revision of the server
+	rev    *rev.Rev // the server's revision
 
 	token    int64             // progressToken sent to the server; 0: none
 	asTask   bool              // the call asks for a task (params.task of 2025-11-25)
-	taskable bool              // the server was told that the client accepts a task (2026-07-28)
+	taskable bool              // the server was told that the client accepts tasks (2026-07-28)
 	handle   *tasks.TaskHandle // task that the call became; nil: none
 
 	answered   func(admission.Result) // tells the observer that the reply has arrived; nil: no observer
-	delaysExit atomic.Bool            // the proxy does not exit before the outcome is on record
+	delaysExit atomic.Bool            // the proxy must not exit before the outcome has been recorded
 
 	pool.QueuePlace // position in the queue of calls in flight to the server
 	inflightState
@@ -43,28 +43,29 @@ func InFlight(u *pool.Server) (list []*inflightCall) {
 	return list
 }
 
-// A stage is how far a request in flight has come. It goes through the stages in their order.
+// A stage is how far a request in flight has progressed. A request passes through the stages in
+// this order.
 type stage int
 
 const (
-	pending stage = iota // neither replied to nor abandoned
-	ended                // replied to or abandoned; the gate does not know the end yet
-	settled              // the end is on record, and the gate knows it
+	pending stage = iota // neither answered nor abandoned
+	ended                // answered or abandoned, but the gate does not know it yet
+	settled              // the end has been recorded, and the gate knows it
 )
 
-// An inflightState is the state of a request in flight: how far it has come, which call receives
-// its reply, and the requests that its server makes meanwhile. mu guards the fields.
+// An inflightState is the state of a request in flight: its stage, the call that receives its
+// reply, and the requests that the server makes in the meantime. mu guards the fields.
 type inflightState struct {
 	mu        sync.Mutex
 	stage     stage
-	inline    bool                      // the goroutine that waits for the call sends the request and reads the reply
+	inline    bool                      // the goroutine that is waiting for the call sends the request and reads the reply
 	receiver  *Call                     // call that gets the answer; nil: the request is parked between two rounds
-	heldReply *upstream.Reply           // reply that came while parked
-	requests  []*upstream.ServerRequest // server's requests that wait for the client
+	heldReply *upstream.Reply           // reply that arrived while the request was parked
+	requests  []*upstream.ServerRequest // server's requests that are waiting for the client
 	exchange  *upstream.Exchange        // nil until sent
 	reason    error                     // why the request was abandoned
-	late      *upstream.Reply           // reply that came after the end but before it was settled
-	counted   bool                      // counted among the abandoned calls that may still occupy the server
+	late      *upstream.Reply           // reply that arrived after the end but before the settlement
+	counted   bool                      // counted as an abandoned call that may still occupy the server
 }
 
 // Receiver returns the call that gets the answer, or nil if the request is parked.
@@ -74,8 +75,8 @@ func (s *inflightState) Receiver() *Call {
 	return s.receiver
 }
 
-// begin sets the exchange of a request that is about to be sent. It reports false if the request
-// was abandoned and must not be sent.
+// begin sets the exchange of a request that is about to be sent. If the request was abandoned and
+// must not be sent, begin reports false.
 func (s *inflightState) begin(x *upstream.Exchange) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,8 +86,8 @@ func (s *inflightState) begin(x *upstream.Exchange) bool {
 	return s.reason == nil
 }
 
-// sent sets the exchange of a request that was sent. It returns why the request was abandoned
-// meanwhile, or nil.
+// sent sets the exchange of a request that has been sent. If the request was abandoned in the
+// meantime, sent returns the reason.
 func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,18 +95,18 @@ func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 	return s.reason
 }
 
-// An endState is a request in flight as its end found it.
+// An endState describes a request in flight at the time of its end.
 type endState struct {
-	before   stage                     // stage until then; a request ends once, from pending
-	counted  bool                      // counted among the abandoned calls that may still occupy the server
-	inline   bool                      // the goroutine that waits for the call sends the request and reads the reply
-	reason   error                     // why the request was abandoned; nil: it was not
+	before   stage                     // previous stage; a request ends only once, when it is pending
+	counted  bool                      // counted as an abandoned call that may still occupy the server
+	inline   bool                      // the goroutine that is waiting for the call sends the request and reads the reply
+	reason   error                     // why the request was abandoned; nil: it was not abandoned
 	receiver *Call                     // call that gets the answer; nil: the request is parked
-	requests []*upstream.ServerRequest // unanswered requests of the server
+	requests []*upstream.ServerRequest // the server's unanswered requests
 }
 
-// markEnded ends the request with r unless it has ended before, and keeps r if the request is
-// parked. The server's reply is late if it comes after the end.
+// markEnded ends the request with r unless it has already ended. If the request is parked,
+// markEnded keeps r. A reply from the server after the end is late.
 func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) endState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,8 +123,8 @@ func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) endState {
 	return e
 }
 
-// markSettled records that the end is settled, and returns a reply that has come since the end, or
-// nil.
+// markSettled records that the end has been settled. It returns the reply that has arrived since
+// the end, or nil.
 func (s *inflightState) markSettled() (late *upstream.Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,8 +134,8 @@ func (s *inflightState) markSettled() (late *upstream.Reply) {
 }
 
 // markAbandoned records why the client stopped waiting for the reply. It returns the exchange and
-// the first reason; x is nil if the request is over or not sent yet. first reports whether the
-// caller has to cancel the exchange and count it as abandoned.
+// the first such reason. If the request is over or not sent yet, x is nil. first reports whether
+// the caller must cancel the exchange and count it as abandoned.
 func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,8 +150,8 @@ func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bo
 	return s.exchange, first, s.reason
 }
 
-// cause returns why no reply came. It is err, unless the proxy had cancelled the request that was
-// then lost: the cause is the cancellation, not the server.
+// cause returns the reason why no reply came. That is err unless the request was lost after the
+// proxy had canceled it: then the cancellation is the reason.
 func (s *inflightState) cause(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,8 +162,8 @@ func (s *inflightState) cause(err error) error {
 	return err
 }
 
-// stopInline records that the goroutine that waits for the call no longer reads the reply, and
-// returns the exchange.
+// stopInline records that the goroutine waiting for the call no longer reads the reply. It returns
+// the exchange.
 func (s *inflightState) stopInline() *upstream.Exchange {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,14 +173,14 @@ func (s *inflightState) stopInline() *upstream.Exchange {
 
 const callOver = "the call is over"
 
-// addRequest keeps a server's request for the client. It returns the call whose client is asked, or
-// nil if the request in flight is parked and asks in the next round. why is the reason for refusing
-// the server's request instead, or empty.
+// addRequest stores a server's request for the client. It returns the call whose client should be
+// asked, or nil if the request in flight is parked and its next round asks. If why is not empty,
+// the server's request must be refused for that reason.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.stage != pending || s.reason != nil: // or about to be over, as the server knows
+	case s.stage != pending || s.reason != nil: // over or about to be over, which the server knows
 		return nil, callOver
 	case len(s.requests) >= spec.MaxInputs:
 		return nil, "too many requests wait for the client"
@@ -197,8 +198,7 @@ func (s *inflightState) takeRequests() []*upstream.ServerRequest {
 	return open
 }
 
-// Holding reports whether the request waits for its client, which stops the clock of the server's
-// timeout.
+// Holding reports whether the request is waiting for its client, which stops the server's timeout.
 func (s *inflightState) Holding() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,13 +206,13 @@ func (s *inflightState) Holding() bool {
 	return s.stage == pending && (s.receiver == nil || len(s.requests) > 0)
 }
 
-// parkFor takes the request away from c if ask keeps the server's requests for the next round; it
-// calls ask with mu held. It returns the exchange and whether the goroutine that waits for c was
-// reading the reply.
+// parkFor detaches the request from c if ask accepts the server's requests for the next round. It
+// calls ask while holding mu. It returns the exchange and whether the goroutine that is waiting for
+// c was reading the reply.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stage != pending || s.receiver != c || !ask(pool.Unanswered(s.requests)) { // answered, or parked already
+	if s.stage != pending || s.receiver != c || !ask(pool.Unanswered(s.requests)) { // already answered or parked
 		return nil, false, false
 	}
 	inline = s.inline
@@ -220,8 +220,8 @@ func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) boo
 	return s.exchange, inline, true
 }
 
-// attachTo gives a parked request to c, the next round. It returns the reply that came meanwhile, and
-// whether the server has asked for more.
+// attachTo attaches a parked request to c, the next round. It returns the reply that arrived in the
+// meantime and whether the server has made more requests.
 func (s *inflightState) attachTo(c *Call) (held *upstream.Reply, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

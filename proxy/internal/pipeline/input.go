@@ -19,16 +19,16 @@ import (
 // maxInputRounds limits how often a server can ask for input in one call.
 const maxInputRounds = 16
 
-// subject returns the identity of this call, for binding its requestState to it.
+// subject returns the identity of this call, to which its requestState is bound.
 func (c *Call) subject() []byte {
 	return []byte(strings.Join([]string{
 		"round", c.Client.Session.ID, c.Method, c.Tool.Canonical, c.Tool.Definition, c.argumentsDigest(),
 	}, "\x00"))
 }
 
-// readInput reads the input that the client sends with another round. If the requestState is not
-// the proxy's own, nothing is forwarded. inputResponses without a requestState are forwarded
-// unchanged, since servers that keep no state read them; a person's approval never comes from them.
+// readInput reads the input that the client sends in another round. If the requestState was not
+// made by the proxy, nothing is forwarded. inputResponses without a requestState are forwarded
+// unchanged for servers without state. They never contain a person's approval.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {
 		return
@@ -51,13 +51,12 @@ func (c *Call) readInput() {
 	}
 }
 
-// wantsInput reports whether the server has replied with an InputRequiredResult
-// (2026-07-28).
+// wantsInput reports whether the server's reply is an InputRequiredResult (2026-07-28).
 func (f *inflightCall) wantsInput(r upstream.Reply, facts wire.Facts) bool {
 	return f.rev.InputRequired && r.Result != nil && facts.Type == wire.TypeInputRequired && !facts.Broken
 }
 
-// answersAll returns an error if the client does not support one of the requests.
+// answersAll returns an error if the client does not support all of the requests.
 func answersAll(a session.Peer, requests []spec.InputRequest) error {
 	for _, r := range requests {
 		if !a.Answers(r.Method, r.Params) {
@@ -67,8 +66,8 @@ func answersAll(a session.Peer, requests []spec.InputRequest) error {
 	return nil
 }
 
-// askAll sends the requests of one round to the client, all at once, and returns its results as
-// inputResponses, or nil if the round has no requests.
+// askAll sends all requests of a round to the client at once and returns the results as
+// inputResponses. If there are no requests, it returns nil.
 func (p *Pipeline) askAll(c *Call, requests []spec.InputRequest) ([]byte, error) {
 	if len(requests) == 0 {
 		return nil, nil
@@ -105,8 +104,8 @@ func firstError(list []error) int {
 	return -1
 }
 
-// askClient sends one request to the client on the stream of the call, and returns its result. A
-// failed elicitation counts as cancelled; no other request has such a result.
+// askClient sends a request to the client on the call's stream and returns the result. A failed
+// elicitation counts as canceled; other requests have no such result.
 func (p *Pipeline) askClient(ctx context.Context, c *Call, r spec.InputRequest) ([]byte, error) {
 	p.Reverse.URLElicitations.At(c.Tool.Upstream).RecordRequest(c.Client, r.Method, r.Params)
 	result, failure, err := c.Client.ClientRequests.Ask(ctx, c.Stream, r.Method, reverse.WithElicitationID(r.Method, c.Tool.Upstream.WithServerName(r.Params)))
@@ -121,7 +120,7 @@ func (p *Pipeline) askClient(ctx context.Context, c *Call, r spec.InputRequest) 
 	return nil, fmt.Errorf("the client refused %s: %s", r.Method, text.Escape(spec.Member(failure, "message")))
 }
 
-// stateMember returns the JSON member requestState.
+// stateMember returns the requestState JSON member.
 func stateMember(state string) []byte {
 	return rawjson.AppendString([]byte(`"requestState":`), state)
 }

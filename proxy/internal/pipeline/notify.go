@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/events"
 )
 
-// Tell sends a notification to the client. It never blocks on a call with an outbox, since it runs
-// on the goroutine that reads from a server.
+// Tell sends a notification to the client. It may run on the goroutine that reads from a server, so
+// it never blocks if the call has an outbox.
 func (c *Call) Tell(note []byte) {
 	if c.outbox == nil {
 		c.Stream.Send(note)
@@ -16,7 +16,7 @@ func (c *Call) Tell(note []byte) {
 	c.outbox.Add(note)
 }
 
-// onNotification forwards a notification of the server that belongs to the call to its client.
+// onNotification forwards a server's notification about the call to its client.
 func (f *inflightCall) onNotification(method string, params []byte) {
 	if f.Call.pipeline.Tasks.Notification(f.Call.Tool.Upstream, method, params) {
 		return
@@ -28,12 +28,12 @@ func (f *inflightCall) onNotification(method string, params []byte) {
 	}
 }
 
-// ownStream returns a stream to the client of the call for goroutines that read from a server,
-// which must not wait for that client.
+// ownStream returns a stream to the call's client for goroutines that read from a server and must
+// not wait for the client.
 func (c *Call) ownStream() callStream { return callStream{c} }
 
-// A callStream writes to the client of a call. Notifications go through the outbox of the goroutine
-// that waits for the call, if the call has one.
+// A callStream writes to a call's client. If the goroutine that is waiting for the call has an
+// outbox, notifications go through it.
 type callStream struct{ call *Call }
 
 func (s callStream) Send(parts ...[]byte) {
@@ -46,8 +46,7 @@ func (s callStream) Send(parts ...[]byte) {
 
 func (s callStream) Reply(parts ...[]byte) { s.call.Stream.Reply(parts...) }
 
-// notify sends a notification on the stream of the call, or on the stream of the session if that of
-// the call has ended.
+// notify sends a notification on the call's stream or, if that has ended, on the session's stream.
 func (s callStream) notify(note []byte) {
 	c := s.call
 	post, ok := c.Stream.(*events.Post)
@@ -60,15 +59,15 @@ func (s callStream) notify(note []byte) {
 }
 
 // close closes the client's connection after an answer that another goroutine writes while the
-// handler is busy, so that no further request arrives on that connection.
+// handler is busy. No further request can then arrive on the connection.
 func (s callStream) close() {
 	if post, ok := s.call.Stream.(*events.Post); ok {
 		post.ExpectLateAnswer()
 	}
 }
 
-// onInterrupted handles the end of a response stream that the server allows the proxy to resume.
-// The response to a client that can resume its own stream ends too.
+// onInterrupted handles the end of a response stream that the proxy can resume. If the client can
+// resume its stream too, the response to the client ends.
 func (f *inflightCall) onInterrupted(retry time.Duration) {
 	c := f.Receiver()
 	if c == nil {

@@ -25,33 +25,33 @@ type Options struct {
 	Approval     Approval
 	Approvals    *approval.Broker
 	Sealer       *seal.Sealer
-	Rounds       *rounds.Keeper // stores suspended calls for all replicas; nil: this process serves its clients alone
+	Rounds       *rounds.Keeper // stores suspended calls for all replicas; nil: only this process serves the clients
 	Pool         *pool.Pool
 	Advertiser   *advertise.Advertiser // nil: every client sees the same tools
 	Tasks        *tasks.Tasks
 	Reverse      *reverse.Reverse
 	Relay        *relay.Relay
-	MaxRequest   int                        // maximum bytes of one client message
-	StartupLimit time.Duration              // maximum wait of a call for a starting server
+	MaxRequest   int                        // maximum size of a client's message in bytes
+	StartupLimit time.Duration              // how long a call waits for a starting server at most
 	Where        func(gate.Position) string // formats a position for people
-	Came         func(tool string)          // called for each tools/call on arrival, with the tool name that the client wrote
+	Came         func(tool string)          // called when a tools/call arrives, with the tool name that the client used
 }
 
 // Approval configures how people are asked. Hold and Page must not be nil.
 type Approval struct {
 	Hold   func(client string) time.Duration // how long a call of the named client waits before it is parked
 	Expire time.Duration                     // lifetime of a question and its answer
-	Verb   string                            // command that the log tells operators to run for an answer
+	Verb   string                            // command that the log recommends to operators for answering
 	Page   func(id string) string            // URL of the approval page; empty: no page
 
-	// Asked is called with each request when the first call begins to wait for it, and Answered
-	// with each answer that counts. Both must not block and must be safe for concurrent use; nil:
-	// not called.
+	// Asked is called with each request when the first call starts to wait for it. Answered is
+	// called with each answer that counts. Neither may block, and both must be safe for concurrent
+	// use. nil: not called.
 	Asked, Answered func(approval.Record)
 }
 
 // A Pipeline takes calls (tools/call, prompts/get and resources/read) through admission to their
-// servers, and answers them. It is safe for concurrent use.
+// servers and answers them. It is safe for concurrent use.
 type Pipeline struct {
 	Options
 	suspended suspendedCalls

@@ -9,15 +9,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// An answer is a complete JSON-RPC response that the proxy gives instead of the server's result.
+// An answer is a complete JSON-RPC response that the proxy sends instead of the server's result.
 type answer interface {
 	append(dst, id []byte, r *rev.Rev) []byte
 }
 
-// A refusal is an answer that explains why a call was not made, or why it has no result.
+// A refusal is an answer that explains why a call was not made or has no result.
 type refusal struct{ *admission.Refused }
 
-// decisionKey is the member of a result's _meta that holds the decision in machine-readable form.
+// decisionKey is the key of the decision, in machine-readable form, in a result's _meta.
 const decisionKey = wire.OwnMeta + "decision"
 
 // PlainRefusal returns a refusal that was not caused by a net.
@@ -33,16 +33,16 @@ func (r refusal) append(dst, id []byte, of *rev.Rev) []byte {
 	return wire.AppendResult(dst, id, wire.AppendToolError(nil, r.Text, r.meta(), of.ResultType))
 }
 
-// meta returns the _meta with the refusal in machine-readable form.
+// meta returns a _meta object with the refusal in machine-readable form.
 func (r refusal) meta() []byte {
 	meta, err := json.Marshal(map[string]admission.Facts{decisionKey: r.Facts})
 	if err != nil {
-		panic(err) // facts are plain data
+		panic(err) // facts can always be encoded
 	}
 	return meta
 }
 
-// RecordRefusal records a refusal that was not caused by a net. The call is refused even if
+// RecordRefusal records a refusal that was not caused by a net. The call stays refused even if
 // recording fails.
 func (p *Pipeline) RecordRefusal(c *Call, r refusal) {
 	p.Admission.Refused(p.Life.Ctx, c.admission(), r.Refused)

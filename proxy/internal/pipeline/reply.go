@@ -15,7 +15,7 @@ import (
 )
 
 // Abandon stops waiting for the reply and cancels the request at the server, unless the reply has
-// come. The first reason counts.
+// arrived. If Abandon is called several times, the first reason counts.
 func (f *inflightCall) Abandon(reason error) {
 	x, first, reason := f.markAbandoned(reason)
 	if x == nil {
@@ -28,8 +28,8 @@ func (f *inflightCall) Abandon(reason error) {
 	f.end(upstream.Reply{Err: reason}, false)
 }
 
-// Cancel ends a call whose client sent notifications/cancelled or disconnected. A call that is not
-// sent yet is never sent.
+// Cancel ends a call whose client sent notifications/cancelled or disconnected. If the call has not
+// been sent, it never will be.
 func (c *Call) Cancel(reason error) {
 	stop, f := c.cancelled(reason)
 	if stop != nil {
@@ -40,8 +40,9 @@ func (c *Call) Cancel(reason error) {
 	}
 }
 
-// end ends the request in flight with r, once, and completes the call that receives the answer.
-// fromServer reports that r is the server's reply; otherwise the request is abandoned.
+// end ends the request in flight with r, unless it has already ended, and completes the call that
+// receives the answer. fromServer reports whether r is the server's reply; otherwise the request is
+// abandoned.
 func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	u, e := f.Call.Tool.Upstream, f.markEnded(r, fromServer)
 	if e.counted && fromServer {
@@ -76,7 +77,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	switch to := e.receiver; {
 	case to == nil:
 		f.settleParked(r)
-	case e.inline && abandoned: // the goroutine that waits for the call is busy with the request and cannot answer
+	case e.inline && abandoned: // the goroutine that is waiting for the call is busy with the request and cannot answer
 		to.ownStream().close()
 		f.finish(to, r, nil)
 		to.detach()
@@ -88,10 +89,10 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	}
 }
 
-// finish handles the end of the request where its reply is read: it records the outcome and answers
-// c. The gate learns the outcome before the client does. If the call continues as a task or with
-// another round of input, its ticket stays open. Replies in the same burst wait for their records
-// together.
+// finish handles the end of the request on the goroutine that reads the reply: it records the
+// outcome and answers c. The gate learns the outcome before the client does. If the call continues
+// as a task or with another round of input, its ticket stays open. Replies in the same burst are
+// recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
 	open, later := false, false // open: the ticket stays open; later: the burst does the rest
@@ -123,9 +124,9 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 	}
 }
 
-// facts returns the parts of the reply that decide how the call ended. If a net waits for the
-// outcome, a success must be strict JSON to the end. Of other results only the envelope is checked,
-// and they are forwarded unchanged.
+// facts returns the facts of the reply that determine how the call ended. If a net is waiting for
+// the outcome, a success must be strict JSON throughout. In all other results only the envelope is
+// checked, and they are forwarded unchanged.
 func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	facts := wire.ResultFacts(r.Result)
 	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
@@ -134,9 +135,9 @@ func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	return facts
 }
 
-// outcome returns the outcome of a reply for the nets. Only a complete, strictly parsed result
-// without an error is a success. A call without a reply is a failure only if the server is proved
-// not to have begun it: a server that died in the middle might have had an effect.
+// outcome returns a reply's outcome for the nets. Only a complete, strictly parsed result without
+// an error is a success. A call without a reply is a failure only if the server provably did not
+// begin it: a server that died midway might have had an effect.
 func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	switch {
 	case r.Err == nil && r.Error == nil && facts.Success():
@@ -150,13 +151,14 @@ func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	}
 }
 
-// neverRan reports whether err proves that the server has not begun the call.
+// neverRan reports whether err proves that the server did not begin the call.
 func neverRan(err error) bool {
 	var status *upstream.StatusError
 	return errors.Is(err, upstream.ErrNotSent) || errors.As(err, &status) && !status.Executed()
 }
 
-// endOf returns the end of a call with the parts of a successful result that the policy reads.
+// endOf returns a call's end. If the call succeeded, it contains the parts of the result that the
+// policy reads.
 func (p *Pipeline) endOf(o gate.Outcome, result []byte) gate.End {
 	e := gate.End{Outcome: o}
 	if o != gate.Success {
@@ -172,8 +174,9 @@ func (p *Pipeline) endOf(o gate.Outcome, result []byte) gate.End {
 	return e
 }
 
-// close closes the request once its outcome is on record. Unless the ticket stays open, a call that
-// a panic has left unsettled is settled as unknown. A reply that came meanwhile overrides that.
+// close closes the request once its outcome has been recorded. If a panic left the call unsettled,
+// close settles it as unknown, unless the ticket stays open. A reply that arrived in the meantime
+// overrides that.
 func (f *inflightCall) close(open bool) {
 	if !open {
 		f.Call.pipeline.Admission.Abandon(context.Background(), f.ticket)
@@ -184,14 +187,14 @@ func (f *inflightCall) close(open bool) {
 	}
 }
 
-// allowExit lets the proxy exit: the outcome is on record, or the call continues.
+// allowExit lets the proxy exit, because the outcome has been recorded or the call continues.
 func (f *inflightCall) allowExit() {
 	if f.delaysExit.Swap(false) {
 		f.Call.pipeline.Life.Release()
 	}
 }
 
-// An ending is the end of a call that the gate knows and that is not on record yet. It is a
+// An ending is the end of a call that the gate knows but that has not been recorded yet. It is a
 // [burst.Step].
 type ending struct {
 	inflight *inflightCall
@@ -201,7 +204,7 @@ type ending struct {
 	settling *admission.Settling
 }
 
-// Continue answers the call once its end is on record.
+// Continue answers the call once its end has been recorded.
 func (e *ending) Continue() {
 	c := e.call
 	defer e.inflight.close(false)
@@ -216,7 +219,7 @@ func (e *ending) answer() {
 	e.call.deliver(e.reply, e.facts)
 }
 
-// settleParked settles a call whose client has not returned with the next round.
+// settleParked settles a call whose client did not return with the next round.
 func (f *inflightCall) settleParked(r upstream.Reply) {
 	p := f.Call.pipeline
 	if f.handle != nil {
@@ -226,11 +229,11 @@ func (f *inflightCall) settleParked(r upstream.Reply) {
 	p.settle(f.Call.State, f.ticket, p.endOf(outcome(r, f.facts(r)), r.Result), "")
 }
 
-// settleLate settles a call whose client was told that the outcome is unknown.
+// settleLate settles a call after its client was told that the outcome is unknown.
 func (f *inflightCall) settleLate(r upstream.Reply) {
 	c := f.Call
 	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
-	if f.taskFromReply(r); f.handle != nil { // the end of the task settles the call
+	if f.taskFromReply(r); f.handle != nil { // the task's end will settle the call
 		return
 	}
 	if e := c.pipeline.endOf(outcome(r, f.facts(r)), r.Result); e.Outcome != gate.Unknown {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// checkResend returns why the call must not be sent again to a server that has forgotten the session
-// of the first request, or nil if it can be.
+// checkResend returns nil if the call may be sent again to a server that has forgotten the first
+// request's session, and otherwise the reason why not.
 func (f *inflightCall) checkResend() error {
 	c := f.Call
 	_, err := f.ticket.Again(c.pipeline.Life.Ctx, c.pipeline.Admission)
@@ -24,18 +24,19 @@ func (f *inflightCall) checkResend() error {
 	}
 }
 
-// A resendRefused is the error of a call that must not be sent again, with the refusal for its client.
+// A resendRefused is the error for a call that must not be sent again. It contains the refusal for
+// the client.
 type resendRefused struct{ refusal }
 
 func (e *resendRefused) Error() string { return e.Text }
 
-// mayNeedResend reports whether the call might have to be sent again with input that its server asks
-// for, because the client does not support InputRequiredResult (2026-07-28).
+// mayNeedResend reports whether the call might have to be sent again with input for the server,
+// because the client does not support InputRequiredResult (2026-07-28).
 func (f *inflightCall) mayNeedResend() bool {
 	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired
 }
 
-// mayNeedResend reports the same for a call that is not sent yet.
+// mayNeedResend reports the same for a call that has not been sent.
 func (c *Call) mayNeedResend() bool {
 	return !c.Peer.Rev.InputRequired && c.Tool.Upstream.Rev().InputRequired
 }

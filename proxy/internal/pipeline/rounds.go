@@ -8,23 +8,23 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// resume continues a call that was suspended until its client sent the input, and that the gate has
-// admitted before. It reports false if it did, and true if the gate has to decide on the call.
+// resume continues a call that the gate has admitted and that was suspended until its client sent
+// input. It reports false if it did so, and true if the gate must decide on the call.
 func (p *Pipeline) resume(c *Call) bool {
 	c.readInput()
 	if c.input.suspended == "" {
 		return true
 	}
-	c.Turn.Release() // the call was decided before, and might wait for its server
+	c.Turn.Release() // the call was decided before and might wait for its server
 	x, err := p.pickUp(c)
-	if x != nil && x.approved != nil { // run the call that a person was shown
+	if x != nil && x.approved != nil { // run the call as it was shown to a person
 		c.approved, c.params = x.approved, c.params.WithMetaShown(x.approved.Meta)
 	}
 	switch {
 	case err != nil:
 		c.answer(refusal{p.Admission.RefuseError(p.Life.Ctx, c.admission(), err)})
 	case x == nil && c.Tool.Upstream.Rev().InputRequired:
-		return true // a requestState used before makes it a new call, and the gate decides on it
+		return true // with a used requestState it is a new call, and the gate decides on it
 	case x == nil && c.input.elsewhere:
 		c.answerError(spec.CodeInvalidParams, "requestState is of a call that waits at another petrigate, on a connection of its own to the upstream; send it there, or call "+c.Tool.Exposed+" again without it.")
 	case x == nil:
@@ -37,8 +37,8 @@ func (p *Pipeline) resume(c *Call) bool {
 	return false
 }
 
-// continueWithInput asks the client for the input of an InputRequiredResult. It reports whether the
-// call continues; otherwise the call has failed and is answered.
+// continueWithInput asks the client for the input that an InputRequiredResult requests. It reports
+// whether the call continues. If not, the call has failed and has been answered.
 func (f *inflightCall) continueWithInput(c *Call, result []byte) bool {
 	why := f.askForInput(c, result)
 	if why == "" {
@@ -49,8 +49,8 @@ func (f *inflightCall) continueWithInput(c *Call, result []byte) bool {
 	return false
 }
 
-// askForInput asks the client for the inputRequests of a result. It returns why the call cannot
-// continue, or an empty string.
+// askForInput sends a result's inputRequests to the client. It returns the reason why the call
+// cannot continue, or an empty string.
 func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 	p, name := f.Call.pipeline, c.Tool.Upstream.Config.Name
 	if c.input.round >= maxInputRounds {
@@ -70,8 +70,8 @@ func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 	return ""
 }
 
-// askRound sends the server's input requests to a client of 2025-11-25, and forwards the call again
-// with the responses under its existing ticket.
+// askRound sends the server's input requests to a client of 2025-11-25 and then forwards the call
+// again, with the responses and under the same ticket.
 func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputRequest, result []byte) {
 	responses, err := p.askAll(c, requests)
 	if err != nil {

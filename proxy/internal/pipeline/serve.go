@@ -11,10 +11,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Serve routes a call through admission and forwards it if it is admitted; the server's reply
+// Serve routes a call through admission and forwards it if it is admitted. The server's reply
 // arrives at [inflightCall.finish]. The order is a security property: nothing is sent before the
-// decision is on record. Serve runs on the goroutine that reads the client's messages and never
-// blocks there: a step that has to wait spawns the rest of the call.
+// decision has been recorded. Serve runs on the goroutine that reads the client's messages and must
+// not block it, so a step that has to wait spawns the rest of the call.
 func (p *Pipeline) Serve(c *Call) {
 	if c.Method == spec.CallTool {
 		p.Came(c.params.Name)
@@ -29,7 +29,8 @@ func (p *Pipeline) Serve(c *Call) {
 			return
 		}
 	}
-	// From here on, a step that returns false has answered the call, or calls Serve again after its wait.
+	// From here on, a step that returns false has answered the call or calls Serve again after a
+	// wait.
 	if !c.placed && !p.place(c) {
 		return
 	}
@@ -47,7 +48,7 @@ func (p *Pipeline) Serve(c *Call) {
 	}
 }
 
-// resolveLate finds the tool of the call and blocks for as long as that takes.
+// resolveLate finds the call's tool. It may block.
 func (p *Pipeline) resolveLate(c *Call) {
 	if c.isBuiltin() {
 		c.answerBuiltin()
@@ -61,10 +62,10 @@ func (p *Pipeline) resolveLate(c *Call) {
 	p.answerUnknown(c)
 }
 
-// place routes the call to the connection that serves its session: the server's shared connection,
-// or a dedicated one. The call continues once that connection is up and the client's capabilities
-// are declared to the server; if that takes time, place spawns the rest of the call and reports
-// false.
+// place routes the call to the connection that serves its session: the server's shared connection
+// or a dedicated one. The call continues once the connection is up and the client's capabilities
+// have been declared to the server. If that takes time, place spawns the rest of the call and
+// reports false.
 func (p *Pipeline) place(c *Call) bool {
 	c.placed = true
 	u := c.Tool.Upstream
@@ -77,7 +78,7 @@ func (p *Pipeline) place(c *Call) bool {
 		return false
 	case at != u:
 		return p.dedicate(c, at)
-	case !c.Peer.Rev.PerRequest || u.Declares(c.Peer.Capabilities): // a handshake has declared them
+	case !c.Peer.Rev.PerRequest || u.Declares(c.Peer.Capabilities): // declared in a handshake
 		return true
 	}
 	c.continueOff(clientReader, func() {
@@ -87,8 +88,8 @@ func (p *Pipeline) place(c *Call) bool {
 	return false
 }
 
-// dedicate routes the call to the dedicated connection of its session. It reports false if that
-// connection is not up yet, and the call is served later.
+// dedicate routes the call to its session's dedicated connection. If the connection is not up yet,
+// it reports false, and the call is served later.
 func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 	own := *c.Tool
 	own.Upstream = at
@@ -105,8 +106,8 @@ func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 	return false
 }
 
-// admissible answers a call that could not run or could not be recorded even if the gate admitted
-// it, so that the gate spends nothing on it. It reports whether the gate should decide on the call.
+// admissible answers a call that could not run or be recorded even if the gate admitted it, so that
+// the gate spends nothing on it. It reports whether the gate should decide on the call.
 func (p *Pipeline) admissible(c *Call) bool {
 	if !c.plain && p.refuseTaskMode(c) {
 		return false
@@ -130,8 +131,8 @@ func (p *Pipeline) admissible(c *Call) bool {
 	return a == nil
 }
 
-// unreachable returns the refusal of a call whose server is down. err is the reason; nil: none is
-// known.
+// unreachable returns the refusal of a call whose server is down. err is the reason, or nil if it
+// is unknown.
 func (p *Pipeline) unreachable(c *Call, err error) refusal {
 	name := c.Tool.Upstream.Config.Name
 	if r, ok := c.unauthorized(err).(refusal); ok {
@@ -144,13 +145,13 @@ func (p *Pipeline) unreachable(c *Call, err error) refusal {
 	return r
 }
 
-// unrecordable returns the refusal of a call whose decision cannot be recorded now, or nil if it
-// can.
+// unrecordable returns the refusal of a call whose decision cannot be recorded now. Otherwise it
+// returns nil.
 func (p *Pipeline) unrecordable(c *Call) answer {
 	if r := p.Admission.Ready(c.Tool.Canonical); r != nil {
 		return refusal{r}
 	}
-	if c.Peer.Rev.InputRequired { // its next round needs a sealed requestState
+	if c.Peer.Rev.InputRequired { // the next round needs a sealed requestState
 		if err := p.Sealer.Ready(p.Life.Ctx); err != nil {
 			return refusal{p.Admission.RefuseError(p.Life.Ctx, c.admission(), err)}
 		}
@@ -158,7 +159,7 @@ func (p *Pipeline) unrecordable(c *Call) answer {
 	return nil
 }
 
-// decide stages the decision of the gate once the call has its turn.
+// decide stages the gate's decision when it is the call's turn.
 func (p *Pipeline) decide(c *Call) *admission.Pending {
 	if c.Turn != nil {
 		c.Turn.Acquire(nil)
@@ -171,13 +172,13 @@ func (p *Pipeline) decide(c *Call) *admission.Pending {
 	return p.Admission.Stage(ctx, c.admission())
 }
 
-// decided is a call with a decision that is not on record yet. It is a [burst.Step].
+// A decided is a call whose decision has not been recorded yet. It is a [burst.Step].
 type decided struct {
 	call    *Call
 	pending *admission.Pending
 }
 
-// Continue continues the call once the decision is on record.
+// Continue continues the call once the decision has been recorded.
 func (d *decided) Continue() {
 	c := d.call
 	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)

@@ -12,18 +12,18 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Requests (elicitation/create, sampling/createMessage, roots/list) of a server of 2025-11-25 while
-// it runs a call. A client with a handshake gets each as a request of its own. For a client of
-// 2026-07-28 the call is parked, and this round of it is answered with an InputRequiredResult.
+// A server of 2025-11-25 can make requests (elicitation/create, sampling/createMessage, roots/list)
+// while it runs a call. A client with a handshake gets each as a separate request. For a client of
+// 2026-07-28, the call is parked, and this round is answered with an InputRequiredResult.
 
 var errNoInput = errors.New("the client did not come back with what it was asked for")
 
-// onOwnRequest handles a server's request that came on the response stream of the call itself, on
-// the goroutine that reads it.
+// onOwnRequest handles a server's request that arrived on the call's response stream. It runs on
+// the goroutine that reads the stream.
 func (f *inflightCall) onOwnRequest(q *upstream.ServerRequest) { f.OnRequest(q, true) }
 
-// OnRequest handles a server's request that belongs to the call. own reports that it came on the
-// response stream of the call itself.
+// OnRequest handles a server's request that belongs to the call. own reports whether the request
+// arrived on the call's response stream.
 func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	if f.Call.pipeline.Tasks.ServerRequest(f.Call.Tool.Upstream, q) {
 		return
@@ -35,7 +35,7 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	switch {
 	case why != "":
 		q.Refuse(spec.CodeInternal, why)
-	case c == nil: // the next round of the call asks
+	case c == nil: // the call's next round asks
 	case !c.Peer.Rev.InputRequired:
 		c.pipeline.Reverse.PassOn(c.Client, c.ownStream(), c.Tool.Upstream, q)
 	default:
@@ -43,7 +43,7 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	}
 }
 
-// askedPeer returns the peer that is asked. For a parked call it is the peer that made the call.
+// askedPeer returns the peer to ask. For a parked call, it is the peer that made the call.
 func (f *inflightCall) askedPeer() session.Peer {
 	if c := f.Receiver(); c != nil {
 		return c.Peer
@@ -58,8 +58,8 @@ func (f *inflightCall) refuseRequests() {
 	}
 }
 
-// park answers c with the server's requests, and keeps the request in flight for the round that
-// brings the responses. own reports that the caller reads the response stream of the call itself.
+// park answers c with the server's requests and keeps the request in flight until a later round
+// brings the responses. own reports whether the caller reads the call's response stream.
 func (f *inflightCall) park(c *Call, own bool) {
 	p := c.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved, inflight: f, asked: map[string]*upstream.ServerRequest{}}
@@ -90,7 +90,7 @@ func (f *inflightCall) park(c *Call, own bool) {
 	if exchange != nil {
 		exchange.StopInline()
 	}
-	if inline && !own { // the goroutine that waits for the call is reading and cannot answer
+	if inline && !own { // the goroutine that is waiting for the call is reading and cannot answer
 		c.ownStream().close()
 		completion{round: result}.answer(c)
 		return
@@ -98,8 +98,8 @@ func (f *inflightCall) park(c *Call, own bool) {
 	c.complete(completion{round: result})
 }
 
-// attach gives the request in flight to c, the round that brings the responses. If the server has
-// asked for more meanwhile, its requests go to the client at once.
+// attach attaches the request in flight to c, the round that brings the responses. If the server
+// has made more requests in the meantime, they go to the client immediately.
 func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 	for key, q := range x.asked {
 		if response, ok := rawjson.Member(c.input.responses, key); ok {
@@ -121,7 +121,7 @@ func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 	}
 }
 
-// inputExpired abandons a request in flight whose client did not return with the responses.
+// inputExpired abandons a request in flight because its client did not return with responses.
 func (p *Pipeline) inputExpired(x *suspendedCall) {
 	p.Life.Log.Info("the client did not come back with what it was asked for", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	x.inflight.Abandon(errNoInput)

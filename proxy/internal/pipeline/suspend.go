@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// suspend forwards an InputRequiredResult to a client of 2026-07-28, and keeps the call for the
-// round that brings the responses. It returns why it cannot, or an empty string.
+// suspend forwards an InputRequiredResult to a client of 2026-07-28 and keeps the call until a
+// later round brings the responses. It returns the reason why it cannot, or an empty string.
 func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	p := f.Call.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved}
@@ -38,7 +38,8 @@ func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	return ""
 }
 
-// storeSuspended stores a call that c suspends. It returns [rounds.ErrFull] if too many calls are suspended.
+// storeSuspended stores the call x, which c suspends. If too many calls are suspended, it returns
+// [rounds.ErrFull].
 func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) error {
 	several := p.Sessions.SeveralPrincipals.Load()
 	switch {
@@ -50,9 +51,9 @@ func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) 
 	return rounds.ErrFull
 }
 
-// pickUp ends the suspension of the call that c continues, and returns that call, or nil if the
-// suspension is over. If several processes store the call, exactly one picks it up. If pickUp
-// returns an error, such as while calls are stopped, the suspension stays.
+// pickUp ends the suspension of the call that c continues. It returns the suspended call, or nil if
+// the suspension is already over. If several processes store the call, exactly one of them picks it
+// up. If pickUp returns an error, for example while calls are stopped, the call stays suspended.
 func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 	if p.Admission.Stopped(c.State.ID) != nil {
 		return nil, admission.ErrStopped
@@ -68,15 +69,15 @@ func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 	return &suspendedCall{ticket: r.Ticket, approved: r.Approved}, nil
 }
 
-// notResumed settles a call whose client did not return. Its server (2026-07-28) ended its part
-// with the InputRequiredResult.
+// notResumed settles a call whose client did not return. For the server (2026-07-28), the call
+// ended with the InputRequiredResult.
 func (p *Pipeline) notResumed(x *suspendedCall) {
 	p.Life.Log.Info("the client did not come back with what it was asked for", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	p.settle(x.call.State, x.ticket, gate.End{Outcome: gate.Failure}, "no input")
 	p.abandon(x.ticket)
 }
 
-// withState returns an InputRequiredResult with the proxy's requestState in place of the server's.
+// withState returns an InputRequiredResult in which the proxy's requestState replaces the server's.
 func withState(result []byte, state string) []byte {
 	return wire.SetMember(result, "requestState", rawjson.AppendString(nil, state))
 }

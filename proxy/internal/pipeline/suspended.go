@@ -10,28 +10,29 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// maxSuspended limits the calls whose clients were asked for input and have not returned with it.
+// maxSuspended limits the number of calls whose clients have been asked for input and have not
+// returned with it.
 const maxSuspended = 10_000
 
-// A suspendedCall is a call between two rounds (2026-07-28): its client has received an
-// InputRequiredResult, and sends the call again with the responses. The gate has admitted the call,
-// which is still open there. If other processes can continue it, [Options.Rounds] stores it, and
-// otherwise [suspendedCalls].
+// A suspendedCall is a call between two rounds (2026-07-28). Its client has received an
+// InputRequiredResult and will send the call again with the responses. The gate has admitted the
+// call and considers it open. If other processes can continue the call, it is stored in
+// [Options.Rounds], otherwise in [suspendedCalls].
 type suspendedCall struct {
 	id     string
 	ticket *admission.Ticket
-	call   *Call // the first round; nil: Rounds stored the call
+	call   *Call // the first round; nil: stored in Rounds
 
 	approved *rounds.Approved // members that a person approved; nil: no person was asked
 
-	// For an upstream of 2025-11-25, which waits for the answers.
+	// Only for a server of 2025-11-25, which is waiting for the answers.
 	inflight *inflightCall
-	asked    map[string]*upstream.ServerRequest // server's requests by the keys of inputRequests
+	asked    map[string]*upstream.ServerRequest // the server's requests by their keys in inputRequests
 
 	timer *time.Timer
 }
 
-// suspendedCalls is the table of suspended calls. Each suspension ends once: its client returns, or
+// suspendedCalls is the table of suspended calls. A suspension ends when its client returns or when
 // it expires. mu guards byID.
 type suspendedCalls struct {
 	mu    sync.Mutex
@@ -39,8 +40,8 @@ type suspendedCalls struct {
 	quota session.Quota
 }
 
-// add keeps x for the duration life, and then calls over with it. It reports false if too many
-// calls are suspended in total or, if several principals use the proxy, for this principal.
+// add stores x for the given time and then calls over. It reports false if too many calls are
+// suspended in total or, if there are several principals, for this principal.
 func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, over func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +60,8 @@ func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration,
 	return true
 }
 
-// take ends a suspension and returns its call, or nil if the suspension is over already.
+// take ends a suspension and returns the suspended call. If the suspension is already over, it
+// returns nil.
 func (s *suspendedCalls) take(id string) *suspendedCall {
 	s.mu.Lock()
 	x := s.byID[id]

@@ -14,12 +14,12 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// MaxKeptWhole is the maximum size of a message that is kept whole for the sake of its _meta, which
-// is needed until the call ends.
+// MaxKeptWhole is the maximum size of a message that is kept as a whole to preserve its _meta,
+// which is needed until the call ends.
 const MaxKeptWhole = 4 << 10
 
-// Prepare parses a call and looks up its tool. It answers a malformed call itself and reports
-// false. The tool can be missing while servers are starting.
+// Prepare parses a call and looks up its tool. If the call is malformed, Prepare answers it and
+// reports false. While servers are starting, the tool can be missing.
 func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) (*Call, bool) {
 	parse := wire.ParseCall
 	if m.Method == spec.ReadResource {
@@ -40,7 +40,7 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 		return nil, false
 	}
 	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
-	c.Meta.ClientInfo = nil // Peer contains the needed parts
+	c.Meta.ClientInfo = nil // Peer contains the required parts
 	c.setTool(c.target())
 	if p.Admission.Watch.Observed() {
 		p.observe(c, params.Meta)
@@ -48,7 +48,8 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 	return c, true
 }
 
-// parseRead parses the params of a resources/read. The gate and people see its URI as its argument.
+// parseRead parses the params of a resources/read request. The gate and people see the URI as an
+// argument.
 func parseRead(m wire.Message) (wire.Call, *wire.Fault) {
 	call, fault := wire.ParseRequest(m)
 	if fault != nil {
@@ -62,8 +63,8 @@ func parseRead(m wire.Message) (wire.Call, *wire.Fault) {
 	return call, nil
 }
 
-// setTool sets the tool of the call and the call that the gate decides on. It does nothing if tool
-// is nil.
+// setTool sets the call's tool and the call that the gate decides on. If tool is nil, it does
+// nothing.
 func (c *Call) setTool(tool *pool.Tool) {
 	if tool == nil {
 		return
@@ -84,8 +85,7 @@ func (c *Call) setTool(tool *pool.Tool) {
 	}
 }
 
-// target returns the tool, prompt or resource of the call, or nil if it is not known without
-// waiting.
+// target returns the call's tool, prompt or resource, or nil if it is not known without waiting.
 func (c *Call) target() *pool.Tool {
 	p := c.pipeline
 	switch {
@@ -105,8 +105,8 @@ func (c *Call) target() *pool.Tool {
 	return nil
 }
 
-// awaitTarget returns the same as target, but waits for servers to start and asks them for their
-// lists if necessary.
+// awaitTarget is like target, but waits until servers have started and requests their lists if
+// necessary.
 func (c *Call) awaitTarget(ctx context.Context) *pool.Tool {
 	p := c.pipeline
 	switch c.Method {
@@ -125,8 +125,8 @@ func (c *Call) awaitTarget(ctx context.Context) *pool.Tool {
 	return nil
 }
 
-// checkMirrored returns an error if the HTTP headers do not mirror the arguments that the tool's
-// inputSchema marks with x-mcp-header (2026-07-28).
+// checkMirrored returns an error if the HTTP headers do not mirror the arguments marked with
+// x-mcp-header in the tool's inputSchema (2026-07-28).
 func (c *Call) checkMirrored() error {
 	lookup := func(name string) (string, bool) {
 		values := c.Headers.Values(name)

@@ -11,22 +11,22 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Calls that become tasks: which calls can, how their servers are told so, and the answer that the
-// client gets. Package tasks follows the tasks themselves.
+// This file determines which calls can become tasks, informs their servers, and answers their
+// clients. Package tasks follows the tasks themselves.
 
-// asTask reports whether the client expects a task as the answer (params.task of 2025-11-25), and
-// so cannot read a tool result that explains a refusal.
+// asTask reports whether the client expects a task as the answer (params.task in 2025-11-25). Such
+// a client cannot read a refusal in the form of a tool result.
 func (c *Call) asTask() bool { return c.params.Task != nil && c.Method == spec.CallTool }
 
-// asTaskAnyway reports whether a client of 2026-07-28, which cannot ask for a task, calls a tool
+// asTaskAnyway reports whether a client of 2026-07-28, which cannot request a task, calls a tool
 // that a server of 2025-11-25 runs only as a task.
 func (c *Call) asTaskAnyway() bool {
 	u := c.Tool.Upstream
 	return c.Method == spec.CallTool && c.Peer.Rev.TaskExtension && c.Tool.OnlyTask && !u.Rev().TaskExtension && tasks.MakesTasks(u)
 }
 
-// taskParams returns params.task for a server of 2025-11-25, or nil if the call does not become a
-// task.
+// taskParams returns params.task for a server of 2025-11-25. If the call does not become a task, it
+// returns nil.
 func (c *Call) taskParams() []byte {
 	if c.asTaskAnyway() {
 		return []byte(`{}`)
@@ -34,8 +34,8 @@ func (c *Call) taskParams() []byte {
 	return c.params.Task
 }
 
-// declared returns the client capabilities that a server of 2026-07-28 gets with the call. It
-// includes the tasks extension only if the call has a task slot.
+// declared returns the client capabilities that are sent with the call to a server of 2026-07-28.
+// They include the tasks extension only if the call has a task slot.
 func (f *inflightCall) declared() []byte {
 	c := f.Call
 	capabilities := c.Peer.Forwarded()
@@ -46,8 +46,8 @@ func (f *inflightCall) declared() []byte {
 	return tasks.WithTasks(capabilities)
 }
 
-// mayBecomeTask reports whether the server can answer the call with a task: the client asked for
-// one (2025-11-25), or declared that it supports them (2026-07-28).
+// mayBecomeTask reports whether the server can answer the call with a task, because the client
+// requested one (2025-11-25) or declared support for tasks (2026-07-28).
 func (f *inflightCall) mayBecomeTask() bool {
 	switch {
 	case f.Call.Method != spec.CallTool:
@@ -59,8 +59,8 @@ func (f *inflightCall) mayBecomeTask() bool {
 	}
 }
 
-// taskFromReply begins the task that the server answered the call with, if a task is allowed. It
-// runs before any later message about the task can be read.
+// taskFromReply begins to follow the task in the server's reply, if a task is allowed. It runs
+// before any later message about the task can be read.
 func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	if r.Result == nil || !f.mayBecomeTask() {
 		return
@@ -95,8 +95,8 @@ func (c *Call) origin() tasks.Origin {
 	}
 }
 
-// continueAsTask tells the client about the task, or sends the call again as a task that the client
-// does not see.
+// continueAsTask tells the client about the task. If the client must not see a task, it sends the
+// call again as a task.
 func (f *inflightCall) continueAsTask(c *Call) {
 	if f.handle != nil {
 		f.answerTask(c)
@@ -106,8 +106,8 @@ func (f *inflightCall) continueAsTask(c *Call) {
 	c.continueOff(serverReader, func() { c.pipeline.forwardAgain(c, f.ticket) })
 }
 
-// answerTask sends the client the CreateTaskResult. If the task is over already, the gate learns it
-// before the client does.
+// answerTask sends the CreateTaskResult to the client. If the task is already over, the gate learns
+// that before the client does.
 func (f *inflightCall) answerTask(c *Call) {
 	h := f.handle
 	if c.emulatesTask {
@@ -125,8 +125,9 @@ func (f *inflightCall) answerTask(c *Call) {
 	})
 }
 
-// refuseTaskMode answers a call that asks for a task from a server without tasks, and a call that
-// has to be a task although its client does not support tasks. It reports whether it answered.
+// refuseTaskMode answers a call that requests a task from a server without tasks, and a call that
+// must be a task although its client does not support tasks. It reports whether it answered the
+// call.
 func (p *Pipeline) refuseTaskMode(c *Call) bool {
 	u := c.Tool.Upstream
 	switch {

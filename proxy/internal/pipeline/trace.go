@@ -13,21 +13,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Members of _meta that carry the context of a trace (SEP-414).
+// Members of _meta that contain a trace context (SEP-414).
 const (
 	keyTraceParent = "traceparent"
 	keyTraceState  = "tracestate"
 )
 
-// A callTrace follows one call for the observer (telemetry). A nil callTrace does nothing.
+// A callTrace follows a call for the observer (telemetry). A nil callTrace does nothing.
 type callTrace struct {
 	ctx         context.Context //nolint:containedctx // it carries the trace of the call
 	endSpan     func(admission.Result)
-	approvalEnd func(admission.Result)           // ends the span of the wait for a person; nil: no wait
+	approvalEnd func(admission.Result)           // ends the span of a wait for a person; nil: the call is not waiting
 	result      atomic.Pointer[admission.Result] // result that the client gets; atomic, because a cancellation can end the call concurrently
 }
 
-// context returns the context of the trace, or ctx if the call is not traced.
+// context returns the trace's context, or ctx if the call is not traced.
 func (t *callTrace) context(ctx context.Context) context.Context {
 	if t == nil {
 		return ctx
@@ -42,7 +42,7 @@ func (t *callTrace) setResult(r admission.Result) {
 	}
 }
 
-// setRefusal sets the result that the client gets to the refusal a. Other answers do not change it.
+// setRefusal sets the client's result to the refusal a. Other answers do not change the result.
 func (t *callTrace) setRefusal(a answer) {
 	if r, ok := a.(refusal); ok && t != nil {
 		t.result.Store(&admission.Result{Decision: r.Facts.Decision, Kind: r.Facts.Kind, Err: r.Err})
@@ -57,7 +57,7 @@ func (t *callTrace) endApproval(r admission.Result) {
 	}
 }
 
-// finish tells the observer that the call is answered. t must not be nil.
+// finish tells the observer that the call has been answered. t must not be nil.
 func (t *callTrace) finish() {
 	var r admission.Result
 	if got := t.result.Load(); got != nil {
@@ -66,7 +66,7 @@ func (t *callTrace) finish() {
 	t.endSpan(r)
 }
 
-// joinTrace adds the trace context to the _meta of the request to the upstream.
+// joinTrace adds the trace context to the _meta of the upstream request.
 func joinTrace(hop *wire.Hop, trace func() (parent, state string)) {
 	parent, state := trace()
 	if parent == "" {
@@ -79,7 +79,7 @@ func joinTrace(hop *wire.Hop, trace func() (parent, state string)) {
 	}
 }
 
-// appendMember returns a copy of the JSON members with one more.
+// appendMember returns a copy of the JSON members with another one added.
 func appendMember(members []byte, key, value string) []byte {
 	members = members[:len(members):len(members)]
 	if len(members) > 0 {
@@ -88,7 +88,7 @@ func appendMember(members []byte, key, value string) []byte {
 	return rawjson.AppendString(append(rawjson.AppendString(members, key), ':'), value)
 }
 
-// resultOf returns a reply in the observer's terms.
+// resultOf converts a reply to a result for the observer.
 func resultOf(r upstream.Reply) admission.Result {
 	if r.Error != nil {
 		code, _ := rawjson.Member(r.Error, "code")
@@ -98,7 +98,7 @@ func resultOf(r upstream.Reply) admission.Result {
 	return admission.Result{Failed: r.Result != nil && wire.ResultFacts(r.Result).Failed, Err: r.Err}
 }
 
-// observe tells the observer that the call has arrived. The trace continues the one in the
+// observe tells the observer that the call has arrived. The trace continues the trace in the
 // client's _meta.
 func (p *Pipeline) observe(c *Call, meta []byte) {
 	i := admission.Info{
