@@ -19,9 +19,9 @@ type Options struct {
 	Observer   Observer                   // nil: none
 	Switch     Switch                     // the kill switch; nil: none
 	Redactor   *audit.Redactor            // redacts arguments and results for records; nil: records contain only hashes
-	Process    string                     // name of this process in records; empty: no name
+	Process    string                     // this process's name in records; empty: no name
 	Meter      Meter                      // nil: calls are not counted
-	Ended      func(session string)       // called when a session has ended; may be nil
+	Ended      func(session string)       // called after a session has ended; may be nil
 }
 
 // Admission decides on calls. It is safe for concurrent use.
@@ -37,15 +37,15 @@ type Admission struct {
 	counts     counts
 
 	Watch     Watch           // observer and meter
-	Sessions  Sessions        // sessions of the ledger
+	Sessions  Sessions        // the ledger's sessions
 	Unwritten Unwritten       // outcomes that the ledger has not stored yet
 	Recent    RecentArguments // arguments of recently admitted calls
 
-	// For reuse by other calls.
+	// Reused by later calls.
 	pendings, settlings sync.Pool
 }
 
-// New returns an Admission under o.Generation.
+// New returns an Admission that decides under o.Generation.
 func New(o Options) *Admission {
 	a := &Admission{
 		ledger: o.Ledger, log: o.Logger, now: o.Now, Watch: Watch{o.Observer, o.Meter}, kill: o.Switch, onEnd: o.Ended,

@@ -12,37 +12,38 @@ import (
 // Call is a call to be decided.
 type Call struct {
 	Key
-	Gate    gate.Call   // input of the nets
+	Gate    gate.Call   // the nets' input
 	Offered []gate.Call // tools that can be called now, see [gate.Session.Offer]; nil: unknown
 
-	// Invalid is an error of the caller. If it is not nil, the call is refused even if the nets
-	// would admit it; it spends nothing, and [Refused].Err is this error.
+	// Invalid is the caller's own error. If it is not nil, the call is refused even if the nets
+	// would admit it. Then the call spends nothing, and [Refused].Err is this error.
 	Invalid error
 
 	// Facts for records, logs and metrics.
-	Client    string // name that the client has given itself
-	ID        []byte // JSON-RPC id from the client
+	Client    string // name that the client gave itself
+	ID        []byte // JSON-RPC ID from the client
 	Upstream  string
-	Tool      string // name of the tool at the upstream
+	Tool      string // tool name at the upstream
 	Method    string // tools/call, prompts/get or resources/read
-	Canonical string // name of the tool with its upstream, unique
+	Canonical string // unique tool name, qualified with the upstream
 	Digest    string // SHA-256 of the arguments; empty: computed when needed
 }
 
-// Consent is a person's answer, to be recorded with a decision.
+// Consent is a person's answer that is recorded with a decision.
 type Consent struct{ ID, Channel, Actor string }
 
 // Decision is an [*Admitted], a [*Refused] or an [*Asked].
 type Decision interface{ decision() }
 
-// Admitted is the decision that a call may run. It is on record.
+// Admitted is the decision that a call may run. The decision is on record.
 type Admitted struct{ Ticket Ticket }
 
 // Asked is the decision that a call needs approval. The caller asks a person and then calls
-// [Admission.Redeem] with the consent. In any case it must call [Admission.Withdraw] at the end.
+// [Admission.Redeem] with the consent. In any case the caller must call [Admission.Withdraw] at the
+// end.
 type Asked struct {
 	*gate.Ask
-	Generation *Generation // generation of the decision
+	Generation *Generation // the decision's generation
 }
 
 func (*Admitted) decision() {}
@@ -51,21 +52,21 @@ func (*Asked) decision() {}
 
 // Ticket is an admitted call. The caller must report its outcome with [Admission.Settle].
 type Ticket struct {
-	Number  uint64 // number of the call in its session
-	Awaited bool   // the outcome moves some net
+	Number  uint64 // call number in the session
+	Awaited bool   // some net moves with the outcome
 
 	key      Key
 	tool     string
-	names    gate.Call // the call without arguments, for conditions on its result
+	names    gate.Call // the call without its arguments, for conditions on its result
 	upstream string
 	since    time.Time
-	policy   string    // generation that admitted the call, see [Generation.identity]
+	policy   string    // identity of the generation that admitted the call, see [Generation.identity]
 	observed *observed // nil: no observer
 
 	settled atomic.Bool // set by a successful [Admission.Settle]
 }
 
-// ticketJSON is the JSON form of a ticket.
+// ticketJSON is a ticket's JSON form.
 type ticketJSON struct {
 	Session   string    `json:"session"`
 	Principal string    `json:"principal,omitempty"`
@@ -77,13 +78,13 @@ type ticketJSON struct {
 	Policy    string    `json:"policy,omitempty"`
 }
 
-// MarshalJSON encodes the ticket for another process with the same ledger. This process must not
-// use the ticket afterwards.
+// MarshalJSON encodes the ticket for another process that uses the same ledger. Afterwards this
+// process must not use the ticket.
 func (t *Ticket) MarshalJSON() ([]byte, error) {
 	return json.Marshal(ticketJSON{t.key.Session, t.key.Principal, t.Number, t.Awaited, t.tool, t.upstream, t.since, t.policy})
 }
 
-// UnmarshalJSON decodes a ticket of another process.
+// UnmarshalJSON decodes a ticket from another process.
 func (t *Ticket) UnmarshalJSON(data []byte) error {
 	var p ticketJSON
 	if err := json.Unmarshal(data, &p); err != nil {
@@ -95,24 +96,24 @@ func (t *Ticket) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Key returns the session of the call.
+// Key returns the call's session.
 func (t *Ticket) Key() Key { return t.key }
 
-// Info describes the call of a phase.
+// Info describes a call to an [Observer].
 type Info struct {
 	Key
 	Upstream, Tool, Client string
 
 	Method    string // tools/call, prompts/get or resources/read
-	ID        []byte // id of the request, as the client wrote it
-	Protocol  string // protocol revision of the client
-	Transport string // transport of the client: stdio or http
+	ID        []byte // request ID as the client wrote it
+	Protocol  string // the client's protocol revision
+	Transport string // the client's transport: stdio or http
 
-	// Trace of the client that the call belongs to; only for PhaseCall.
+	// Trace context from the client; set only for PhaseCall.
 	TraceParent, TraceState string
 }
 
-// observed is the trace of a ticket.
+// observed holds a ticket's trace.
 type observed struct {
 	ctx  context.Context //nolint:containedctx // it carries the trace, and nothing that ends
 	info Info

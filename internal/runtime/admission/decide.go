@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
-// Decide decides c on the newest state of its session. It waits only for the ledger.
+// Decide decides c on its session's newest state. It waits only for the ledger.
 func (a *Admission) Decide(ctx context.Context, c *Call) Decision {
 	return a.Stage(ctx, c).Wait()
 }
@@ -22,9 +22,9 @@ type Pending struct {
 	err       error
 }
 
-// Stage decides c like Decide, but does not wait until the decision is durable, so that a caller
-// with several calls can wait for them together. The caller must call [Pending.Wait] exactly once,
-// and must not act on the decision before.
+// Stage decides c like Decide but does not wait until the decision is durable, so that a caller
+// with several calls can wait for all of them together. The caller must call [Pending.Wait] exactly
+// once, and must not act on the decision before that.
 func (a *Admission) Stage(ctx context.Context, c *Call) *Pending {
 	p, ok := a.pendings.Get().(*Pending)
 	if !ok {
@@ -35,7 +35,7 @@ func (a *Admission) Stage(ctx context.Context, c *Call) *Pending {
 	return p
 }
 
-// Wait returns the decision when it is durable, or a refusal if it cannot be made durable.
+// Wait returns the decision once it is durable, or a refusal if it cannot be made durable.
 func (p *Pending) Wait() Decision {
 	a, ctx, err := p.admission, p.phase.ctx, p.err
 	if err == nil {
@@ -46,16 +46,16 @@ func (p *Pending) Wait() Decision {
 	}
 	d := a.answer(ctx, &p.verdict, err)
 	a.Watch.decided(p.verdict.call, d, &p.phase)
-	if _, ok := d.(*Admitted); ok { // other decisions share memory with p
+	if _, ok := d.(*Admitted); ok { // other decisions refer to memory in p
 		*p = Pending{}
 		a.pendings.Put(p)
 	}
 	return d
 }
 
-// Redeem decides c again with a person's consent to q, and uses up the consent if the call is
-// admitted. The error is [approval.ErrUsed] if the consent is not valid any more; then the caller
-// has to ask again.
+// Redeem decides c again with a person's consent to q. If the call is admitted, the consent is used
+// up. The error is [approval.ErrUsed] if the consent is no longer valid; then the caller must ask
+// again.
 func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Consent) (Decision, error) {
 	if now := a.Generation(); now.Fingerprint != q.Generation.Fingerprint {
 		return a.Deny(ctx, c, q.Ask, "The policy changed while a person was being asked. Call the tool again to ask again.", nil), nil
@@ -74,7 +74,7 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 	return d, nil
 }
 
-// Withdraw ends the wait of a call for approval. It has no effect after an admission.
+// Withdraw ends a call's wait for approval. It has no effect after the call is admitted.
 func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 	err := Update(ctx, a.ledger, k, func(*gate.State) (Change, error) { return Change{Delta: q.Withdraw()}, nil })
 	if err != nil && !errors.Is(err, ErrNoSession) {
@@ -82,8 +82,8 @@ func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 	}
 }
 
-// Ready returns a refusal of a call of the tool if a decision could not be put on record now; nil:
-// it probably can.
+// Ready returns a refusal of a call of the tool if a decision could not be recorded now. It returns
+// nil if a decision can probably be recorded.
 func (a *Admission) Ready(tool string) *Refused {
 	if err := a.ledger.Ready(); err != nil {
 		return a.refuseUnrecorded(tool, err)
@@ -91,15 +91,15 @@ func (a *Admission) Ready(tool string) *Refused {
 	return nil
 }
 
-// Writable returns why nothing can be put on record now, as far as is known; nil: it probably can.
+// Writable returns why nothing can be recorded now, as far as is known, or nil.
 func (a *Admission) Writable() error { return a.ledger.Ready() }
 
-// decide decides under the generation in force, and commits the decision.
+// decide decides under the generation in force and commits the decision.
 func (a *Admission) decide(ctx context.Context, v *verdict) error {
 	return commit(ctx, func() (Commit, error) { return a.stage(ctx, v) })
 }
 
-// stage decides under the generation in force, and stages the decision.
+// stage decides under the generation in force and stages the decision.
 func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	a.Unwritten.catchUp(ctx)
 	for {
@@ -149,14 +149,14 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 	return change, nil
 }
 
-// answer returns the decision for the caller after the commit, whose error is err.
+// answer returns the decision for the caller. err is the commit's error.
 func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision {
 	c := v.call
 	if errors.Is(err, ErrStopped) {
 		return a.refuseStopped(ctx, c)
 	}
 	switch d := v.decision.(type) {
-	case *gate.Refusal: // the refusal stands even if the commit of the clock failed
+	case *gate.Refusal: // the refusal stands even if the clocks could not be committed
 		v.addRemedy(d)
 		a.logRefusal(c, v.refused)
 		if err != nil {

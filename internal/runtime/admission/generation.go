@@ -9,39 +9,39 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Generation is a policy in force with everything derived from it. It is immutable and replaced as
-// a whole.
+// Generation is a policy in force and everything derived from it. It is immutable and replaced as a
+// whole.
 type Generation struct {
 	Policy      *gate.Policy
 	Active      []string // nets that take part in decisions; nil: all
-	Given       []string // Active before operators switched nets
-	Advertise   string   // tools that clients are shown: all, possible or enabled
-	Fingerprint string   // fingerprint of the policy
+	Given       []string // Active before operators switched any nets
+	Advertise   string   // which tools clients are shown: all, possible or enabled
+	Fingerprint string   // the policy's fingerprint
 
-	Enforces      bool // some net is not in shadow
+	Enforces      bool // some net is not in shadow mode
 	PromptsByList bool // some net names a prompt, so only listed prompts exist
 	Shared        bool // a session can move nets of other sessions
-	Timed         bool // some net moves by time
-	Pipefail      bool // add `set -o pipefail` to scripts of agents if only that is missing for evidence
+	Timed         bool // some net moves with time
+	Pipefail      bool // add `set -o pipefail` to agents' scripts if only that is missing for evidence
 
-	Files  []audit.File    // files of the policy
-	Reads  *reading.Reader // selects the arguments and results for records
-	opaque map[string]bool // nets that read more of a call than Reads selects
+	Files  []audit.File    // the policy's files
+	Reads  *reading.Reader // selects the parts of arguments and results that are recorded
+	opaque map[string]bool // nets that read more of a call than Reads selects, by name
 
 	Remedy     RemedyFunc     // nil: refusals contain no remedy
 	Impossible ImpossibleFunc // nil: no tool is known to be impossible
 }
 
 // RemedyFunc returns the calls that would make c admissible in the state s, after the refusal r. It
-// must not block, and must be safe for concurrent use. The function owns s.
+// must not block and must be safe for concurrent use. The function owns s.
 type RemedyFunc func(s *gate.State, c gate.Call, r *gate.Refusal) Remedy
 
-// ImpossibleFunc returns those of the tools that can never be called while the given nets are
-// active; nil: all nets are active.
+// ImpossibleFunc returns those of the given tools that can never be called while the given nets are
+// active. If active is nil, all nets are active.
 type ImpossibleFunc func(tools []gate.Call, active []string) []string
 
 // NewGeneration returns a generation with the fields that follow from the policy alone. The caller
-// sets the other fields before the first use.
+// must set the other fields before the first use.
 func NewGeneration(p *gate.Policy, active []string) *Generation {
 	g := &Generation{Policy: p, Active: active, Given: active, Fingerprint: p.Fingerprint(), opaque: map[string]bool{}}
 	var nets []gate.Net
@@ -56,14 +56,14 @@ func NewGeneration(p *gate.Policy, active []string) *Generation {
 	return g
 }
 
-// Opaque reports whether the net reads more of the arguments or results of calls than
-// [reading.Reader] and the names of the policy contain.
+// Opaque reports whether the net reads more of calls' arguments or results than [reading.Reader]
+// selects and the policy's names contain.
 func Opaque(n *gate.Net) bool {
 	return n.Validate != nil || n.OnSuccess != nil || n.Labels == nil && (n.Mapper != nil || len(n.Maps) > 0)
 }
 
 // wantsRemedy reports whether a remedy should be computed for the refusal. A refusal that ends with
-// time already says so.
+// time needs none, because it says so itself.
 func (g *Generation) wantsRemedy(r *gate.Refusal) bool { return g.Remedy != nil && r.Retry == 0 }
 
 // IsActive reports whether the net takes part in decisions.
@@ -71,8 +71,8 @@ func (g *Generation) IsActive(net string) bool {
 	return g.Active == nil || slices.Contains(g.Active, net)
 }
 
-// keepSwitches returns the active nets for the policy next. A net is active if active is nil or
-// contains it, unless operators have switched the net under g: then it keeps its present setting.
+// keepSwitches returns the nets of the policy next that will be active. A net is active if active
+// is nil or contains it. But a net that operators have switched under g keeps its present setting.
 func (g *Generation) keepSwitches(next *gate.Policy, active []string) []string {
 	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }
 	names, all := []string{}, active == nil
@@ -95,7 +95,7 @@ func (g *Generation) has(net string) bool {
 	return slices.ContainsFunc(g.Policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
 }
 
-// identity distinguishes generations that may decide differently: by their nets, and by the set of
+// identity distinguishes generations that may decide differently because of their nets or their
 // active nets.
 func (g *Generation) identity() string {
 	if g.Active == nil || len(g.Active) == len(g.Policy.Nets()) {

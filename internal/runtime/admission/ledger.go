@@ -11,37 +11,38 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Ledger stores the states of the nets and the record of decisions. It is safe for concurrent use.
-// A step is first staged, which changes the states that this process sees, and then committed: it
-// is durable as a whole or not at all. Steps are committed in the order of staging, many of them
-// together. After an error of Stage or of [Commit.Wait], the step and all steps staged on top of it
-// have no effect.
+// Ledger stores the nets' states and the record of decisions. It is safe for concurrent use. A step
+// is first staged, which changes the states that this process sees, and then committed: it is
+// durable as a whole or not at all. Steps are committed in staging order, many of them together. If
+// Stage or [Commit.Wait] returns an error, the step and all steps staged on top of it have no
+// effect.
 //
-// All states of a ledger belong to one policy, which [Ledger.Adopt] replaces.
+// All states in a ledger belong to one policy, which [Ledger.Adopt] replaces.
 type Ledger interface {
-	// Open begins a session: its nets are in their initial states, and their clocks start at
+	// Open begins a session with its nets in their initial states and their clocks starting at
 	// s.Since. An existing session continues.
 	Open(ctx context.Context, s SessionInfo) error
 
-	// Find returns the description of a session, whichever process it belongs to, or
-	// [ErrNoSession].
+	// Find returns the description of a session in any process. If there is no such session, the
+	// error is [ErrNoSession].
 	Find(ctx context.Context, session string) (SessionInfo, error)
 
-	// Touch sets [SessionInfo.Used] of a session that outlives this process.
+	// Touch sets [SessionInfo.Used] for a session that outlives this process.
 	Touch(ctx context.Context, k Key, now time.Time) error
 
-	// End ends a session. It is forgotten when none of its calls is open or waits for approval.
+	// End ends a session. The session is forgotten once none of its calls is open or waits for
+	// approval.
 	End(ctx context.Context, k Key) error
 
 	// Stage runs f on the newest state of the session and its shared nets, and applies the change
-	// to the state that later steps see. The caller must wait for the commit exactly once and must
-	// not act on the step before; a nil commit needs no wait. If another process was faster, f runs
-	// again on a newer state, so f must have no side effects, must not keep the state, and must not
-	// block. An error of f is returned unchanged. The queue of staged steps is bounded, so Stage
-	// may block.
+	// to the state that later steps see. The caller must wait for the commit exactly once, and must
+	// not act on the step before that; a nil commit needs no wait. If another process was faster, f
+	// runs again on a newer state. Therefore f must have no side effects, must not keep the state,
+	// and must not block. An error from f is returned unchanged. The queue of staged steps is
+	// bounded, so Stage may block.
 	Stage(ctx context.Context, k Key, f func(*gate.State) (Change, error)) (Commit, error)
 
-	// View runs f on the newest state; f must not change or keep the state. If k has no session,
+	// View runs f on the newest state. f must not change or keep the state. If k has no session,
 	// the state is that of a new session of the principal.
 	View(ctx context.Context, k Key, f func(*gate.State)) error
 
@@ -51,20 +52,20 @@ type Ledger interface {
 	// Sessions lists the open sessions of all processes, and the ended sessions with open calls.
 	Sessions(ctx context.Context) iter.Seq2[SessionInfo, error]
 
-	// Adopt puts another policy in force, and reports the effect on the nets of each session. With
-	// [ErrHeld] it returns the same report and has changed nothing.
+	// Adopt puts another policy in force, and reports the effect on each session's nets. With
+	// [ErrHeld] it returns the same report but has changed nothing.
 	Adopt(ctx context.Context, a Adoption) ([]Adopted, error)
 
-	// Records reports whether events are recorded at all. If not, callers need not create them.
+	// Records reports whether events are recorded. If not, callers need not create them.
 	Records() bool
 
-	// Ready returns why nothing can be made durable now, as far as is known; nil: it probably can.
+	// Ready returns why nothing can be made durable now, as far as is known, or nil.
 	Ready() error
 }
 
 // Commit is a staged step that is not known to be durable yet.
 type Commit interface {
-	// Wait returns nil when the step is durable. The first waiting goroutine commits all staged
+	// Wait returns nil once the step is durable. The first waiting goroutine commits all staged
 	// steps. After an error the step is undone. If the error is [ErrStale], another process was
 	// faster, and the step may be staged again.
 	Wait(ctx context.Context) error
@@ -78,8 +79,8 @@ func wait(ctx context.Context, c Commit) error {
 	return c.Wait(ctx)
 }
 
-// Update stages a step, waits for its commit, and retries while other processes are faster. See
-// [Ledger.Stage] for f.
+// Update stages a step, waits for its commit, and retries while other processes are faster. f is
+// described at [Ledger.Stage].
 func Update(ctx context.Context, l Ledger, k Key, f func(*gate.State) (Change, error)) error {
 	return commit(ctx, func() (Commit, error) { return l.Stage(ctx, k, f) })
 }
@@ -100,13 +101,13 @@ func commit(ctx context.Context, stage func() (Commit, error)) error {
 // Key identifies a session and its principal.
 type Key struct{ Session, Principal string }
 
-// Change is the effect of one step. Its parts are committed together.
+// Change is the effect of one step. All parts of a change are committed together.
 type Change struct {
 	Delta  *gate.Delta   // nil: no net moves
-	Uses   string        // id of the approval that the step uses up; approval.ErrUsed if another step was faster
+	Uses   string        // ID of the approval that the step uses up; the error is approval.ErrUsed if another step was faster
 	Events []audit.Event // recorded with the step
 
-	// Admits marks an admission: it is on the disk before its commit ends, and its error is
+	// Admits marks an admission. An admission is on disk when its Wait returns, and its error is
 	// [ErrStopped] while the session is stopped.
 	Admits bool
 }
@@ -116,12 +117,12 @@ type SessionInfo struct {
 	Key
 	Since time.Time
 
-	// Lasting marks a session that outlives the process, if the ledger does: another process may
+	// Lasting marks a session that outlives the process if the ledger does: another process may
 	// open it later or at the same time. Other sessions end with their process.
 	Lasting bool
 
-	// About describes the session for other processes: one JSON object that [Ledger.Open] stores;
-	// nil: none.
+	// About describes the session for other processes. It is one JSON object that [Ledger.Open]
+	// stores; nil: none.
 	About []byte
 
 	// Set by a ledger that several processes share.
@@ -130,36 +131,37 @@ type SessionInfo struct {
 	Used    time.Time // last change or touch
 	Ended   bool      // the session is kept for its open calls
 	Process string    // another process that owns the session; empty: this process or none
-	Gone    bool      // that process has ended: the session is kept for its open calls
+	Gone    bool      // that process has ended, and the session is kept for its open calls
 }
 
-// OpenCall is an admitted call of a [SessionInfo] that is not settled.
+// OpenCall is an admitted, unsettled call of a session.
 type OpenCall struct {
 	Number  uint64
 	Tool    string
 	Since   time.Time
-	Unknown bool   // the outcome was reported as unknown, or the process has ended
+	Unknown bool   // the outcome was reported as unknown, or the call's process has ended
 	More    uint64 // see [gate.OpenCall]
 }
 
-// Adoption converts all states of a ledger to another policy, see [gate.Policy.Adopt].
+// Adoption describes the conversion of all states in a ledger to another policy, see
+// [gate.Policy.Adopt].
 type Adoption struct {
 	Policy *gate.Policy
 	Active []string      // nets active from now on; nil: all
 	Reset  []string      // nets to reset to their initial states
 	Time   time.Time     // current time
 	Events []audit.Event // recorded with the adoption
-	Try    bool          // only report, and change nothing
+	Try    bool          // only report the effect and change nothing
 }
 
-// Adopted is the effect of an adoption on the nets of one session. Without a session it describes
-// the nets that the sessions of the principal share; without a principal too, the global nets.
+// Adopted is an adoption's effect on the nets of one session. If only the principal is set, it
+// describes the nets that the principal's sessions share; if neither is set, the global nets.
 type Adopted struct {
 	Key
 	Nets []gate.Kept
 }
 
-// Held reports whether a net is held, see [ErrHeld].
+// Held reports whether any net is held, see [ErrHeld].
 func (a Adopted) Held() bool {
 	return slices.ContainsFunc(a.Nets, func(k gate.Kept) bool { return k.Fate == gate.Held })
 }
@@ -169,7 +171,7 @@ var (
 	ErrNoSession = errors.New("the session is over")                   // or was never opened
 	ErrStale     = errors.New("another process has changed the state") // error of [Commit.Wait]
 
-	// ErrHeld is the error of [Ledger.Adopt] if a net written by hand has changed in the policy and
-	// is not in its initial state, or has calls in flight.
+	// ErrHeld is the error of [Ledger.Adopt] if a hand-written net has changed in the policy and
+	// either is not in its initial state or has calls in flight.
 	ErrHeld = errors.New("a changed net is not in its initial state or has calls in flight")
 )

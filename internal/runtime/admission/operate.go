@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Snapshot returns a copy of the current state of a session, with its clocks advanced. The caller
-// owns the copy. If k has no session, the state is that of a new session, see [Ledger.View].
+// Snapshot returns a copy of a session's current state with its clocks advanced. The caller owns
+// the copy. If k has no session, the state is that of a new session, see [Ledger.View].
 func (a *Admission) Snapshot(ctx context.Context, k Key) (*gate.State, error) {
 	a.Unwritten.catchUp(ctx)
 	var s *gate.State
@@ -23,8 +23,8 @@ func (a *Admission) Snapshot(ctx context.Context, k Key) (*gate.State, error) {
 	return s, nil
 }
 
-// Fresh returns the snapshot of a new session. If all sessions belong to one principal, the new
-// session does too.
+// Fresh returns the snapshot of a new session. If all existing sessions belong to one principal, so
+// does the new session.
 func (a *Admission) Fresh(ctx context.Context) (*gate.State, error) {
 	only, several := "", false
 	for s, err := range a.ledger.Sessions(ctx) {
@@ -40,7 +40,7 @@ func (a *Admission) Fresh(ctx context.Context) (*gate.State, error) {
 	return a.Snapshot(ctx, Key{Principal: only})
 }
 
-// Reset resets every net of a session to its initial state, for an operator.
+// Reset resets every net of a session to its initial state on behalf of an operator.
 func (a *Admission) Reset(ctx context.Context, k Key, actor string) error {
 	a.Unwritten.catchUp(ctx)
 	event := a.operatorEvent("reset", k, 0, actor)
@@ -49,7 +49,7 @@ func (a *Admission) Reset(ctx context.Context, k Key, actor string) error {
 	})
 }
 
-// SettleOpen settles a call of unknown outcome, for an operator.
+// SettleOpen settles a call with an unknown outcome on behalf of an operator.
 func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, success bool, actor string) error {
 	o, name := gate.Failure, "settle failure"
 	if success {
@@ -68,19 +68,19 @@ func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, succes
 	return err
 }
 
-// Note logs and records an operation on a session that moves no net.
+// Note logs and records an operator's action on a session that moves no net.
 func (a *Admission) Note(ctx context.Context, event, session, actor, reason string) error {
 	a.log.Warn("operator", logkind.Operator, "event", event, "session", session, "actor", actor, "reason", reason)
 	return a.Append(ctx, audit.Operator{Time: a.now(), Event: event, Session: session, Actor: actor, Reason: audit.Bounded(reason)})
 }
 
-// operatorEvent logs an operation of an operator, and returns its event.
+// operatorEvent logs an operator's action and returns its event.
 func (a *Admission) operatorEvent(event string, k Key, call uint64, actor string) []audit.Event {
 	a.log.Warn("operator", logkind.Operator, "event", event, "session", k.Session, "call", call, "actor", actor)
 	return []audit.Event{audit.Operator{Time: a.now(), Event: event, Session: k.Session, Call: call, Actor: actor}}
 }
 
-// Stops returns the stops, the oldest first. With an error it returns those that this process
+// Stops returns the stops, oldest first. With an error it returns only those that this process
 // knows.
 func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 	if a.kill == nil {
@@ -89,7 +89,8 @@ func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 	return a.kill.Stops(ctx)
 }
 
-// SetStopped stops all calls that are not admitted yet, or those of a session, or ends such a stop.
+// SetStopped begins or ends a stop, which covers all calls not yet admitted, or those of one
+// session.
 func (a *Admission) SetStopped(ctx context.Context, on bool, s Stop) (Switched, error) {
 	if a.kill == nil {
 		return Switched{}, errors.New("this proxy has no kill switch")

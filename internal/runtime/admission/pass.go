@@ -8,23 +8,23 @@ import (
 )
 
 // Pass permits sending an admitted call to its upstream once. Only [Admitted.Pass] and
-// [Ticket.Again] return one.
+// [Ticket.Again] return a Pass.
 type Pass struct{ ticket *Ticket }
 
-// Pass returns the pass for the first send of the call.
+// Pass returns the pass for sending the call the first time.
 func (d *Admitted) Pass() Pass { return Pass{&d.Ticket} }
 
-// Ticket returns the ticket of the call.
+// Ticket returns the call's ticket.
 func (p Pass) Ticket() *Ticket { return p.ticket }
 
-// ErrOutdated is the error of [Ticket.Again] if another policy is in force than the one that
-// admitted the call.
+// ErrOutdated is the error of [Ticket.Again] if the policy in force is not the one that admitted
+// the call.
 var ErrOutdated = errors.New("the policy has changed since the call was admitted")
 
 // Again returns a pass for sending an admitted call once more: for another round of input, for a
-// task in place of a result, or because the upstream has forgotten its session. The error is
-// [ErrStopped] while any process has stopped the session, and [ErrOutdated] if the policy in force
-// has not decided on the call: the caller then settles the call as a failure, and may have it
+// task instead of a result, or because the upstream has forgotten its session. The error is
+// [ErrStopped] while any process has stopped the session. It is [ErrOutdated] if the policy in
+// force has not decided on the call: then the caller settles the call as a failure, and may have it
 // decided again.
 func (t *Ticket) Again(ctx context.Context, a *Admission) (Pass, error) {
 	for {

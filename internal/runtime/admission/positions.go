@@ -7,17 +7,17 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// maxPositions bounds the cache, since policies are replaced.
+// maxPositions bounds the cache, because policies are replaced.
 const maxPositions = 10_000
 
-// positions caches the texts of positions, which every record contains. It is safe for concurrent
-// use.
+// positions caches the text form of positions, which every record contains. It is safe for
+// concurrent use.
 type positions struct {
 	text  func(gate.Position) string
-	known atomic.Pointer[map[gate.Position]string] // replaced and never modified
+	known atomic.Pointer[map[gate.Position]string] // replaced, never modified
 }
 
-// textOf returns the text of a position.
+// textOf returns a position's text form.
 func (p *positions) textOf(at gate.Position) string {
 	known := p.known.Load()
 	if known != nil {
@@ -31,6 +31,6 @@ func (p *positions) textOf(at gate.Position) string {
 		more = maps.Clone(*known)
 	}
 	more[at] = text
-	p.known.CompareAndSwap(known, &more) // if another goroutine was faster, its map is as good
+	p.known.CompareAndSwap(known, &more) // if another goroutine was faster, its map serves as well
 	return text
 }

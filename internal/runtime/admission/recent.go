@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// Limits of the arguments that are kept for displaying open calls.
+// Limits on the arguments that are kept for displaying open calls.
 const (
 	recentCalls    = 1000
 	maxRecentBytes = 2 << 10 // per call
 )
 
-// RecentArguments keeps the recorded, redacted arguments of the most recently admitted calls. The
+// RecentArguments keeps the recorded, redacted arguments of the most recently admitted calls. Its
 // zero value is empty.
 type RecentArguments struct {
 	mu    sync.Mutex
 	args  map[admitted][]byte
 	order []admitted // ring buffer
-	next  int        // next index to overwrite in order
+	next  int        // index in order to overwrite next
 }
 
 // admitted identifies an admitted call.
@@ -26,7 +26,7 @@ type admitted struct {
 	number uint64
 }
 
-// note keeps the arguments of a call, unless they are too long or not recorded.
+// note keeps a call's arguments unless they are too long or not recorded.
 func (l *RecentArguments) note(key Key, number uint64, args []byte) {
 	if len(args) == 0 || len(args) > maxRecentBytes {
 		return
@@ -48,8 +48,8 @@ func (l *RecentArguments) note(key Key, number uint64, args []byte) {
 	l.args[c] = bytes.Clone(args)
 }
 
-// Arguments returns the recorded arguments of an admitted call. It returns nil if they are not
-// recorded or too long, if another process admitted the call, or if many calls were admitted since.
+// Arguments returns an admitted call's recorded arguments. It returns nil if they are not recorded
+// or too long, if another process admitted the call, or if many calls have been admitted since.
 func (l *RecentArguments) Arguments(key Key, number uint64) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 )
 
 // Begin records the start of this process and the policy in force. If the ledger has a chain for
-// each process, the start record names the ends of the other chains.
+// each process, the start record contains the ends of the other chains.
 func (a *Admission) Begin(ctx context.Context, p audit.Process) {
 	p.Time, p.Event, p.Process = a.now(), "start", a.records.process
 	if l, ok := a.ledger.(interface {
@@ -36,8 +36,7 @@ func (a *Admission) Finish(ctx context.Context) {
 	a.note(ctx, audit.Process{Time: a.now(), Event: "end", Process: a.records.process})
 }
 
-// note records an event without reporting an error to the caller. If it fails, calls are refused
-// anyway.
+// note records an event. It only logs an error: calls are refused anyway while recording fails.
 func (a *Admission) note(ctx context.Context, e audit.Event) {
 	if err := a.Append(ctx, e); err != nil {
 		a.log.Error("recording an event", "event", fmt.Sprintf("%T", e), "error", err)

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// setNames sets the names of the call in the record.
+// setNames sets the call's names in the record.
 func (r *decisionEntry) setNames(c *Call, names []gate.Name) {
 	if len(names) > maxNames {
 		names, r.Omitted = names[:maxNames], len(names)-maxNames
@@ -37,27 +37,27 @@ func (r *decisionEntry) setNames(c *Call, names []gate.Name) {
 	}
 }
 
-// Limits of what callers can write into one record.
+// Limits on what callers can write into one record.
 const (
 	maxNames  = 64
 	maxReason = 4 << 10
 )
 
-// outcomeEntry is a record with space for the events of its step.
+// outcomeEntry is an outcome record with space for its step's events.
 type outcomeEntry struct {
 	audit.Outcome
 	events [1]audit.Event
 }
 
-// A recordBuilder builds the events of decisions and outcomes for the record.
+// A recordBuilder builds the events for decisions and outcomes.
 type recordBuilder struct {
-	where    func(gate.Position) string // a position as people read it
+	where    func(gate.Position) string // formats a position for people
 	redactor *audit.Redactor
-	process  string // name of this process
+	process  string // this process's name
 	now      func() time.Time
 }
 
-// allowed returns the events of an admission.
+// allowed returns the events for an admission.
 func (rb *recordBuilder) allowed(v *verdict, d *gate.Allow) []audit.Event {
 	entry := &v.entry
 	rb.fillDecision(entry, v.call, v.generation, "allow", d.Names, v.consent)
@@ -70,13 +70,13 @@ func (rb *recordBuilder) allowed(v *verdict, d *gate.Allow) []audit.Event {
 	return entry.events[:]
 }
 
-// refused returns the events of a refusal by the nets.
+// refused returns the events for a refusal by the nets.
 func (rb *recordBuilder) refused(v *verdict, d *gate.Refusal) []audit.Event {
 	entry := &v.entry
 	rb.fillDecision(entry, v.call, v.generation, "refuse", d.Names, nil)
 	entry.Kind, entry.Reason = string(d.Kind), bounded(rb.reason(v.refused.Text, d.Kind, d.Blocks))
 	rb.fillVerdicts(entry, v.generation, v.prepared.Verdicts())
-	for _, b := range d.Blocks { // a net blocked by a validator has the verdict gated so far
+	for _, b := range d.Blocks { // the verdict of a net blocked by a validator is still "gated"
 		i := slices.IndexFunc(entry.Nets, func(n audit.NetSays) bool { return n.Net == b.Net })
 		if i < 0 {
 			i = len(entry.Nets)
@@ -88,8 +88,8 @@ func (rb *recordBuilder) refused(v *verdict, d *gate.Refusal) []audit.Event {
 	return entry.events[:]
 }
 
-// fillVerdicts records the verdicts of the nets, and the nets that read more of the call than the
-// record contains.
+// fillVerdicts records the nets' verdicts, and which nets read more of the call than the record
+// contains.
 func (rb *recordBuilder) fillVerdicts(entry *decisionEntry, g *Generation, verdicts []gate.Verdict) {
 	entry.Nets = slices.Grow(entry.nets[:0], len(verdicts))
 	for _, v := range verdicts {
@@ -101,7 +101,7 @@ func (rb *recordBuilder) fillVerdicts(entry *decisionEntry, g *Generation, verdi
 }
 
 // reason returns the text of a refusal by the nets for the record. Unless arguments may be
-// recorded, it contains none: a prefix of the hash replaces the value of a key.
+// recorded, the text contains no arguments: a hash prefix replaces the value of a key.
 func (rb *recordBuilder) reason(sentence string, kind gate.Kind, blocks []gate.Block) string {
 	if rb.redactor.Plain() {
 		return sentence
@@ -138,7 +138,7 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 		sum := sha256.Sum256(c.Gate.Args)
 		r.Arguments = hex.EncodeToString(sum[:])
 	}
-	if c.Gate.Tool != "" { // empty for a call that is in flight already
+	if c.Gate.Tool != "" { // empty for a call that is already in flight
 		r.Args = rb.redactor.Arguments(c.Gate.Args)
 		r.Values = rb.redactor.Values(g.Reads.Call(&c.Gate))
 		if row := g.Policy.Row(&c.Gate); row != "" {
@@ -151,7 +151,7 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	}
 }
 
-// would returns the verdict of the nets in shadow against the call, for the record.
+// would returns the recorded form of the objection of nets in shadow mode.
 func (rb *recordBuilder) would(r *gate.Refusal) *audit.Would {
 	w := &audit.Would{Decision: shadowDecision(r), Kind: string(r.Kind), Reason: bounded(rb.reason(r.Text, r.Kind, r.Blocks))}
 	verdict := audit.VerdictName(gate.Blocked)
@@ -164,7 +164,7 @@ func (rb *recordBuilder) would(r *gate.Refusal) *audit.Would {
 	return w
 }
 
-// outcome returns the events of an outcome.
+// outcome returns the events for an outcome.
 func (rb *recordBuilder) outcome(entry *outcomeEntry, g *Generation, t *Ticket, e *gate.End, by string) []audit.Event {
 	*entry = outcomeEntry{Outcome: audit.Outcome{
 		Time: e.Time, Event: "outcome", Session: t.key.Session, Call: t.Number,
@@ -204,8 +204,8 @@ func bounded(reason string) string {
 	return reason
 }
 
-// withoutQuotes removes quoted arguments from the text of the blocks: those of the call, of scripts
-// that could not be analyzed, and of calls that did not count.
+// withoutQuotes removes quoted arguments from the text of the blocks: arguments of the call, of
+// scripts that could not be analyzed, and of calls that did not count.
 func withoutQuotes(sentence string, blocks []gate.Block) string {
 	for i := range blocks {
 		b := &blocks[i]
@@ -233,7 +233,7 @@ func withoutCode(sentence string, d gate.Doubt) string {
 	return sentence
 }
 
-// withoutValue replaces a value where it is not part of a longer word.
+// withoutValue replaces value in the sentence, except where it is part of a longer word.
 func withoutValue(sentence, value, substitute string) string {
 	if value == "" {
 		return sentence
@@ -256,7 +256,7 @@ func withoutValue(sentence, value, substitute string) string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// shadowDecision returns the decision that the caller would have got.
+// shadowDecision returns the decision that the caller would have received.
 func shadowDecision(r *gate.Refusal) string {
 	if r.Kind == gate.KindApproval {
 		return "ask"
@@ -264,7 +264,7 @@ func shadowDecision(r *gate.Refusal) string {
 	return "refuse"
 }
 
-// MapID returns a short identifier of a map for records.
+// MapID returns a short ID that identifies a map in records.
 func MapID(m *gate.Map) string {
 	return audit.HashOf(fmt.Sprintf("%q %v %q %q %q", m.Tool, m.Glob, m.Field, m.Source, m.As))[:16]
 }

@@ -7,34 +7,34 @@ import (
 )
 
 // Refused is the decision that a call does not run, or the answer to an admitted call without a
-// result. The text is for a model; the facts contain the same for programs.
+// result. The text is for a model; the facts tell programs the same.
 type Refused struct {
 	Text  string
 	Facts Facts
 	Err   error // [Call].Invalid, if that is the reason
 	Over  bool  // the session has ended
 
-	blocks []gate.Block // of the nets that refuse
+	blocks []gate.Block // blocks by the nets that refused the call
 }
 
-// Facts is the part of a refusal for programs, in the _meta of the result.
+// Facts is the part of a refusal that is meant for programs. It is sent in the result's _meta.
 type Facts struct {
-	Decision string  `json:"decision"`          // refuse; ask while waiting for a person; or allow
-	Outcome  string  `json:"outcome,omitempty"` // outcome of an allowed call: unknown or failure
+	Decision string  `json:"decision"`          // refuse; ask while a person is being asked; or allow
+	Outcome  string  `json:"outcome,omitempty"` // an allowed call's outcome: unknown or failure
 	Kind     string  `json:"kind"`
 	Cause    string  `json:"cause,omitempty"`
 	Approval string  `json:"approval,omitempty"`
 	Nets     []Block `json:"nets,omitempty"`
 
-	// Retry is the delay in seconds until time alone makes the call possible; absent: never.
+	// Retry is the delay in seconds until the call becomes possible by time alone; absent: never.
 	Retry int64 `json:"retryAfterSeconds,omitempty"`
 
-	// Remedy is the list of calls that must succeed before this one is allowed; null if no calls
+	// Remedy is the list of calls that must succeed before this call is allowed; null if no calls
 	// would help; absent if unknown.
 	Remedy json.RawMessage `json:"remedy,omitempty"`
 }
 
-// Block is the objection of one net to a call.
+// Block is one net's objection to a call.
 type Block struct {
 	Net    string `json:"net"`
 	Cause  string `json:"cause"`

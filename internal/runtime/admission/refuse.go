@@ -30,8 +30,8 @@ func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	return out
 }
 
-// Deny refuses a call without the consent that q asks for. consent is the answer of the person, for
-// the record; nil: no answer.
+// Deny refuses a call that did not get the consent that q requires. consent is the person's answer
+// for the record; nil: no answer.
 func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, consent *Consent) *Refused {
 	r := Refuse(string(gate.KindApproval), text)
 	r.Facts.Cause = string(gate.CauseApproval)
@@ -42,17 +42,17 @@ func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string,
 	return r
 }
 
-// Refused records a refusal that is not caused by a net. The refusal stands even if that fails.
+// Refused records a refusal that no net has caused. The refusal stands even if recording fails.
 func (a *Admission) Refused(ctx context.Context, c *Call, r *Refused) {
 	a.recordRefusal(ctx, c, r, nil, nil)
 }
 
-// maxReasons bounds the reasons in the text of a refusal: models read the first sentences. The
-// facts contain all reasons.
+// maxReasons limits the reasons in a refusal's text, because models read only the first sentences.
+// The facts contain all reasons.
 const maxReasons = 2
 
-// Text returns the text of a refusal: the sentence of each net once, with its rule and the calls
-// that hold the missing tokens.
+// Text returns the text of a refusal. It contains each net's sentence once, with the net's rule and
+// the calls that hold the missing tokens.
 func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string {
 	if len(r.Blocks) == 0 {
 		return r.Text
@@ -95,7 +95,8 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 }
 
 // holderSentence describes the call that holds the missing token or makes evidence invalid. It
-// omits the number of a call of another session, which means nothing to the reader.
+// omits the call number if the call belongs to another session, because the number means nothing to
+// the reader.
 func holderSentence(h gate.Holder, now time.Time) string {
 	what := " and holds the token."
 	switch {
@@ -113,7 +114,8 @@ func holderSentence(h gate.Holder, now time.Time) string {
 	return fmt.Sprintf(" Call #%d of %s has been in flight for %s%s", h.Number, h.Tool, text.Duration(now.Sub(h.Since)), what)
 }
 
-// unknownHolderSentence is holderSentence for a call of unknown outcome: waiting does not help.
+// unknownHolderSentence is holderSentence for a call with an unknown outcome, for which waiting
+// does not help.
 func unknownHolderSentence(h gate.Holder, now time.Time, what string) string {
 	call := fmt.Sprintf("call #%d of %s", h.Number, h.Tool)
 	if h.Other {
@@ -135,7 +137,7 @@ func (a *Admission) logRefusal(c *Call, r *Refused) {
 
 // recordRefusal records a refusal that moves no net.
 func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, names []gate.Name, consent *Consent) {
-	if r.Facts.Decision != "ask" { // a question is logged once, not in each round
+	if r.Facts.Decision != "ask" { // a question is logged once, not in every round
 		a.logRefusal(c, r)
 	}
 	if !a.ledger.Records() {
@@ -159,8 +161,7 @@ func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, name
 	}
 }
 
-// Stopped returns the stop that covers the calls of a session, as far as this process knows; nil:
-// none.
+// Stopped returns the stop that covers the session's calls, as far as this process knows, or nil.
 func (a *Admission) Stopped(session string) *Stop {
 	if a.kill == nil {
 		return nil
@@ -168,10 +169,10 @@ func (a *Admission) Stopped(session string) *Stop {
 	return a.kill.Stopped(session)
 }
 
-// refuseStopped refuses a call that is stopped.
+// refuseStopped refuses a call because of a stop.
 func (a *Admission) refuseStopped(ctx context.Context, c *Call) *Refused {
 	s := a.Stopped(c.Session)
-	if s == nil { // another process has just stopped the session
+	if s == nil { // another process has stopped the session just now
 		s = &Stop{}
 	}
 	r := Refuse("stopped", s.sentence())
@@ -179,8 +180,8 @@ func (a *Admission) refuseStopped(ctx context.Context, c *Call) *Refused {
 	return r
 }
 
-// RefuseError refuses a call because of a ledger error that occurred before the call was decided or
-// after it was admitted.
+// RefuseError refuses a call because of a ledger error, which occurred before the call was decided
+// or after it was admitted.
 func (a *Admission) RefuseError(ctx context.Context, c *Call, err error) *Refused {
 	if errors.Is(err, ErrStopped) {
 		return a.refuseStopped(ctx, c)

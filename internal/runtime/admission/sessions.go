@@ -20,7 +20,8 @@ func (s *Sessions) Open(ctx context.Context, i SessionInfo) error {
 	return nil
 }
 
-// Find returns the description of a session of any process, or [ErrNoSession].
+// Find returns the description of a session in any process. If there is no such session, the error
+// is [ErrNoSession].
 func (s *Sessions) Find(ctx context.Context, session string) (SessionInfo, error) {
 	return s.admission.ledger.Find(ctx, session)
 }
@@ -30,7 +31,7 @@ func (s *Sessions) List(ctx context.Context) iter.Seq2[SessionInfo, error] {
 	return s.admission.ledger.Sessions(ctx)
 }
 
-// Touch marks a session as in use for other processes.
+// Touch tells other processes that a session is in use.
 func (s *Sessions) Touch(ctx context.Context, k Key, now time.Time) error {
 	return s.admission.ledger.Touch(ctx, k, now)
 }
@@ -46,7 +47,7 @@ func (s *Sessions) End(ctx context.Context, k Key) error {
 	return a.ledger.End(ctx, k)
 }
 
-// record records the begin or the end of a session.
+// record records the beginning or the end of a session.
 func (s *Sessions) record(ctx context.Context, event string, k Key, at time.Time) {
 	a := s.admission
 	a.note(ctx, audit.Session{Time: at, Event: event, Session: k.Session, Principal: k.Principal, Process: a.records.process})

@@ -11,16 +11,16 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Settle records the outcome of an admitted call and moves the nets. by names who settled the call,
-// if the outcome is not the result of the upstream. Only the first success or failure counts. After
-// an unknown outcome, and as long as the outcome cannot be recorded, the call stays open and
-// produces no token.
+// Settle records an admitted call's outcome and moves the nets. by names who settled the call if
+// the outcome is not the upstream's result. Only the first success or failure counts. The call
+// stays open and produces no token after an unknown outcome, and as long as the outcome cannot be
+// recorded.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
 	a.StageEnd(ctx, t, e, by).Wait()
 }
 
-// Abandon settles the call as unknown, without a record, unless it is settled already. Callers use
-// it when they cannot determine the outcome.
+// Abandon settles the call as unknown, without a record, unless the call is already settled. It is
+// for callers that cannot determine the outcome.
 func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	if t.settled.Load() {
 		return
@@ -45,12 +45,12 @@ type Settling struct {
 
 	policy   *gate.Policy
 	end      gate.End
-	ended    gate.PreparedEnd // end prepared for policy
+	ended    gate.PreparedEnd // end, prepared for policy
 	entry    outcomeEntry
 	events   []audit.Event                     // recorded with the settlement
-	run      func(*gate.State) (Change, error) // the method step, bound once
+	run      func(*gate.State) (Change, error) // the step method, bound once
 	repeated bool                              // an earlier attempt has failed
-	retry    time.Time                         // not staged again before this time
+	retry    time.Time                         // time before which the settlement is not staged again
 }
 
 func (s *Settling) prepare(p *gate.Policy, e gate.End) {
@@ -68,8 +68,8 @@ func (s *Settling) step(state *gate.State) (Change, error) {
 	return Change{Delta: s.ended.Settle(state, s.ticket.Number), Events: s.events}, nil
 }
 
-// StageEnd settles like Settle, but does not wait until the settlement is durable. The caller must
-// call [Settling.Wait] exactly once, and must not report the outcome before.
+// StageEnd settles like Settle but does not wait until the settlement is durable. The caller must
+// call [Settling.Wait] exactly once, and must not report the outcome before that.
 func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by string) *Settling {
 	s, ok := a.settlings.Get().(*Settling)
 	if !ok {
@@ -96,8 +96,8 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	return s
 }
 
-// Wait returns when the settlement is durable. If it cannot be made durable now, Unwritten keeps
-// it, and the call is listed as unknown meanwhile.
+// Wait returns once the settlement is durable. If it cannot be made durable now, Unwritten keeps
+// it, and the call is listed as unknown in the meantime.
 func (s *Settling) Wait() {
 	a, t, err := s.admission, s.ticket, s.err
 	if err == nil {

@@ -12,11 +12,12 @@ import (
 	"github.com/petrigate/petrigate/internal/logkind"
 )
 
-// maxWould bounds the distinct answers of nets in shadow that are counted separately. Further
-// answers are only counted in total.
+// maxWould limits the distinct answers of nets in shadow mode that are counted separately. Further
+// answers count only toward the totals.
 const maxWould = 1000
 
-// Would is an answer that nets in shadow would have given to calls that passed, with its frequency.
+// Would is an answer that nets in shadow mode would have given to calls that passed, and its
+// frequency.
 type Would struct {
 	Tool     string    `json:"tool"`
 	Decision string    `json:"decision"` // refuse or ask
@@ -27,23 +28,24 @@ type Would struct {
 	Count    int       `json:"count"`
 	Last     time.Time `json:"last"`
 
-	Arguments json.RawMessage `json:"arguments,omitempty"` // most recent arguments in the form that audit.arguments permits, if they are short
+	Arguments json.RawMessage `json:"arguments,omitempty"` // most recent arguments, in the form that audit.arguments permits, if they are short
 }
 
-// Counts holds the calls that nets in shadow would have refused or asked about.
+// Counts holds the calls that nets in shadow mode would have refused or asked about.
 type Counts struct {
 	Refused, Asked int     // numbers of calls
 	Would          []Would // most frequent first
 }
 
-// counts counts the answers of nets in shadow, in total and by session. The zero value is empty.
+// counts counts the answers of nets in shadow mode, in total and by session. Its zero value is
+// empty.
 type counts struct {
 	mu       sync.Mutex
-	all      tally // including ended sessions
+	all      tally // includes ended sessions
 	sessions map[string]*tally
 }
 
-// tally is the count of one session or of all. The zero value is empty.
+// tally counts the answers for one session or for all. Its zero value is empty.
 type tally struct {
 	refused, asked int
 	answers        map[string]*Would // by tool, kind and nets
@@ -63,14 +65,14 @@ func (c *counts) add(session string, w Would) {
 	c.sessions[session].add(w)
 }
 
-// forget drops the counts of a session.
+// forget drops the session's counts.
 func (c *counts) forget(session string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.sessions, session)
 }
 
-// add counts one answer. It keeps a copy.
+// add counts one answer and keeps a copy.
 func (t *tally) add(w Would) {
 	key := strings.Join(append([]string{w.Tool, w.Kind}, w.Nets...), "\x00")
 	if w.Decision == "ask" {
@@ -93,7 +95,7 @@ func (t *tally) add(w Would) {
 	*known = w
 }
 
-// Counts returns the counts of the session, or, if session is empty, the total since the start.
+// Counts returns the session's counts, or the total since the start if session is empty.
 func (a *Admission) Counts(session string) Counts {
 	c := &a.counts
 	c.mu.Lock()
@@ -112,8 +114,8 @@ func (a *Admission) Counts(session string) Counts {
 	return r
 }
 
-// countShadow logs and counts the objection of nets in shadow to a call that passes. The client
-// does not see it.
+// countShadow logs and counts the objection of nets in shadow mode to a call that passes. The
+// client does not see the objection.
 func (a *Admission) countShadow(c *Call, number uint64, r *gate.Refusal) {
 	w := Would{
 		Tool: c.Canonical, Decision: shadowDecision(r), Kind: string(r.Kind), Nets: []string{}, Rules: []string{},

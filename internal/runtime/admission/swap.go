@@ -17,7 +17,7 @@ type inForce struct {
 
 // awaitSwap waits for a running swap.
 func (f *inForce) awaitSwap() {
-	f.swapMu.Lock()   // until the new generation is in force
+	f.swapMu.Lock()   // returns when the new generation is in force
 	f.swapMu.Unlock() //nolint:staticcheck,gocritic // nothing is done meanwhile
 }
 
@@ -27,10 +27,10 @@ func (a *Admission) Generation() *Generation { return a.generation.Load() }
 // Report is the effect of [Admission.Swap] on sessions and shared nets.
 type Report struct{ Sessions []Adopted }
 
-// SwapOptions configures [Admission.Swap]. The zero value is ready to use.
+// SwapOptions configures [Admission.Swap]. Its zero value is ready to use.
 type SwapOptions struct {
 	Reset  []string      // nets to reset to their initial states, even if they would be held
-	Try    bool          // change nothing; the report contains the effect of a real swap
+	Try    bool          // change nothing; the report shows what a real swap would do
 	Events []audit.Event // recorded with the swap
 }
 
@@ -46,7 +46,7 @@ func (a *Admission) Swap(ctx context.Context, g *Generation, o SwapOptions) (Rep
 	return a.swap(ctx, &next, o)
 }
 
-// swap is Swap for a caller that holds swapMu.
+// swap implements Swap. The caller must hold swapMu.
 func (a *Admission) swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
 	if g.Fingerprint != a.Generation().Fingerprint {
 		o.Events = append(o.Events, a.records.policy(g))
@@ -59,8 +59,8 @@ func (a *Admission) swap(ctx context.Context, g *Generation, o SwapOptions) (Rep
 }
 
 // SwitchNet activates or deactivates a net in all sessions, including later ones. A deactivated net
-// keeps its state and continues from there when it is activated again. If the change cannot be put
-// on record, it is not made.
+// keeps its state and continues from there when it is activated again. If the change cannot be
+// recorded, it is not made.
 func (a *Admission) SwitchNet(ctx context.Context, name string, on bool, actor string) error {
 	a.generation.swapMu.Lock()
 	defer a.generation.swapMu.Unlock()

@@ -11,43 +11,43 @@ import (
 
 // Stop is a use of the kill switch: the calls that it covers are not admitted.
 type Stop struct {
-	Session string // session of the calls; empty: all sessions
+	Session string // session whose calls are stopped; empty: all sessions
 	Actor   string // who used the switch
-	Reason  string // empty: none given
+	Reason  string // empty: no reason given
 	Time    time.Time
-	Alone   bool // the database has not stored the stop: it applies only to this process
+	Alone   bool // the database has not stored the stop, so it applies only to this process
 }
 
 // Switched is the result of using the kill switch.
 type Switched struct {
 	Already bool   // nothing has changed
-	Left    []Stop // stops in force now, the oldest first
+	Left    []Stop // stops in force now, oldest first
 
-	// Alone is why the use could not be written, so that only this process knows it. A stop applies
-	// to this process and is written as soon as possible. The end of a stop has ended the stop in
-	// this process; a database that did not answer may still have one.
+	// Alone is why the change could not be stored, so that only this process knows it. A new stop
+	// applies to this process and is stored as soon as possible. An ended stop has ended in this
+	// process, but a database that did not answer may still have it.
 	Alone error
 }
 
 // Switch is the kill switch. It is safe for concurrent use.
 type Switch interface {
-	// Stopped returns the stop that covers the calls of a session, as far as this process knows;
-	// nil: none. It does not block.
+	// Stopped returns the stop that covers the session's calls, as far as this process knows, or
+	// nil. It does not block.
 	Stopped(session string) *Stop
 
-	// Stops returns the stops, the oldest first. With an error it returns those that this process
+	// Stops returns the stops, oldest first. With an error it returns only those that this process
 	// knows.
 	Stops(ctx context.Context) ([]Stop, error)
 
-	// Set adds a stop, or, if on is false, ends the stop of the session (or of all sessions), and
-	// records the event. When Set returns, a stop always applies to this process.
+	// Set adds a stop, or, if on is false, ends the stop of the session (or of all sessions). It
+	// records the event. When Set returns, a new stop applies to this process in any case.
 	Set(ctx context.Context, s Stop, on bool, e audit.Event) (Switched, error)
 }
 
 // ErrStopped is the error of an admission while its session is stopped.
 var ErrStopped = errors.New("stopped by an operator")
 
-// sentence returns the explanation of a stop for a model.
+// sentence explains the stop to a model.
 func (s *Stop) sentence() string {
 	var b strings.Builder
 	b.WriteString("Stopped: an operator has stopped ")

@@ -11,21 +11,21 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// maxUnwritten bounds the settlements that are kept for the ledger. No call is admitted while the
-// ledger fails, so these are the calls that were in flight.
+// maxUnwritten limits the kept settlements. No call is admitted while the ledger fails, so the
+// settlements are those of calls that were in flight.
 const maxUnwritten = 10_000
 
-// retryAfter is the delay before a settlement is tried again that the ledger refused although it is
+// retryAfter is the delay before retrying a settlement that the ledger refused although it is
 // ready.
 const retryAfter = time.Second
 
-// Unwritten holds the settlements that the ledger could not store, because its disk is full or its
-// database is unavailable. Only this process knows them. They are staged again in their order
-// before anything else is staged.
+// Unwritten holds the settlements that the ledger could not store because its disk is full or its
+// database is unavailable. Only this process knows them. They are staged again, in order, before
+// anything else is staged.
 type Unwritten struct {
 	admission *Admission
 
-	count atomic.Int32 // number of ends
+	count atomic.Int32 // length of ends
 	wake  chan struct{}
 
 	catchUpMu sync.Mutex // held while settlements are staged again
@@ -50,7 +50,7 @@ func (u *Unwritten) add(s *Settling) bool {
 	return true
 }
 
-// all returns the settlements, the oldest first.
+// all returns the settlements, oldest first.
 func (u *Unwritten) all() []*Settling {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -66,7 +66,7 @@ func (u *Unwritten) drop(written map[*Settling]bool) {
 }
 
 // keep keeps a settlement that the ledger could not store. If there are too many, the call is
-// settled as unknown.
+// settled as unknown instead.
 func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	a := u.admission
 	s.repeated = true
@@ -82,8 +82,8 @@ func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	}
 }
 
-// catchUp writes the settlements that the ledger could not store before, if the ledger is ready
-// now. It must be called before a state is read or changed.
+// catchUp stores the kept settlements if the ledger is ready now. It must be called before a state
+// is read or changed.
 func (u *Unwritten) catchUp(ctx context.Context) {
 	a := u.admission
 	if u.count.Load() == 0 || a.ledger.Ready() != nil {
@@ -111,7 +111,7 @@ func (u *Unwritten) catchUp(ctx context.Context) {
 	u.drop(written)
 }
 
-// Run retries the settlements until the ledger stores them. It returns when ctx ends.
+// Run retries the settlements until the ledger stores them. It returns when ctx is done.
 func (u *Unwritten) Run(ctx context.Context) {
 	for {
 		select {
@@ -130,8 +130,8 @@ func (u *Unwritten) Run(ctx context.Context) {
 	}
 }
 
-// UnwrittenEnd is a call that has ended and whose outcome the ledger could not store yet. While
-// this process runs, it retries.
+// UnwrittenEnd is an ended call whose outcome the ledger could not store yet. This process retries
+// until it ends.
 type UnwrittenEnd struct {
 	Key
 	Call    uint64
@@ -140,7 +140,7 @@ type UnwrittenEnd struct {
 	Outcome string
 }
 
-// List returns the calls whose settlements have yet to be written to the ledger, oldest first.
+// List returns the calls whose settlements the ledger has not stored yet, oldest first.
 func (u *Unwritten) List() []UnwrittenEnd {
 	if u.count.Load() == 0 {
 		return nil
@@ -153,7 +153,7 @@ func (u *Unwritten) List() []UnwrittenEnd {
 	return list
 }
 
-// has reports whether a settlement of the call waits to be written.
+// has reports whether the call's settlement has not been stored yet.
 func (u *Unwritten) has(session string, call uint64) bool {
 	return slices.ContainsFunc(u.List(), func(e UnwrittenEnd) bool { return e.Session == session && e.Call == call })
 }

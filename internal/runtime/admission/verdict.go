@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// verdict is a decision on a call in progress, under one generation.
+// verdict is a decision in progress on a call, under one generation.
 type verdict struct {
 	call    *Call
 	grant   *gate.Grant // nil: no approval was requested
@@ -17,8 +17,8 @@ type verdict struct {
 	prepared   gate.Prepared
 	decision   gate.Decision
 	entry      decisionEntry
-	refused    *Refused    // answer for the caller if the nets refuse
-	state      *gate.State // state of the refusal if a remedy is wanted
+	refused    *Refused    // answer for the caller if the nets refuse the call
+	state      *gate.State // state at the refusal if a remedy is wanted
 }
 
 // addRemedy adds the remedy to the answer.
@@ -36,7 +36,7 @@ func (v *verdict) addRemedy(r *gate.Refusal) {
 // errSwapped: the policy was replaced meanwhile; retry.
 var errSwapped = errors.New("the policy was replaced")
 
-// decisionEntry is a record with preallocated space for most decisions.
+// decisionEntry is a decision record with preallocated space for most decisions.
 type decisionEntry struct {
 	audit.Decision
 	events [1]audit.Event

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// A Decision records the verdict on one call, and the parts of the call that it depends on.
+// A Decision records the verdict on one call and the parts of the call that the verdict depends on.
 type Decision struct {
 	Time      time.Time       `json:"time"`
-	Called    time.Time       `json:"called,omitzero"` // arrival of the call, which advances the clocks of nets, if it differs from Time
+	Called    time.Time       `json:"called,omitzero"` // arrival of the call, which advances the nets' clocks; zero if equal to Time
 	Event     string          `json:"event"`           // decision
 	Session   string          `json:"session"`
 	Principal string          `json:"principal"`
 	Client    string          `json:"client,omitempty"`
-	Call      uint64          `json:"call,omitempty"` // number in the session; admitted calls only
-	ID        string          `json:"id,omitempty"`   // ID of the JSON-RPC request
+	Call      uint64          `json:"call,omitempty"` // call number in the session; admitted calls only
+	ID        string          `json:"id,omitempty"`   // JSON-RPC request ID
 	Upstream  string          `json:"upstream,omitempty"`
 	Tool      string          `json:"tool"`
 	Names     []string        `json:"names,omitempty"`
@@ -24,9 +24,9 @@ type Decision struct {
 	Omitted   int             `json:"omittedNames,omitempty"`
 	Arguments string          `json:"arguments,omitempty"` // SHA-256
 	Args      json.RawMessage `json:"args,omitempty"`      // arguments, if configured
-	Values    []Value         `json:"values,omitempty"`    // values read by nets
-	Row       string          `json:"row,omitempty"`       // SHA-256 that is the same for equal calls, if a net counts them
-	Reads     []string        `json:"reads,omitempty"`     // non-abstaining nets that read parts of the call or its result beyond the names and values
+	Values    []Value         `json:"values,omitempty"`    // values that nets read
+	Row       string          `json:"row,omitempty"`       // SHA-256 that is the same for equal calls; only if a net counts equal calls
+	Reads     []string        `json:"reads,omitempty"`     // non-abstaining nets that also read parts of the call or its result other than Names and Values
 	Decision  string          `json:"decision"`            // "allow", "refuse" or "ask"
 	Kind      string          `json:"kind,omitempty"`
 	Nets      []NetSays       `json:"nets,omitempty"` // nets that do not abstain
@@ -39,7 +39,7 @@ type Decision struct {
 	Policy    string          `json:"policy"`
 }
 
-// fields returns the addresses of the fields of d in order.
+// fields returns the addresses of d's fields in order.
 func (d *Decision) fields() [30]any {
 	return [...]any{
 		&d.Time, &d.Called, &d.Event, &d.Session, &d.Principal, &d.Client, &d.Call, &d.ID, &d.Upstream, &d.Tool,
@@ -61,7 +61,7 @@ func (n *NetSays) fields() [5]any {
 	return [...]any{&n.Net, &n.Verdict, &n.Transition, &n.Rule, &n.Shadow}
 }
 
-// Would is the verdict that nets in shadow mode would have had on a call that passed.
+// Would is the verdict that nets in shadow mode would have given on a call that passed.
 type Would struct {
 	Decision string    `json:"decision"` // "refuse" or "ask"
 	Kind     string    `json:"kind"`
@@ -79,9 +79,9 @@ type Outcome struct {
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
 	Outcome string    `json:"outcome"`
-	Values  []Value   `json:"values,omitempty"` // values of the result read by nets
+	Values  []Value   `json:"values,omitempty"` // result values that nets read
 	Millis  float64   `json:"ms"`
-	By      string    `json:"by,omitempty"` // who settled the call, if not the result of the upstream
+	By      string    `json:"by,omitempty"` // who settled the call; empty if the upstream's result did
 }
 
 func (o *Outcome) fields() [9]any {

@@ -10,11 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// ReadEntry decodes an event. The entry may alias its memory. The error describes what is wrong
-// with the JSON.
+// ReadEntry decodes an event. The entry may alias the event's memory. The error describes the
+// problem in the JSON.
 //
-// The reflection of package json would take five times as long, and a replay decodes millions of
-// events.
+// Decoding with package json would take five times as long because it uses reflection, and a replay
+// decodes millions of events.
 func ReadEntry(event []byte) (e Entry, err error) {
 	d := decoder{}
 	at, others := e.Decision.fields(), e.fields()
@@ -27,8 +27,8 @@ func ReadEntry(event []byte) (e Entry, err error) {
 // A decoder records the first error.
 type decoder struct{ err error }
 
-// object decodes the members of an object to their addresses: at holds those of the table's first
-// fields, others the rest. Unknown members are ignored.
+// object decodes an object's members to their addresses: at holds the addresses of the table's
+// first fields, others the remaining ones. Unknown members are ignored.
 func (d *decoder) object(object []byte, t table, at, others []any) bool {
 	next := 0
 	return rawjson.Members(object, func(key, v []byte, _ int) bool {
@@ -47,7 +47,7 @@ func (d *decoder) object(object []byte, t table, at, others []any) bool {
 	})
 }
 
-// value decodes a value to its address. It reports whether the value has the type of the field.
+// value decodes v to the address at. It reports whether v has the field's type.
 func (d *decoder) value(at any, v []byte) (ok bool) {
 	var err error
 	switch to := at.(type) {

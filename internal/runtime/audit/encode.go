@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// AppendEvent appends e as a JSON object on one line, in its recorded form: as encoded by
-// [json.Marshal], with invisible characters escaped. Decisions and outcomes, which every call has,
-// are encoded with tables instead, which is faster.
+// AppendEvent appends e in its recorded form: as a one-line JSON object, encoded as by
+// [json.Marshal] but with invisible characters escaped. Decisions and outcomes, which every call
+// has, are encoded using tables, which is faster.
 func AppendEvent(dst []byte, e Event) ([]byte, error) {
 	b, object := encoder{}, dst
 	switch e := e.(type) {
@@ -43,11 +43,11 @@ func AppendEvent(dst []byte, e Event) ([]byte, error) {
 
 // An encoder appends JSON using tables.
 type encoder struct {
-	unsupported bool // a value requires package json; discard the output
+	unsupported bool // a value requires package json; the output must be discarded
 }
 
-// object appends the object whose values are at the addresses. The first member of a table is never
-// omitted.
+// object appends the object whose values are at the given addresses. A table's first member is
+// never omitted.
 func (b *encoder) object(dst []byte, t table, at []any) []byte {
 	start := len(dst)
 	for i := range t {
@@ -61,7 +61,7 @@ func (b *encoder) object(dst []byte, t table, at []any) []byte {
 	return append(dst, '}')
 }
 
-// member appends a member that is not a string, unless it is empty and omitted if empty.
+// member appends a member that is not a string, unless the member is empty and has omitempty.
 func (b *encoder) member(dst []byte, m *member, at any) []byte {
 	switch v := at.(type) {
 	case *time.Time:
@@ -132,14 +132,14 @@ func list[T any](dst []byte, m *member, list []T, element func(dst []byte, one *
 	return append(dst, ']')
 }
 
-// value appends a JSON value in the form of package json: compact and escaped. Invalid JSON is left
-// to that package.
+// value appends a JSON value as package json would write it: compact and escaped. Invalid JSON is
+// left to that package.
 func (b *encoder) value(dst, value []byte) []byte {
 	if b.unsupported = b.unsupported || rawjson.Check(value, rawjson.MaxDepth) != nil; b.unsupported {
 		return dst
 	}
 	start, from := len(dst), 0
-	inside, ascii := false, true // inside a string
+	inside, ascii := false, true // i is inside a string
 	for i := 0; i < len(value); i++ {
 		switch c := value[i]; {
 		case verbatim[c] && c != ' ':

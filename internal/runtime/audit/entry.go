@@ -2,7 +2,7 @@ package audit
 
 import "strings"
 
-// An Entry is a decoded record of any event. Members that several events share occur once.
+// An Entry is a decoded record of any event type. Members shared by several types occur once.
 type Entry struct {
 	Decision
 	Outcome string  `json:"outcome"`
@@ -12,7 +12,7 @@ type Entry struct {
 	Process string  `json:"process"` // start, end, policy and session events
 	Driver  string  `json:"driver"`
 	Task    string  `json:"task"`
-	Said    string  `json:"said"` // given by a person whose answer does not count
+	Said    string  `json:"said"` // answer of a person that does not count
 
 	// policy events
 	Active  []string `json:"active"`
@@ -22,7 +22,7 @@ type Entry struct {
 	Actions []string `json:"actions"`
 }
 
-// fields returns the addresses of the fields after the decision in order.
+// fields returns the addresses of the fields after Decision in order.
 func (e *Entry) fields() [13]any {
 	return [...]any{
 		&e.Outcome, &e.Millis, &e.By, &e.Net, &e.Process, &e.Driver, &e.Task, &e.Said,
@@ -30,7 +30,7 @@ func (e *Entry) fields() [13]any {
 	}
 }
 
-// Canonical returns the tool of the record, qualified with its upstream.
+// Canonical returns the record's tool, qualified with its upstream.
 func (e *Entry) Canonical() string { return Canonical(e.Upstream, e.Tool) }
 
 // Canonical qualifies a tool name with its upstream, unless it already has that prefix.
@@ -55,14 +55,14 @@ func (e *Entry) IsRoutine() bool {
 	switch e.Event {
 	case "session opened", "session closed", "end", "closed", "continued":
 		return true
-	case "start": // without a process, it is an operator's command
+	case "start": // an operator's command has no process
 		return e.Process != ""
 	}
 	return false
 }
 
-// IsOf reports whether the record concerns the tool: by its own name, its qualified name, or a name
-// of the call.
+// IsOf reports whether the record concerns the given tool, which is a plain or qualified tool name
+// or another name of the call.
 func (e *Entry) IsOf(tool string) bool {
 	if e.Tool == tool || e.Upstream+"."+e.Tool == tool {
 		return true
@@ -75,7 +75,7 @@ func (e *Entry) IsOf(tool string) bool {
 	return false
 }
 
-// Says reports whether the record has a verdict of the net, or concerns the net itself.
+// Says reports whether the record has a verdict of the given net, or concerns the net itself.
 func (e *Entry) Says(net string) bool {
 	for i := range e.Nets {
 		if e.Nets[i].Net == net {

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An Event is a type that can be recorded, as one JSON object: [Decision], [Outcome], [Task],
-// [Process], [Policy], [Session], [Switch], [Conflict], [Operator], [Answer], [Definition], [Left]
-// or [Removed].
+// An Event is a type that is recorded as one JSON object: [Decision], [Outcome], [Task], [Process],
+// [Policy], [Session], [Switch], [Conflict], [Operator], [Answer], [Definition], [Left] or
+// [Removed].
 type Event interface{ event() }
 
 func (Decision) event()   {}
@@ -28,7 +28,7 @@ func (Removed) event()    {}
 func (resumed) event()    {}
 
 // A Task records that the upstream continues an admitted call as a task. The end of the task is
-// recorded as the outcome of the call.
+// recorded as the call's outcome.
 type Task struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // task
@@ -46,7 +46,7 @@ type Switch struct {
 	Actor string    `json:"actor"`
 }
 
-// A Conflict records that the nets of a session left no tool that all of them would allow.
+// A Conflict records that a session's nets leave no tool that all of them allow.
 type Conflict struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // conflict
@@ -61,7 +61,7 @@ type NetName struct {
 	Net string `json:"net"`
 }
 
-// An Operator event records an operator's action on a session, or on all sessions if Session is
+// An Operator event records an operator's action on one session, or on all sessions if Session is
 // empty.
 type Operator struct {
 	Time    time.Time `json:"time"`
@@ -72,8 +72,9 @@ type Operator struct {
 	Reason  string    `json:"reason,omitempty"`
 }
 
-// An Answer records an answer to an approval that does not count: it was too late, the caller's
-// own, or had a wrong PIN. An answer that counts is recorded with the decision that it leads to.
+// An Answer records an answer to an approval that does not count: it came too late, came from the
+// caller itself, or had a wrong PIN. An answer that counts is recorded with the decision that it
+// leads to.
 type Answer struct {
 	Time     time.Time `json:"time"`
 	Event    string    `json:"event"` // answer
@@ -82,13 +83,13 @@ type Answer struct {
 	Tool     string    `json:"tool"`
 	Approval string    `json:"approval"`
 	Said     string    `json:"said"` // "approve" or "deny"
-	Kind     string    `json:"kind"` // reason why the answer does not count: "late", "own" or "pin"
+	Kind     string    `json:"kind"` // why the answer does not count: "late", "own" or "pin"
 	Channel  string    `json:"channel"`
 	Actor    string    `json:"actor"`
 	Reason   string    `json:"reason,omitempty"` // reason given by the person
 }
 
-// A Definition records that a server changed the definition of a tool after it was accepted.
+// A Definition records that a server changed a tool's definition after the definition was accepted.
 type Definition struct {
 	Time   time.Time `json:"time"`
 	Event  string    `json:"event"` // definition
@@ -97,7 +98,7 @@ type Definition struct {
 }
 
 // A Left records a call that an agent reported through its hook and that was left to the proxy,
-// which offers the tool; or such a call that ended without reaching the proxy.
+// which offers the tool. It also records that such a call ended without reaching the proxy.
 type Left struct {
 	Time      time.Time `json:"time"`
 	Event     string    `json:"event"` // left, missing
@@ -113,14 +114,14 @@ type resumed struct {
 	Event string    `json:"event"` // resumed
 }
 
-// VerdictName returns the name of a verdict in events and displays.
+// VerdictName returns the verdict's name in events and displays.
 func VerdictName(k gate.VerdictKind) string {
 	return [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}[k]
 }
 
-// MaxText is the maximum length of a caller-chosen text in a record. A name may come from an
-// argument of any length.
+// MaxText is the maximum length in bytes of a caller-chosen text in a record. Such a text may come
+// from an argument of any length.
 const MaxText = 256
 
-// Bounded returns the recorded form of such a text.
+// Bounded returns the recorded form of a caller-chosen text.
 func Bounded(name string) string { return text.Excerpt(name, MaxText) }

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// A Storage stores records. Append takes one JSON object without a line end, and has stored it when
-// it returns nil. Implementations must be safe for concurrent use.
+// A Storage stores records. Append stores one JSON object, given without a line end, before it
+// returns nil. Implementations must be safe for concurrent use.
 type Storage interface {
 	Append(record []byte) error
 }
@@ -28,7 +28,7 @@ type Feed struct {
 	followers []*Follower
 }
 
-// NewFeed returns a feed. If out is nil, nothing is recorded unless a follower exists.
+// NewFeed returns a feed that stores records in out. If out is nil, records only go to followers.
 func NewFeed(out BatchStorage) *Feed { return &Feed{out: out} }
 
 // Active reports whether records are currently stored or followed.
@@ -68,13 +68,13 @@ type Follower struct {
 	most int
 
 	mu    sync.Mutex
-	held  [][]byte      // oldest first
-	lost  int           // records dropped because the buffer was full
-	ready chan struct{} // has one element while records are held
+	held  [][]byte      // buffered records, oldest first
+	lost  int           // number of records dropped because the buffer was full
+	ready chan struct{} // has an element while records are buffered
 }
 
-// Follow returns a follower of all records stored from now on. It buffers at most that many
-// records. The caller must close it.
+// Follow returns a follower of all records stored from now on. It buffers at most the given number
+// of records. The caller must close the follower.
 func (f *Feed) Follow(most int) *Follower {
 	to := &Follower{feed: f, most: most, ready: make(chan struct{}, 1)}
 	f.mu.Lock()
@@ -95,8 +95,8 @@ func (to *Follower) Close() {
 // Ready returns a channel that has an element while records are available.
 func (to *Follower) Ready() <-chan struct{} { return to.ready }
 
-// Take returns the buffered records, each a JSON object, oldest first, and the number of earlier
-// records that were dropped.
+// Take returns and removes the buffered records, each a JSON object, oldest first. lost is the
+// number of earlier records that were dropped.
 func (to *Follower) Take() (records [][]byte, lost int) {
 	to.mu.Lock()
 	defer to.mu.Unlock()

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A table lists the members of a JSON object in order, as described by the tags of a struct, with
-// embedded structs inlined. The method fields of the struct returns the addresses of its fields in
-// the same order. Both together encode and decode the struct without reflection.
+// A table lists the members of a JSON object in order. It follows a struct's tags, with embedded
+// structs inlined; the struct's fields method returns the addresses of its fields in the same
+// order. Together they encode and decode the struct without reflection.
 type table []member
 
 type member struct {
 	name  string
 	start string // JSON before the value: ,"name":
-	omit  bool   // omit if empty
+	omit  bool   // omitempty is set
 }
 
 var (
@@ -38,7 +38,7 @@ func tableOf(of reflect.Type) (t table) {
 	return t
 }
 
-// find returns the index of the member with the name, or -1. It starts at next, because most JSON
+// find returns the index of the named member, or -1. The search starts at next, because most JSON
 // has its members in table order.
 func (t table) find(name []byte, next int) int {
 	for i := next; i < len(t); i++ {
@@ -54,7 +54,8 @@ func (t table) find(name []byte, next int) int {
 	return -1
 }
 
-// is compares the first byte separately because that is faster.
+// is reports whether m has the given name. It compares the first byte separately because that is
+// faster.
 func (m *member) is(name []byte) bool {
 	return len(m.name) == len(name) && m.name[0] == name[0] && m.name == string(name)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// inspect reports whether the file is regular, and returns an error if other users could write its
+// inspect reports whether f is a regular file, and returns an error if other users could write its
 // lines.
 func inspect(f *os.File) (regular bool, err error) {
 	info, err := f.Stat()
@@ -24,7 +24,7 @@ func inspect(f *os.File) (regular bool, err error) {
 	case mode&(os.ModeNamedPipe|os.ModeSocket) != 0:
 		return false, errors.New("it is a pipe or a socket")
 	case !mode.IsRegular():
-		return false, nil // a device, which cannot be read
+		return false, nil // a device, which cannot be read back
 	}
 	return true, safefile.Regular(info)
 }
@@ -36,7 +36,7 @@ func notRegular(regular bool) error {
 	return errors.New("it is not a regular file")
 }
 
-// open opens or creates the file, after checking that its directory is safe.
+// open opens or creates the file after checking that its directory is safe.
 func open(path string) (*os.File, error) {
 	if err := safefile.Directory(filepath.Dir(path)); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func open(path string) (*os.File, error) {
 	return openFile(path, os.O_APPEND)
 }
 
-// openError returns an error that names the file once.
+// openError returns an error that names the file only once.
 func openError(path string, err error) error {
 	var about *fs.PathError
 	if errors.As(err, &about) && about.Path == path {
@@ -53,8 +53,9 @@ func openError(path string, err error) error {
 	return fmt.Errorf("opening the audit log %s: %w", path, err)
 }
 
-// withMapped calls do, which accesses mapped memory. It returns false without mapped memory. If
-// another process has truncated the file, withMapped unmaps the memory and returns false.
+// withMapped calls do, which accesses the mapped memory. It returns false if there is no mapped
+// memory. If another process has truncated the file, withMapped unmaps the memory and returns
+// false.
 func withMapped(mapped *[]byte, do func()) (done bool) {
 	if *mapped == nil {
 		return false

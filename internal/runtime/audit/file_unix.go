@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// openFile opens a file with additional flags. It does not follow a symbolic link in the last
-// element of path, and does not block: a named pipe without a reader must not hang the start.
+// openFile opens a file with additional flags. It does not follow a symbolic link in path's last
+// element, and it does not block: a named pipe without a reader must not hang the start.
 func openFile(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|flags, 0o600)
 	switch {
@@ -22,8 +22,8 @@ func openFile(path string, flags int) (*os.File, error) {
 	return f, err
 }
 
-// lock waits for the exclusive lock of the file. It first tries without blocking, which usually
-// succeeds and avoids informing the Go scheduler.
+// lock waits for the exclusive lock on the file. It first tries without blocking, which usually
+// succeeds and avoids the cost of informing the Go scheduler.
 func lock(f *os.File) error {
 	if tryFlock(f, syscall.LOCK_EX) {
 		return nil
@@ -33,7 +33,7 @@ func lock(f *os.File) error {
 
 func unlock(f *os.File) { tryFlock(f, syscall.LOCK_UN) }
 
-// share takes a shared lock of the file.
+// share takes a shared lock on the file.
 func share(f *os.File) error {
 	if tryFlock(f, syscall.LOCK_SH) {
 		return nil
@@ -41,10 +41,10 @@ func share(f *os.File) error {
 	return flock(f, syscall.LOCK_SH)
 }
 
-// alone reports whether this process is the only one that holds a shared lock of the file.
+// alone reports whether no other process holds a shared lock on the file.
 func alone(f *os.File) bool {
 	yes := tryFlock(f, syscall.LOCK_EX)
-	return share(f) == nil && yes // the attempt has released the shared lock
+	return share(f) == nil && yes // the exclusive lock has replaced the shared lock
 }
 
 func tryFlock(f *os.File, how int) bool {
@@ -61,8 +61,8 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// mapFile maps the first bytes of a file into memory, shared with all processes that map it. It
-// returns nil if this is impossible.
+// mapFile maps the file's first length bytes into memory, shared with all processes that map the
+// file. It returns nil if this is impossible.
 func mapFile(f *os.File, length int) []byte {
 	info, err := f.Stat()
 	if err == nil && info.Size() != int64(length) {

@@ -13,30 +13,30 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// HeadSuffix is the suffix of the head file of a log. It holds the end of the chain, so that lines
-// cut off at the end are detected.
+// HeadSuffix is the suffix of a log's head file. The head file holds the end of the chain, so that
+// lines removed from the end are detected.
 const HeadSuffix = ".head"
 
-// headLength is the size of 20 digits, a space, 64 hex digits and a line end.
+// headLength is the length of a head: 20 digits, a space, 64 hex digits and a line end.
 const headLength = 20 + 1 + 64 + 1
 
-// The byte after the number is a space, or unfinished during an update.
+// The byte after the digits is a space, or unfinished during an update.
 const (
 	space      = 20
 	unfinished = '-'
 )
 
-// A head is the file beside a log with the number and hash of its last line. The process that holds
-// the lock of the log writes it after the lines.
+// A head is the file beside a log with the number and hash of the log's last line. The process that
+// holds the log's lock writes the head after the lines.
 type head struct {
 	file   *os.File // nil: no head
 	mapped []byte   // memory-mapped content, which avoids system calls; nil: not mapped
 	buf    [headLength]byte
 }
 
-// openHead opens the head of the log at path. If the directory is not writable, it returns an empty
-// head without an error. An existing head that cannot be written is an error: another user could
-// have created it to prevent the log from having one.
+// openHead opens the head of the log at path. If the directory is not writable and has no head,
+// openHead returns an empty head without an error. An existing head that cannot be written is an
+// error: another user could have created it to prevent the log from having a head.
 func openHead(path string) (head, error) {
 	f, err := openFile(path+HeadSuffix, 0)
 	switch {
@@ -60,7 +60,7 @@ func openHead(path string) (head, error) {
 }
 
 // ReadHead returns the content of the head of the log at path. A head that is not a regular file,
-// or has another owner than the log, is an error: the writers did not create it.
+// or whose owner is not the log's owner, is an error: the log's writers did not create it.
 func ReadHead(path string) ([]byte, error) {
 	name := path + HeadSuffix
 	info, err := os.Lstat(name)
@@ -79,7 +79,7 @@ func ReadHead(path string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// read returns the position in the head, or the zero Place if the head has none.
+// read returns the head's position, or the zero Place if the head has none.
 func (h *head) read() Place {
 	if h.file == nil {
 		return Place{}
@@ -90,7 +90,7 @@ func (h *head) read() Place {
 }
 
 // write stores a position. If that fails, the log is longer than its head says, as after a crash
-// between the two writes.
+// between writing the lines and writing the head.
 func (h *head) write(l Place) {
 	if h.file == nil {
 		return
@@ -101,8 +101,8 @@ func (h *head) write(l Place) {
 	}
 }
 
-// store writes the content to mapped memory. A process killed during the update leaves an invalid
-// head. It returns false if the file was truncated by another process.
+// store writes the content to mapped memory. If the process is killed during the update, the head
+// is invalid. store returns false if another process has truncated the file.
 func (h *head) store(content []byte) bool {
 	return withMapped(&h.mapped, func() {
 		h.mapped[space] = unfinished
@@ -129,14 +129,14 @@ func appendHead(b []byte, l Place) []byte {
 	return append(b, '\n')
 }
 
-// UnwrittenHead reports whether the content of a head has no information: it is from before the
-// first record, or its writer was killed during an update.
+// UnwrittenHead reports whether a head's content has no information: no record has been written
+// yet, or the writer was killed during an update.
 func UnwrittenHead(content []byte) bool {
 	none := len(bytes.Trim(content, "\x00")) == 0
 	return none || len(content) == headLength && content[space] == unfinished
 }
 
-// ParseHead parses the content of a head. It returns false if the content is invalid.
+// ParseHead parses a head's content. It returns false if the content is invalid.
 func ParseHead(content []byte) (Place, bool) {
 	if len(content) != headLength || content[space] != ' ' || content[headLength-1] != '\n' {
 		return Place{}, false

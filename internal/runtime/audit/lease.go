@@ -7,27 +7,27 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// Parameters of a lease. A lease starts after more than leaseFrom appends within leaseTime.
+// Lease parameters. A lease starts after more than leaseFrom appends within leaseTime.
 const (
 	leaseTime = 10 * time.Millisecond
 	leaseFrom = 8
-	leaseWait = time.Second // delay after a failed move of lines, or after a lease was impossible
+	leaseWait = time.Second // delay after lines could not be moved, or after a lease could not start
 )
 
-// A lease is a period during which a busy process, which is the only one that has the log open,
-// keeps it locked and appends only to a [pendingFile]. At its end, one write moves the lines to the
-// log, so an append needs no system call. After a crash, the next process that locks the log moves
-// the lines.
+// A lease is a period during which a busy process, the only process that has the log open, keeps
+// the log locked and appends only to a [pendingFile]. At the end of the lease, one write moves the
+// lines to the log, so that an append needs no system call. After a crash, the next process that
+// locks the log moves the lines.
 type lease struct {
 	held  bool
 	lines []byte // lines not yet moved to the log
-	from  Place  // end of the log at the start of the lease
+	from  Place  // position of the log's end at the start of the lease
 	timer *time.Timer
-	ended func()    // called by the timer
-	never time.Time // no lease before this time: other processes have the log open, or the pending file is unavailable
+	ended func()    // called when the timer fires
+	never time.Time // no lease starts before this time: other processes have the log open, or the pending file is unavailable
 
 	since         time.Time // start of the current counting period
-	count, before int       // appends in this period, and in the previous one
+	count, before int       // numbers of appends in this period and in the previous one
 }
 
 // busy counts an append, and reports whether appends are frequent enough for a lease.
@@ -43,7 +43,7 @@ func (l *lease) busy(now time.Time) bool {
 }
 
 // appendPending appends records as lines to the pending file. It returns false if they must be
-// written to the log instead. Requires the lock of the file.
+// written to the log instead. The caller must hold the file lock.
 func (l *logFile) appendPending(records [][]byte) bool {
 	used := len(l.lease.lines)
 	end := l.last
@@ -60,8 +60,8 @@ func (l *logFile) appendPending(records [][]byte) bool {
 	return true
 }
 
-// startLease starts a lease with the given records. It returns false if they must be written to the
-// log instead.
+// startLease starts a lease with the given records. It returns false if the records must be written
+// to the log instead.
 func (l *logFile) startLease(records [][]byte) bool {
 	if l.head.file == nil || l.lease.since.Before(l.lease.never) {
 		return false
@@ -82,8 +82,8 @@ func (l *logFile) startLease(records [][]byte) bool {
 	return true
 }
 
-// ensurePending opens the pending file if necessary. It refuses network file systems, because other
-// machines have separate memory for the same file.
+// ensurePending opens the pending file if necessary. It returns false on a network file system,
+// because other machines do not share the mapped memory.
 func (l *logFile) ensurePending() bool {
 	if !quickfile.Local(l.head.file) {
 		return false
@@ -93,7 +93,7 @@ func (l *logFile) ensurePending() bool {
 		l.pending = nil
 	}
 	if l.pending == nil {
-		l.pending, _ = openPendingFile(l.path) // otherwise lines are written directly
+		l.pending, _ = openPendingFile(l.path) // on failure, lines are written directly
 	}
 	return l.pending != nil
 }
@@ -121,7 +121,7 @@ func (l *logFile) closeLease() error {
 }
 
 // endLease ends the lease and moves its lines to the log. After an error, the lines remain and are
-// moved before anything else is written.
+// moved before any other line is written.
 func (l *logFile) endLease() error {
 	if l.lease.held {
 		defer func() {

@@ -3,14 +3,14 @@ package audit
 import "time"
 
 // A Process event records that a process starts or ends. In a database, each process has its own
-// chain. The first record of a chain has the ends of all other chains, so that a truncated chain is
+// chain. A chain's first record holds the ends of all other chains, so that a truncated chain is
 // detected.
 type Process struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // start, end
 	Process string    `json:"process"`
 	Version string    `json:"version,omitempty"`
-	Driver  string    `json:"driver,omitempty"` // driver of the session state: "memory", "sqlite" or "postgres"
+	Driver  string    `json:"driver,omitempty"` // session state driver: "memory", "sqlite" or "postgres"
 	Heads   []Head    `json:"heads,omitempty"`
 }
 
@@ -21,23 +21,23 @@ type Head struct {
 	Hash   string `json:"hash"`
 }
 
-// A Policy event records that a policy comes into force.
+// A Policy event records that a policy came into force.
 type Policy struct {
 	Time      time.Time `json:"time"`
 	Event     string    `json:"event"` // policy
 	Process   string    `json:"process"`
 	Policy    string    `json:"policy"` // fingerprint
 	Files     []File    `json:"files,omitempty"`
-	Active    []string  `json:"active,omitempty"`    // active nets; empty: all
+	Active    []string  `json:"active,omitempty"`    // active nets; nil: all
 	Fields    []string  `json:"fields,omitempty"`    // argument fields whose values the nets read
 	Results   []string  `json:"results,omitempty"`   // result fields whose values the nets read
-	Maps      []string  `json:"maps,omitempty"`      // maps that give calls names, each as the prefix of a hash
-	Actions   []string  `json:"actions,omitempty"`   // names with a dot in nets; the action of a call is determined for them
+	Maps      []string  `json:"maps,omitempty"`      // maps that name calls, each as a hash prefix
+	Actions   []string  `json:"actions,omitempty"`   // names with a dot in nets; a call's action is determined only for these names
 	Rows      bool      `json:"rows,omitempty"`      // a net counts equal calls in a row
 	Arguments string    `json:"arguments,omitempty"` // form of recorded arguments: "hash", "masked" or "full"
 }
 
-// A File is a file that a policy was read from.
+// A File is one of a policy's source files.
 type File struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
@@ -52,13 +52,13 @@ type Session struct {
 	Process   string    `json:"process,omitempty"`
 }
 
-// A Removed event records that old records are removed from a database: those of each listed chain
-// up to a record. It is written before the removal, so a chain may begin after the listed record.
-// Each event lists all chains that are shortened or removed completely.
+// A Removed event records that old records are removed from a database: for each listed chain, the
+// records up to the listed one. It is written before the removal, so a chain's first record may
+// follow the listed record. Each event lists all chains that are shortened or removed completely.
 type Removed struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"`   // removed
-	Before  time.Time `json:"before"`  // all removed records are older
+	Before  time.Time `json:"before"`  // time that all removed records precede
 	Records uint64    `json:"records"` // total number of removed records, including these
 	Chains  []Head    `json:"chains"`  // last removed record of each chain
 }

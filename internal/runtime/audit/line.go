@@ -15,7 +15,7 @@ type Line struct {
 	Seq    uint64
 	Event  []byte // the object without number and hash
 	Hash   [32]byte
-	Linked bool // the line has a hash; lines of earlier versions do not
+	Linked bool // the line has a hash; lines written by earlier versions do not
 }
 
 // Fixed parts of a line.
@@ -25,7 +25,7 @@ const (
 	lineTail = `"}`
 )
 
-// hashEnd is the length of the end of a line with a hash.
+// hashEnd is the length of a line's end with a hash.
 const hashEnd = len(lineHash) + 64 + len(lineTail)
 
 var errNoRecord = errors.New("it is not an audit record")
@@ -54,8 +54,8 @@ func ParseLine(line []byte) (Line, error) {
 	return l, nil
 }
 
-// A Place is a position in the chain: the number and hash of the record there. The zero value
-// precedes the first record.
+// A Place is a position in the chain: the number and hash of a record. The zero value precedes the
+// first record.
 type Place struct {
 	Seq  uint64
 	Hash [32]byte
@@ -63,14 +63,14 @@ type Place struct {
 
 func (l *Line) place() Place { return Place{Seq: l.Seq, Hash: l.Hash} }
 
-// append appends the records as the lines after l to buf, and advances l. Each record must be an
+// append appends the records to buf as the lines after l, and advances l. Each record must be an
 // object.
 func (l *Place) append(buf []byte, records ...[]byte) []byte {
 	for _, record := range records {
 		members := bytes.Trim(record[1:len(record)-1], " \t")
 		l.Seq++
 		start := len(buf)
-		buf = append(buf, l.Hash[:]...) // the input of the hash temporarily takes the place of the line
+		buf = append(buf, l.Hash[:]...) // the hash input temporarily takes the place of the line
 		buf = strconv.AppendUint(buf, l.Seq, 10)
 		buf = append(buf, '{')
 		buf = append(buf, members...)
@@ -89,15 +89,15 @@ func (l *Place) append(buf []byte, records ...[]byte) []byte {
 	return buf
 }
 
-// Link returns the hash of a record. It covers the hash of the previous record (zero for the first
-// of a chain), the sequence number in decimal digits, and the event as recorded: one JSON object
+// Link returns a record's hash. It covers the previous record's hash (zero for the first record of
+// a chain), the sequence number in decimal digits, and the event as recorded: one JSON object
 // without the number and the hash.
 func Link(before [32]byte, seq uint64, event []byte) [32]byte {
 	hash, _ := LinkIn(make([]byte, 0, 32+20+len(event)), before, seq, event)
 	return hash
 }
 
-// LinkIn is like [Link], but assembles its input in room, which it returns for reuse.
+// LinkIn is like [Link] but assembles the hash input in room, which it returns for reuse.
 func LinkIn(room []byte, before [32]byte, seq uint64, event []byte) (hash [32]byte, same []byte) {
 	b := append(room[:0], before[:]...)
 	b = strconv.AppendUint(b, seq, 10)
@@ -105,8 +105,8 @@ func LinkIn(room []byte, before [32]byte, seq uint64, event []byte) (hash [32]by
 	return sha256.Sum256(b), b
 }
 
-// check refuses data that is not one line with one object. The caller is responsible for a valid
-// object.
+// check returns an error if record is not a single line with an object. The caller must ensure that
+// the object is valid.
 func check(record []byte) error {
 	switch {
 	case len(record) < 2 || record[0] != '{' || record[len(record)-1] != '}':
@@ -119,5 +119,5 @@ func check(record []byte) error {
 	return nil
 }
 
-// maxRecord exceeds the size of any valid record: long arguments are not recorded.
+// maxRecord is larger than any valid record: long arguments are not recorded.
 const maxRecord = 4 << 20

@@ -10,19 +10,19 @@ import (
 // A Log is an open audit file. It is safe for concurrent use. The operating system decides when
 // lines reach the disk.
 type Log struct {
-	mu sync.Mutex // held during writes; guards all that follows
+	mu sync.Mutex // held during writes; guards the fields below
 	logFile
-	fault error // why the last records could not be written
+	fault error // error of the last write; nil if it succeeded
 }
 
-// ErrClosed is returned for a record after [Log.Close].
+// ErrClosed is the error for a record after [Log.Close].
 var ErrClosed = errors.New("the audit log is closed")
 
 // Open opens the file at path for appending, and creates it with mode 0600 if it does not exist.
-// The directory must exist. A symbolic link, a directory, and a file that others may write are
-// refused. The chain continues after the last line; a partial line at the end, which a crash can
-// leave behind, is cut off. Several processes can open the same file: their lines form one chain.
-// The file has a head beside it, see [HeadSuffix].
+// The directory must exist. Open refuses a symbolic link, a directory, and a file that other users
+// may write. The chain continues after the last line; a partial last line, which a crash can leave
+// behind, is removed. Several processes can open the same file: their lines form one chain. The
+// file has a head beside it, see [HeadSuffix].
 func Open(path string, r Rotation) (*Log, error) {
 	l := &Log{logFile: logFile{path: path, rotation: r}}
 	l.lease.ended = l.expire
@@ -39,8 +39,8 @@ func Open(path string, r Rotation) (*Log, error) {
 	return l, nil
 }
 
-// Cut describes the lines that were missing or changed at the end of the file when it was opened;
-// empty if none were.
+// Cut describes the lines that were missing or changed at the end of the file when it was opened.
+// It returns an empty string if there were no such lines.
 func (l *Log) Cut() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,17 +48,17 @@ func (l *Log) Cut() string {
 }
 
 // Headless reports whether the log has no head because its directory is not writable. Then lines
-// cut off at its end are not detected.
+// removed from its end are not detected.
 func (l *Log) Headless() bool { return l.regular && l.head.file == nil }
 
 // Append writes one record, see [Log.AppendAll].
 func (l *Log) Append(record []byte) error { return l.AppendAll([][]byte{record}) }
 
-// AppendAll writes records, each a JSON object without a line end, as one line each. When it
-// returns, the records survive the process. On a busy log they reach the file some milliseconds
-// later, see [Pending]. A line has two additional members: the first, "seq", counts from 1 without
-// gaps; the last is "hash", see [Link]. After an error none of the records count, and a later call
-// succeeds as soon as the file is writable again.
+// AppendAll writes each record, a JSON object without a line end, as one line. When it returns, the
+// records survive the process. On a busy log they reach the file some milliseconds later, see
+// [Pending]. A line has two additional members: the first, "seq", counts from 1 without gaps; the
+// last is "hash", see [Link]. After an error none of the records count, and a later call succeeds
+// as soon as the file is writable again.
 func (l *Log) AppendAll(records [][]byte) error {
 	for _, r := range records {
 		if err := check(r); err != nil {
@@ -89,15 +89,15 @@ func (l *Log) AppendAll(records [][]byte) error {
 	return err
 }
 
-// State returns the last known record number of any process, and the error of the last write by
-// this process, or nil.
+// State returns the last known record number of any process, and the error of this process's last
+// write, or nil.
 func (l *Log) State() (last uint64, fault error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last.Seq, l.fault
 }
 
-// expire ends the lease when its time is over. It runs on the goroutine of a timer.
+// expire ends the lease when its time is over. It runs on the timer's goroutine.
 func (l *Log) expire() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// A logFile is the file of a [Log], with all that is known of it. Log.mu guards it.
+// A logFile is a [Log]'s file and its state. Log.mu guards it.
 type logFile struct {
 	path     string
 	rotation Rotation
@@ -23,21 +23,21 @@ type logFile struct {
 	head        head
 	pending     *pendingFile // nil: none
 	lease       lease
-	first       uint64 // number of the first line of the file; 0: empty
-	closed      bool   // the last line closes the file
-	last        Place  // position of the last line
-	written     Place  // position of the last line in the file; later lines are pending
-	size        int64  // size of the file at that position; unused for a device
-	retry       int64  // size for the next attempt to rotate
-	cut         string // description of records missing at the end of the file; empty: none
-	buf         []byte // reused between batches
+	first       uint64 // number of the file's first line; 0: empty
+	closed      bool   // the last line marks the file as closed
+	last        Place  // position of the last line, pending or written
+	written     Place  // position of the last line in the file
+	size        int64  // file size up to written; unused for a device
+	retry       int64  // file size for the next attempt to rotate
+	cut         string // description of the records missing at the end of the file; empty: none
+	buf         []byte // reused for the next batch
 	neededSpace int    // required disk space, see [logFile.checkSpace]; 0: sufficient
 }
 
-// maxBuffer is the maximum size of a batch buffer that is kept for reuse.
+// maxBuffer is the maximum size of a batch buffer that is reused.
 const maxBuffer = 1 << 20
 
-// write writes whole lines that end at the position end, or leaves the file unchanged.
+// write writes whole lines, the last of them at end. After an error the file is unchanged.
 func (l *logFile) write(lines []byte, end Place) error {
 	if err := l.checkSpace(len(lines)); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (l *logFile) write(lines []byte, end Place) error {
 	if err != nil {
 		l.noteShortage(len(lines))
 		if l.regular && n > 0 {
-			// if this fails too, the next resume finds the partial line
+			// if truncating fails too, the next resume finds the partial line
 			_ = l.file.Truncate(l.size)
 		}
 		return err
@@ -63,8 +63,8 @@ func (l *logFile) write(lines []byte, end Place) error {
 	return nil
 }
 
-// locked runs f while it holds the lock of the file. f may replace l.file with another file that it
-// has locked.
+// locked runs f while holding the file lock. f may replace l.file with another file that it has
+// locked.
 func (l *logFile) locked(f func() error) error {
 	if !l.regular {
 		return f()
@@ -80,7 +80,7 @@ func (l *logFile) locked(f func() error) error {
 	return f()
 }
 
-// readEnd finds the last whole line and cuts off a partial line after it.
+// readEnd finds the last whole line and removes a partial line after it.
 func (l *logFile) readEnd(size int64) error {
 	tail, err := l.tail(size)
 	if err != nil {
@@ -88,8 +88,8 @@ func (l *logFile) readEnd(size int64) error {
 	}
 	end := bytes.LastIndexByte(tail, '\n') + 1
 	if half := tail[end:]; len(half) > 0 {
-		// A partial record never counted. Other data was not written by this program and is not
-		// removed.
+		// A partial record never counted. Any other data was not written by this program and is
+		// kept.
 		if half[0] != '{' {
 			return errors.New("it does not end with an audit record")
 		}
@@ -102,7 +102,7 @@ func (l *logFile) readEnd(size int64) error {
 		return err
 	}
 	l.written = last.place()
-	// Numbers never decrease, so that lines removed while the log was open are detected.
+	// Numbers never decrease, so that lines removed while the log is open are detected.
 	if last.Seq > l.last.Seq {
 		l.last = l.written
 	}
@@ -120,7 +120,7 @@ func (l *logFile) readEnd(size int64) error {
 	return nil
 }
 
-// missing describes the records that the file lacks according to its head.
+// missing describes the records that the file lacks compared to its head.
 func missing(h, last Place) string {
 	switch {
 	case h.Seq > last.Seq && last.Seq == 0:
@@ -133,7 +133,7 @@ func missing(h, last Place) string {
 	return ""
 }
 
-// lastLine returns the last of the lines, or the zero Line.
+// lastLine parses the last of the given lines. It returns the zero Line if there are no lines.
 func lastLine(lines []byte) (Line, error) {
 	if len(lines) == 0 {
 		return Line{}, nil
@@ -146,7 +146,7 @@ func lastLine(lines []byte) (Line, error) {
 	return l, nil
 }
 
-// firstLine returns the number of the first line, or 0.
+// firstLine returns the number of the file's first line, or 0.
 func (l *logFile) firstLine() uint64 {
 	var start [len(lineHead) + 20]byte
 	n, _ := l.file.ReadAt(start[:], 0)
@@ -156,7 +156,7 @@ func (l *logFile) firstLine() uint64 {
 	return seq
 }
 
-// tail returns the end of the file. It contains at least the last whole line and the data after it.
+// tail returns the file's end, which includes at least the last whole line and the data after it.
 func (l *logFile) tail(size int64) ([]byte, error) {
 	for length := int64(4 << 10); ; length *= 4 {
 		from := max(0, size-length)
@@ -173,19 +173,19 @@ func (l *logFile) tail(size int64) ([]byte, error) {
 	}
 }
 
-// spaceTestSuffix is the suffix of the file that [logFile.checkSpace] writes.
+// spaceTestSuffix is the suffix of the test file that [logFile.checkSpace] writes.
 const spaceTestSuffix = ".trial"
 
-// outcomeSpace is additional required space, in bytes: the outcome of a call must fit as well.
+// outcomeSpace is the additional disk space required for a call's outcome.
 const outcomeSpace = 4 << 10
 
-// noteShortage records that n bytes could not be written.
+// noteShortage remembers that n bytes could not be written.
 func (l *logFile) noteShortage(n int) {
 	l.neededSpace = max(l.neededSpace, min(n, maxBuffer)+outcomeSpace)
 }
 
 // checkSpace returns an error if the disk still lacks space for the largest write that failed, even
-// if the next write is smaller: a small record might fit although a decision would not.
+// if the next write is smaller. Otherwise a small record might fit although a decision would not.
 func (l *logFile) checkSpace(n int) error {
 	if !l.regular || l.neededSpace <= n {
 		return nil
@@ -197,7 +197,7 @@ func (l *logFile) checkSpace(n int) error {
 	return nil
 }
 
-// testSpace writes a file of n bytes and removes it. It returns only errors that mean insufficient
+// testSpace writes and removes a file of n bytes. It returns only errors that mean insufficient
 // space.
 func testSpace(path string, n int) error {
 	_ = os.Remove(path) // left by a process that was killed

@@ -14,12 +14,13 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// PendingSuffix is the suffix of the pending file of a log. It holds lines that a busy process has
-// yet to move to the log. The file exists from the first lease until that process ends; after a
-// crash, until another process that had the log open ends.
+// PendingSuffix is the suffix of a log's pending file. The pending file holds lines that a busy
+// process has yet to move to the log. It exists from the first lease until that process ends; after
+// a crash, until another process that had the log open ends.
 const PendingSuffix = ".pending"
 
-// Layout of a pending file: the number of moves to the log, the size of the lines, and the lines.
+// Layout of a pending file: the number of moves to the log, the size of the pending lines, and the
+// lines.
 const (
 	pendingMoves = 0
 	pendingUsed  = 8
@@ -28,17 +29,17 @@ const (
 	pendingEnd   = pendingLines + pendingSize
 )
 
-// A pendingFile is memory that survives the process. It belongs to the process that holds the lock
-// of the log.
+// A pendingFile is memory that survives the process. It belongs to the process that holds the log's
+// lock.
 type pendingFile struct {
 	file   *os.File
-	mapped []byte // nil: the file was truncated by another process
+	mapped []byte // nil: another process has truncated the file
 
-	moves, size *atomic.Uint64 // in mapped: number of moves to the log, size of the lines
+	moves, size *atomic.Uint64 // in mapped: the number of moves to the log, and the size of the lines
 }
 
-// openPendingFile opens the pending file of the log at path. If it does not exist, it is created
-// with all its disk space reserved.
+// openPendingFile opens the pending file of the log at path. If the file does not exist, it is
+// created with all of its disk space reserved.
 func openPendingFile(path string) (*pendingFile, error) {
 	f, err := openFile(path+PendingSuffix, 0)
 	if err != nil {
@@ -59,8 +60,8 @@ func openPendingFile(path string) (*pendingFile, error) {
 	return nil, fmt.Errorf("%s: %w", path+PendingSuffix, err)
 }
 
-// keep writes lines after the first used bytes. The lines are added atomically. It returns false if
-// they do not fit.
+// keep writes lines after the first used bytes. The change is atomic. keep returns false if the
+// lines do not fit.
 func (r *pendingFile) keep(used int, lines []byte) bool {
 	return used+len(lines) <= pendingSize && withMapped(&r.mapped, func() {
 		copy(r.mapped[pendingLines+used:], lines)
@@ -89,7 +90,7 @@ func (r *pendingFile) clear() {
 	})
 }
 
-// lost reports whether new lines in the file would not be found after a crash.
+// lost reports whether lines written to the file now would be lost in a crash.
 func (r *pendingFile) lost() bool {
 	info, err := r.file.Stat()
 	return r.mapped == nil || err != nil || quickfile.Removed(info)
@@ -101,8 +102,8 @@ func (r *pendingFile) close() {
 	r.file.Close()
 }
 
-// Pending returns the lines that have yet to be moved to the log at path. Call it before reading
-// the log, and skip lines that the log also has.
+// Pending returns the lines that have yet to be moved to the log at path. The caller must call it
+// before reading the log, and skip lines that the log already has.
 func Pending(path string) ([]byte, error) {
 	f, err := os.Open(path + PendingSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,12 +123,12 @@ func Pending(path string) ([]byte, error) {
 		_, err = f.ReadAt(after[:], pendingMoves)
 	}
 	if err != nil || !bytes.Equal(counts[:pendingUsed], after[:pendingUsed]) {
-		return nil, cutShort(err) // the lines are in the log now
+		return nil, cutShort(err) // the lines have been moved to the log meanwhile
 	}
 	return lines, nil
 }
 
-// cutShort ignores the error for a file that is too short: it never had lines.
+// cutShort ignores the error for a file that is too short to contain lines.
 func cutShort(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Limits on waiting records, and on memory kept for reuse.
+// Limits on waiting records and on reused memory.
 const (
-	maxStaged = 1024 // steps in a batch; at this size, a new caller first stores the batch
+	maxStaged = 1024 // steps in a batch; a new caller must first store a batch of this size
 	maxKept   = 16 << 10
 )
 
@@ -16,25 +16,25 @@ const (
 type Staged struct {
 	queue   *queue
 	records []byte
-	ends    []int // end offset of each record
+	ends    []int // end offset of each record in records
 	few     [2]int
 	undo    func()
 	batch   *batch // nil: nothing to wait for
 	err     error  // set once the batch has ended
 }
 
-// A queue stores steps in order, using group commit: the first waiter (the leader) stores all steps
+// A queue stores steps in order using group commit: the first waiter (the leader) stores all steps
 // that have arrived. It then wakes one waiter of the next batch, which becomes the leader.
 type queue struct {
 	storeAll func(records [][]byte) (int, error)
 
 	mu      sync.Mutex
-	open    *batch // batch that accepts new steps
+	open    *batch // the batch that accepts new steps
 	busy    bool   // a batch is being stored
-	failing error  // set while steps are undone; new steps are refused with it
+	failing error  // set while steps are being undone; new steps are refused with this error
 	undo    int    // number of steps with an undo function
 
-	gathered [][]byte // buffer of the leader
+	gathered [][]byte // the leader's buffer
 }
 
 // A batch is a group of steps that are stored together.
@@ -43,13 +43,13 @@ type batch struct {
 	few     [2]*Staged
 	over    bool
 	waiting int
-	wake    chan struct{} // nil: no waiters. A value makes its receiver the leader; closing ends the waits
+	wake    chan struct{} // nil: no waiters. Receiving a value makes a waiter the leader; closing ends the wait
 }
 
-// Stage enqueues prepared records after those of all steps staged before. If they or earlier
+// Stage enqueues s's prepared records after those of all steps staged before. If these or earlier
 // records cannot be stored, undo is called, after the undo functions of later steps. undo may be
-// nil, and must not stage records. If Stage itself returns an error, undo is not called. Its error
-// is [ErrUnrecorded]. A step without records only waits for those before it.
+// nil and must not stage records. If Stage itself returns an error, which is [ErrUnrecorded], undo
+// is not called. A step without records only waits for the steps before it.
 func (q *queue) Stage(s *Staged, undo func()) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -67,8 +67,8 @@ func (q *queue) Stage(s *Staged, undo func()) error {
 	return nil
 }
 
-// AwaitRoom stores the waiting records if there are too many. Call it before Stage, without holding
-// locks that an undo function needs.
+// AwaitRoom stores the waiting records if there are too many. It must be called before Stage,
+// without holding locks that an undo function needs.
 func (q *queue) AwaitRoom() {
 	q.mu.Lock()
 	full := len(q.open.steps) >= maxStaged
@@ -97,8 +97,8 @@ func (q *queue) Flush() error {
 // Over reports whether there is nothing to wait for.
 func (s *Staged) Over() bool { return s.batch == nil }
 
-// Wait returns nil once the records are stored. If it returns an error, they are not stored and the
-// step has been undone. Afterwards s is empty and can be used again.
+// Wait returns nil once the records are stored. If it returns an error, the records are not stored
+// and the step has been undone. Afterwards s is empty and can be reused.
 func (s *Staged) Wait() error {
 	if s.Over() {
 		return nil
@@ -108,7 +108,7 @@ func (s *Staged) Wait() error {
 	switch {
 	case b.over:
 		q.mu.Unlock()
-	case !q.busy: // then b is the open batch
+	case !q.busy: // b is the open batch
 		q.busy = true
 		q.mu.Unlock()
 		q.lead()
@@ -123,7 +123,7 @@ func (s *Staged) Wait() error {
 		}
 	}
 	err := s.err
-	*s = Staged{records: s.records[:0]} // keeps the memory
+	*s = Staged{records: s.records[:0]} // keep the memory
 	if cap(s.records) > maxKept {
 		s.records = nil
 	}
@@ -152,8 +152,8 @@ func (q *queue) lead() {
 	clear(records)
 }
 
-// end ends a batch whose first n records are stored. It wakes the waiters of the batch, and makes
-// one waiter of the next batch its leader.
+// end ends a batch, the first n records of which are stored. It wakes the batch's waiters, and
+// makes one waiter of the next batch its leader.
 func (q *queue) end(b *batch, n int, err error) {
 	over := []*batch{b}
 	if err != nil {
@@ -175,13 +175,13 @@ func (q *queue) end(b *batch, n int, err error) {
 	}
 	q.failing = nil
 	if q.busy = q.open.waiting > 0; q.busy {
-		q.open.wake <- struct{}{} // does not block: the channel is buffered
+		q.open.wake <- struct{}{} // does not block because the channel is buffered
 	}
 }
 
-// fail undoes the steps of the batch that have more than the first n records, and all steps that
-// were staged after them. It returns the batch of the latter, and makes the queue refuse steps
-// until [queue.end] has ended both.
+// fail undoes the batch's steps with records after the first n, and all steps staged after them. It
+// returns the batch of the steps staged later. The queue refuses new steps until [queue.end] has
+// ended both batches.
 func (q *queue) fail(b *batch, n int, err error) (later *batch) {
 	q.mu.Lock()
 	later = q.open

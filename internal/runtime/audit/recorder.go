@@ -10,8 +10,8 @@ import (
 // ErrUnrecorded is the error for a record that could not be stored.
 var ErrUnrecorded = errors.New("cannot record the decision")
 
-// A Recorder writes events to a Storage. Callers must not forward a call before its decision is
-// stored. It is safe for concurrent use.
+// A Recorder writes events to a Storage. Callers must not forward a call before the call's decision
+// is stored. A Recorder is safe for concurrent use.
 type Recorder struct {
 	queue
 	out  Storage // nil: nothing is recorded
@@ -21,7 +21,7 @@ type Recorder struct {
 	broken atomic.Bool // the last record could not be stored
 }
 
-// NewRecorder returns a recorder. If out is nil, it records nothing.
+// NewRecorder returns a recorder for out. If out is nil, nothing is recorded.
 func NewRecorder(out Storage, now func() time.Time) *Recorder {
 	r := &Recorder{out: out, now: now}
 	r.feed, _ = out.(*Feed)
@@ -29,7 +29,8 @@ func NewRecorder(out Storage, now func() time.Time) *Recorder {
 	return r
 }
 
-// store stores records, atomically if the storage supports that. It returns how many are stored.
+// store stores records, atomically if the storage supports batches. It returns the number of stored
+// records.
 func (r *Recorder) store(records [][]byte) (n int, err error) {
 	if len(records) == 0 {
 		return 0, nil
@@ -52,7 +53,7 @@ func (r *Recorder) store(records [][]byte) (n int, err error) {
 	return n, nil
 }
 
-// Active reports whether events are recorded. With a [Feed], the result may change.
+// Active reports whether events are recorded. With a [Feed], this can change over time.
 func (r *Recorder) Active() bool {
 	if r.feed != nil {
 		return r.feed.Active()
@@ -60,7 +61,7 @@ func (r *Recorder) Active() bool {
 	return r.out != nil
 }
 
-// Prepare encodes events for [Recorder.Stage]. Its error is [ErrUnrecorded].
+// Prepare encodes events for [Recorder.Stage]. A returned error wraps [ErrUnrecorded].
 func (r *Recorder) Prepare(s *Staged, events ...Event) (err error) {
 	if len(events) == 0 {
 		return nil
@@ -79,7 +80,8 @@ func (r *Recorder) Prepare(s *Staged, events ...Event) (err error) {
 	return nil
 }
 
-// Write stores events after all that were staged before. Its error is [ErrUnrecorded].
+// Write stores events after all records that were staged before. A returned error wraps
+// [ErrUnrecorded].
 func (r *Recorder) Write(events ...Event) error {
 	if r.out == nil {
 		return nil
@@ -96,7 +98,7 @@ func (r *Recorder) Write(events ...Event) error {
 }
 
 // Ready returns an error if records cannot be stored, as far as is known, so that calls can be
-// refused early. After a failure it tries again with a record that marks the gap.
+// refused early. After a failed write it tries again with a record that marks the gap.
 func (r *Recorder) Ready() error {
 	if !r.broken.Load() {
 		return nil

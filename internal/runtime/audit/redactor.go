@@ -17,12 +17,12 @@ import (
 
 // Forms of recorded arguments.
 const (
-	Hash   = "hash"   // SHA-256 of the arguments, and of the values that nets read
-	Masked = "masked" // also the arguments, with masked parts
-	Full   = "full"   // also the arguments, and the values that nets read in results
+	Hash   = "hash"   // SHA-256 of the arguments and of the values that nets read
+	Masked = "masked" // also the arguments, with parts masked
+	Full   = "full"   // also the full arguments, and the values that nets read in results
 )
 
-// alwaysMasked lists the names of members that are masked regardless of the configuration.
+// alwaysMasked lists the members that are always masked in mode Masked.
 var alwaysMasked = [...]string{"password", "passwd", "secret", "token", "access_token", "refresh_token", "api_key", "apikey", "authorization", "private_key", "client_secret"}
 
 // Limits on the recorded parts of a call.
@@ -31,8 +31,8 @@ const (
 	maxValues    = 100      // per field
 )
 
-// A Redactor selects the parts of arguments and results that are recorded. The zero value records
-// hashes only. It is immutable, and safe for concurrent use.
+// A Redactor selects which parts of arguments and results are recorded. The zero value records only
+// hashes. A Redactor is immutable and safe for concurrent use.
 type Redactor struct {
 	arguments string
 	names     []string   // folded
@@ -40,7 +40,7 @@ type Redactor struct {
 }
 
 // NewRedactor returns a redactor. arguments is [Hash], [Masked] or [Full]; empty means Hash. mask
-// lists names of members, at any depth, and paths that begin with "$.". Letter case is ignored.
+// lists member names, which apply at any depth, and paths that begin with "$.". Case is ignored.
 func NewRedactor(arguments string, mask []string) (*Redactor, error) {
 	r := &Redactor{arguments: arguments}
 	switch arguments {
@@ -61,10 +61,10 @@ func NewRedactor(arguments string, mask []string) (*Redactor, error) {
 	return r, nil
 }
 
-// inList matches steps into a list; the elements of a list have the path of the list.
+// inList matches list indexes in paths. List elements have the list's path.
 var inList = regexp.MustCompile(`\[(\d+|\*)\]`)
 
-// steps splits a path: $.a[0].b is a, b.
+// steps splits a path: $.a[0].b becomes a, b.
 func steps(path string) []string {
 	path = inList.ReplaceAllString(strings.TrimPrefix(path, "$"), "")
 	return strings.FieldsFunc(rawjson.Fold(path), func(c rune) bool { return strings.ContainsRune(`.[]'"`, c) })
@@ -81,7 +81,7 @@ func (r *Redactor) Mode() string {
 // Plain reports whether records may contain the values that nets read.
 func (r *Redactor) Plain() bool { return r.arguments == Full && len(r.names)+len(r.paths) == 0 }
 
-// Arguments returns the recorded form of the arguments, or nil if they are not recorded.
+// Arguments returns the recorded form of a call's arguments, or nil if they are not recorded.
 func (r *Redactor) Arguments(args []byte) json.RawMessage {
 	if len(args) > maxArguments {
 		return nil
@@ -89,7 +89,8 @@ func (r *Redactor) Arguments(args []byte) json.RawMessage {
 	return r.Mask(args)
 }
 
-// Mask returns JSON of any length with masked values replaced by "***", or nil in mode Hash.
+// Mask returns JSON of any length with masked values replaced by "***". It returns nil in mode
+// Hash.
 func (r *Redactor) Mask(value []byte) json.RawMessage {
 	switch {
 	case len(value) == 0 || r.arguments != Masked && r.arguments != Full:
@@ -102,8 +103,8 @@ func (r *Redactor) Mask(value []byte) json.RawMessage {
 	return b.Bytes()
 }
 
-// Shown returns a JSON value as shown to approvers, and the number of masked values. A masked value
-// shows its type and size: "*** (string, 24 bytes)".
+// Shown returns the form of a JSON value that approvers see, and the number of masked values. A
+// masked value is replaced by its type and size: "*** (string, 24 bytes)".
 func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	if len(value) == 0 || r.Plain() {
 		return value, 0
@@ -119,11 +120,11 @@ func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	if masked == 0 {
 		return value, 0
 	}
-	return bytes.Clone(b.Bytes()), masked // may be retained: without spare capacity
+	return bytes.Clone(b.Bytes()), masked // no spare capacity, because the caller may retain it
 }
 
-// mask writes a value with masked parts replaced by the result of hide. at is the path of the
-// value.
+// mask writes value to b, and replaces masked parts with the result of hide. at is the value's
+// path.
 func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string, hide func(value []byte) string) {
 	if r.masked(at) {
 		b.WriteString(hide(value))
@@ -153,7 +154,7 @@ func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string, hide func(va
 	}
 }
 
-// separate writes a comma, except before the first member after open.
+// separate writes a comma, except directly after open.
 func separate(b *bytes.Buffer, open byte) {
 	if all := b.Bytes(); all[len(all)-1] != open {
 		b.WriteByte(',')
@@ -196,8 +197,7 @@ func described(value []byte) string {
 	}
 }
 
-// masked reports whether the value at a path is masked. Elements of lists have the path of the
-// list.
+// masked reports whether the value at the given path is masked. List elements have the list's path.
 func (r *Redactor) masked(at []string) bool {
 	if len(at) == 0 {
 		return false
@@ -210,7 +210,7 @@ func (r *Redactor) masked(at []string) bool {
 	})
 }
 
-// Values returns the recorded form of the values that nets read in arguments.
+// Values returns the recorded form of the values that nets read in a call's arguments.
 func (r *Redactor) Values(read []reading.Value) (all []Value) {
 	for i := range read {
 		v := Value{Field: Bounded(read[i].Field), Amount: json.Number(read[i].Amount)}
@@ -229,8 +229,8 @@ func (r *Redactor) Values(read []reading.Value) (all []Value) {
 	return all
 }
 
-// Results is like [Redactor.Values], for a result. If [Redactor.Plain] allows it, the recorded form
-// also has the values in plain text.
+// Results is like [Redactor.Values] but for a call's result. If [Redactor.Plain] is true, the plain
+// values are included.
 func (r *Redactor) Results(read []reading.Value) []Value {
 	all := r.Values(read)
 	for i := range all {
@@ -254,7 +254,7 @@ func (r *Redactor) masksField(field string) bool {
 	return false
 }
 
-// HashOf returns the SHA-256 of a text in hexadecimal.
+// HashOf returns the hexadecimal SHA-256 of s.
 func HashOf(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])

@@ -17,15 +17,15 @@ func (l *logFile) open() (err error) {
 	if l.regular, err = inspect(l.file); err != nil || !l.regular {
 		return err
 	}
-	l.quick = quickfile.Of(l.file) // also for the files that follow it in the directory
+	l.quick = quickfile.Of(l.file) // also valid for later files in the same directory
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}
-	l.size = -1 // read the existing content
+	l.size = -1 // makes resume read the existing content
 	return l.locked(l.join)
 }
 
-// join reads the state that other processes have left. Requires the lock of the file.
+// join reads the state that other processes have left. The caller must hold the file lock.
 func (l *logFile) join() (err error) {
 	if l.head.file != nil {
 		if err := share(l.head.file); err != nil {
@@ -40,7 +40,7 @@ func (l *logFile) join() (err error) {
 	return l.resume()
 }
 
-// append appends records as lines, or starts a lease with them. Requires the lock of the file.
+// append appends records as lines, or starts a lease with them. The caller must hold the file lock.
 func (l *logFile) append(records [][]byte, busy bool) error {
 	if err := l.resume(); err != nil {
 		return err
@@ -58,8 +58,8 @@ func (l *logFile) append(records [][]byte, busy bool) error {
 	return l.write(l.buf, end)
 }
 
-// resume continues the log at the end of the file. If the end is not the expected one, another
-// process has written, a write was interrupted, or the file was changed externally.
+// resume continues the log at the file's end. If the end is not the expected one, another process
+// has written, a write was interrupted, or the file was changed externally.
 func (l *logFile) resume() error {
 	if !l.regular {
 		return nil
@@ -83,8 +83,8 @@ func (l *logFile) resume() error {
 	return l.movePending()
 }
 
-// movePending moves the lines of the pending file to the log. Requires the lock of the file, and
-// that the end of the file is known.
+// movePending moves the pending file's lines to the log. The caller must hold the file lock and
+// know the file's end.
 func (l *logFile) movePending() error {
 	if l.pending == nil {
 		return nil
@@ -107,8 +107,8 @@ func (l *logFile) movePending() error {
 	return nil
 }
 
-// reconcile returns the pending lines that the log does not have, after another process has left or
-// moved lines, or the log was changed externally.
+// reconcile returns the pending lines that the log lacks. It is called if another process has left
+// or moved lines, or if the log was changed externally.
 func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	lines, ok := l.pending.lines(used)
 	if !ok {
@@ -121,9 +121,9 @@ func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	return rest, end
 }
 
-// missingLines returns the lines that a log with the end at does not have, and the new end. If the
-// log has other lines in their place, the lines are linked again. Invalid data at the end of lines
-// is dropped; junk is its size.
+// missingLines returns those of the given lines that a log whose last line is at lacks, and the
+// log's new end. If the log has other lines in their place, the returned lines are linked again.
+// Invalid data at the end is dropped; junk is its size.
 func missingLines(lines []byte, at Place) (rest []byte, end Place, junk int) {
 	var all []Line
 	from := 0

@@ -15,19 +15,19 @@ import (
 	"time"
 )
 
-// A Rotation configures when a log starts a new file. The zero value never does.
+// A Rotation configures when a log starts a new file. With the zero value it never does.
 //
-// The last line of a full file closes it, so that every process that has it open switches to the
-// next. The full file is renamed to NAME-FIRST-LAST.EXT, with the numbers of its first and last
-// line. The first line of the next file continues the chain and names the previous file. No file is
-// overwritten.
+// The last line of a full file closes the file, so that every process that has it open switches to
+// the next file. The full file is renamed to NAME-FIRST-LAST.EXT, with the numbers of its first and
+// last lines. The next file's first line continues the chain and names the previous file. No file
+// is overwritten.
 type Rotation struct {
-	Size   int64       // size in bytes of a full file; 0: no limit
+	Size   int64       // size in bytes at which a file is full; 0: no limit
 	Keep   int         // number of full files to keep; 0: all
-	Failed func(error) // called with the reason if a full file cannot be renamed and keeps growing; may be nil
+	Failed func(error) // called with the reason when a full file cannot be renamed and keeps growing; may be nil
 }
 
-// Events that end a file, and begin the next.
+// The events that end a file and begin the next one.
 type closed struct {
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"` // closed
@@ -37,7 +37,7 @@ type continued struct {
 	Time     time.Time `json:"time"`
 	Event    string    `json:"event"` // continued
 	Previous string    `json:"previous"`
-	Last     string    `json:"last"` // hash of the last line of the previous file
+	Last     string    `json:"last"` // hash of the previous file's last line
 }
 
 // full reports whether a new file is due.
@@ -45,8 +45,8 @@ func (l *logFile) full() bool {
 	return l.regular && l.rotation.Size > 0 && l.size >= max(l.rotation.Size, l.retry)
 }
 
-// rotate closes the file and switches to the next. If that fails, the file continues to be used,
-// and rotate tries again when it has grown.
+// rotate closes the file and switches to the next one. If that fails, the file remains in use, and
+// rotate tries again when the file has grown.
 func (l *logFile) rotate() error {
 	l.retry = l.size + l.rotation.Size/8
 	record, err := json.Marshal(closed{Time: time.Now(), Event: "closed"})
@@ -62,8 +62,8 @@ func (l *logFile) rotate() error {
 	return l.switchFile()
 }
 
-// switchFile switches from a closed file to its successor. Requires the lock of the file, and
-// exchanges it for the lock of the next.
+// switchFile switches from a closed file to its successor. The caller must hold the file lock,
+// which is exchanged for the next file's lock.
 func (l *logFile) switchFile() error {
 	for {
 		own, err := l.file.Stat()
@@ -74,7 +74,7 @@ func (l *logFile) switchFile() error {
 		if err == nil && os.SameFile(own, now) {
 			if err := l.archive(own); err != nil {
 				l.failed(err)
-				return nil // the file keeps growing
+				return nil // keep using the file
 			}
 			continue
 		}
@@ -100,7 +100,7 @@ func (l *logFile) openNext() error {
 		next.Close()
 		return err
 	}
-	l.file.Close() // also unlocks it
+	l.file.Close() // also releases its lock
 	l.file, l.first, l.retry = next, 0, 0
 	info, err := next.Stat()
 	if err != nil {
@@ -109,7 +109,7 @@ func (l *logFile) openNext() error {
 	return l.readEnd(info.Size())
 }
 
-// archive renames the closed file and puts the next one in its place.
+// archive renames the closed file and puts the next file in its place.
 func (l *logFile) archive(own os.FileInfo) error {
 	aside, err := l.archiveName(own)
 	if err != nil {
@@ -133,7 +133,7 @@ func (l *logFile) archive(own os.FileInfo) error {
 		return err
 	}
 	if err := os.Link(l.path, aside); err != nil && !errors.Is(err, fs.ErrExist) {
-		if err := os.Rename(l.path, aside); err != nil { // a file system without hard links
+		if err := os.Rename(l.path, aside); err != nil { // the file system has no hard links
 			return err
 		}
 	}
