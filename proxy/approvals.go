@@ -92,7 +92,7 @@ func (p *approvalControl) ApprovalState(id string) operator.ApprovalState {
 func recordOf(b *approval.Broker, id string) (a approval.Record, err error) {
 	a, ok := b.Find(id)
 	if !ok {
-		err = fmt.Errorf("no approval %q", id)
+		err = fmt.Errorf("there is no approval %q", id)
 	}
 	return a, err
 }
@@ -105,11 +105,11 @@ func (p *approvalControl) approvalInfo(a approval.Record) operator.ApprovalInfo 
 // approval, and only for the text that the person has read.
 func (p *approvalControl) Answer(id string, a operator.Answer) error {
 	if a.Channel == operator.ChannelCLI && !slices.Contains(p.options.Approval.Channels, operator.ChannelCLI) {
-		return fmt.Errorf("approvals by an operator are off in this proxy")
+		return fmt.Errorf("operators cannot answer approvals at this proxy")
 	}
 	if a.Shown != "" {
 		if r, ok := p.approvals.Find(id); ok && r.Answer.State == approval.Pending && r.Shown(p.where) != a.Shown {
-			return fmt.Errorf("approval %s is not what was shown any more, so it was not answered; look at it again", id)
+			return fmt.Errorf("approval %s has changed since it was shown, so it was not answered; look at it again", id)
 		}
 	}
 	if err := p.checkAnswerPIN(id, a); err != nil {
@@ -166,7 +166,7 @@ func (p *approvalControl) onGranted() func(approval.Record) {
 // created.
 func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 	if !a.Approve {
-		return errors.New("a grant is given with an approval, not with a denial")
+		return errors.New("only an approval can give a grant, not a denial")
 	}
 	g, err := p.approvals.Grant(id, approval.Terms(*a.Grant), a.Channel, a.Actor)
 	if r, ok := p.approvals.Find(id); err != nil && (!ok || r.Answer.State == approval.Pending) {
@@ -180,7 +180,7 @@ func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 		err = p.approvals.Grants().Add(g)
 	}
 	if err != nil {
-		return fmt.Errorf("approval %s is approved, but the grant is not given: %w", id, err)
+		return fmt.Errorf("approval %s is approved, but without a grant: %w", id, err)
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (p *approvalControl) Grants() []operator.GrantInfo {
 // endGrants ends the grants of a session that has ended.
 func (p *approvalControl) endGrants(session string) {
 	if err := p.approvals.Grants().EndSession(session); err != nil {
-		p.life.Log.Warn("grants of a session that has ended are still listed", "session", session, "error", err)
+		p.life.Log.Warn("could not remove the grants of a session that has ended", "session", session, "error", err)
 	}
 }
 

@@ -62,6 +62,6 @@ func ExampleProxy_Handler() {
 	handler, err := p.Handler(proxy.Access{Addr: "127.0.0.1:8080", Token: "kept in a file"})
 	fmt.Println(handler != nil, err)
 	// Output:
-	// the listener at 0.0.0.0:8080 can be reached from other machines: it wants authentication, auth: token or auth: jwt, or a loopback address like 127.0.0.1
+	// the listener at 0.0.0.0:8080 is reachable from other machines: it requires authentication (auth: token or auth: jwt) or a loopback address such as 127.0.0.1
 	// true <nil>
 }

@@ -127,7 +127,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	asking.Self, asking.People = o.Approval.Self, o.Approval.People
 	if o.Approval.PIN != "" {
 		if p.pin, err = pin.Parse(o.Approval.PIN, o.Now); err != nil {
-			return fmt.Errorf("the PIN of approvals: %w", err)
+			return fmt.Errorf("the approval PIN: %w", err)
 		}
 	}
 	if o.Database != nil {
@@ -202,11 +202,11 @@ func (p *Proxy) addUpstreams() error {
 		case c.Name == "":
 			return errors.New("an upstream has no name")
 		case seen[c.Name]:
-			return fmt.Errorf("two upstreams are called %q", c.Name)
+			return fmt.Errorf("two upstreams have the name %q", c.Name)
 		case !pool.KnownIsolation(c.Isolation):
 			return fmt.Errorf("upstream %q: unknown isolation %q", c.Name, c.Isolation)
 		case (c.Command == "") == (c.URL == ""):
-			return fmt.Errorf("upstream %q requires a command or a url, not both", c.Name)
+			return fmt.Errorf("upstream %q needs either a command or a url", c.Name)
 		}
 		seen[c.Name] = true
 		c.Timeout = cmp.Or(c.Timeout, time.Minute)

@@ -107,7 +107,7 @@ func (p *Proxy) Nets() []operator.PolicyNet {
 // can pass under default: deny.
 func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	if !on && p.pin != nil {
-		return errors.New("approvals need a PIN here (approval.pin), so no net is switched off while the proxy runs; take its rule out of the configuration")
+		return errors.New("approvals require a PIN (approval.pin), so no net can be switched off while the proxy runs; remove its rule from the configuration")
 	}
 	if err := p.checkOrderPIN(a, "", "switch a net on"); err != nil {
 		return err

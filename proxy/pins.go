@@ -134,11 +134,11 @@ func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 	changed := p.changed()
 	at := slices.IndexFunc(changed, func(t *pool.Tool) bool { return t.Canonical == canonical })
 	if at < 0 {
-		return fmt.Errorf("there is no change of a tool %q to accept", canonical)
+		return fmt.Errorf("tool %q has no change to accept", canonical)
 	}
 	now := changed[at].DefinitionSent()
 	if now.Hash() != hash {
-		return fmt.Errorf("what the server says of %s is not what was shown any more, so it was not accepted; look at it again", canonical)
+		return fmt.Errorf("the definition of %s has changed since it was shown, so it was not accepted; look at it again", canonical)
 	}
 	of := p.proxy
 	if err := of.checkOrderPIN(a, "", "accept the tool "+canonical); err != nil {
@@ -169,6 +169,6 @@ func (p *Pins) note(t *pool.Tool) {
 	}
 	event := audit.Definition{Time: p.proxy.life.Now(), Event: "definition", Tool: c.Canonical, Reason: audit.Bounded(reason)}
 	if err := p.proxy.admission.Append(p.proxy.life.Ctx, event); err != nil {
-		p.proxy.life.Log.Error("the change of a tool cannot be put on record", "tool", c.Canonical, "error", err)
+		p.proxy.life.Log.Error("cannot record the change of a tool", "tool", c.Canonical, "error", err)
 	}
 }

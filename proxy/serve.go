@@ -52,7 +52,7 @@ func (p *Proxy) Start() {
 func (p *Proxy) warnOfSlowStarts() {
 	for _, u := range p.pool.Servers {
 		if u.State().Phase == upstream.Starting {
-			p.life.Log.Warn("upstream has not answered yet: its tools are listed once it has", "upstream", u.Config.Name, "waited", p.options.Startup)
+			p.life.Log.Warn("upstream has not responded yet: its tools are listed when it does", "upstream", u.Config.Name, "waited", p.options.Startup)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (p *Proxy) keepState() {
 		defer tick.Stop()
 		for {
 			if err := p.durable.Beat(p.life.Ctx); err != nil && p.life.Ctx.Err() == nil {
-				p.life.Log.Debug("the state database was not told that this process is there", "error", err)
+				p.life.Log.Debug("could not announce this process in the state database", "error", err)
 			}
 			p.rounds.EndOld(p.life.Ctx)
 			select {

@@ -18,7 +18,7 @@ const maxStopReason = 1 << 10
 // still answered. It needs no PIN: like a denial, it lets no call pass.
 func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	if len(reason) > maxStopReason {
-		return operator.Stopping{}, fmt.Errorf("the reason has %d bytes, and at most %d are kept", len(reason), maxStopReason)
+		return operator.Stopping{}, fmt.Errorf("the reason has %d bytes; the limit is %d", len(reason), maxStopReason)
 	}
 	return p.setStopped(true, admission.Stop{Session: session, Actor: actor, Reason: reason})
 }
@@ -35,7 +35,7 @@ func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error)
 	if s.Session != "" && on {
 		// If the session cannot be looked up in the database, the stop applies nevertheless.
 		if _, err := p.admission.Sessions.Find(p.life.Ctx, s.Session); errors.Is(err, admission.ErrNoSession) {
-			return operator.Stopping{}, fmt.Errorf("no session %q", s.Session)
+			return operator.Stopping{}, fmt.Errorf("there is no session %q", s.Session)
 		}
 	}
 	done, err := p.admission.SetStopped(p.life.Ctx, on, s)
@@ -51,11 +51,11 @@ func unwrittenNote(on, shared bool, why error) string {
 	case why == nil:
 		return ""
 	case !shared:
-		return fmt.Sprintf("it is not on record: %v", why)
+		return fmt.Sprintf("it is not recorded: %v", why)
 	case on:
-		return fmt.Sprintf("the database did not take it: %v. This proxy writes it there when the database takes it, and forgets it if it ends before", why)
+		return fmt.Sprintf("could not write it to the database: %v. This proxy writes it when the database is back, and forgets it if the proxy ends first", why)
 	}
-	return fmt.Sprintf("the database did not answer: %v. If it has the stop too, calls stay refused until you run petrigate start again", why)
+	return fmt.Sprintf("the database did not respond: %v. If the stop is in the database too, calls stay refused until you run petrigate start again", why)
 }
 
 // stops lists the stops. If it returns an error, it lists those that this process knows.

@@ -108,9 +108,9 @@ func (p *Proxy) predict(d gate.Decision, info operator.ToolInfo, now time.Time) 
 	case *gate.Allow:
 		decision, says = "allow", "passes"+remainingNets(info.Nets)
 		if w := d.Would; w != nil && w.Kind == gate.KindApproval {
-			says += "; what is in shadow would ask a person"
+			says += "; rules in shadow would ask a person"
 		} else if w != nil {
-			says += "; what is in shadow would refuse: " + p.admission.Text(w, "", now)
+			says += "; rules in shadow would refuse: " + p.admission.Text(w, "", now)
 		}
 	}
 	if info.Depends {

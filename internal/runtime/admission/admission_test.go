@@ -476,7 +476,7 @@ func TestSharedNetsOutliveSession(t *testing.T) {
 	d.Settle(ctx, backup, gate.End{Outcome: gate.Success}, "")
 	d.want("backup", "saved:1")
 	d.Settle(ctx, push, gate.End{Outcome: gate.Success}, "")
-	if r := d.refuse("push", "internal"); r.Text != "The call was not made: the session is over." {
+	if r := d.refuse("push", "internal"); r.Text != "The call was not made: the session has ended." {
 		t.Errorf("%q", r.Text)
 	}
 	fresh, err := d.Fresh(ctx)

@@ -168,7 +168,7 @@ func (a Adopted) Held() bool {
 
 // Errors of a [Ledger].
 var (
-	ErrNoSession = errors.New("the session is over")                   // or was never opened
+	ErrNoSession = errors.New("the session has ended")                 // or was never opened
 	ErrStale     = errors.New("another process has changed the state") // error of [Commit.Wait]
 
 	// ErrHeld is the error of [Ledger.Adopt] if a hand-written net has changed in the policy and

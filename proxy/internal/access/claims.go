@@ -24,7 +24,7 @@ func (v *Verifier) checkClaims(c claims) (Grant, error) {
 	r := c.registered
 	switch now := v.options.Now(); {
 	case r.Issuer != v.options.Issuer:
-		return Grant{}, invalid("the token is of another issuer")
+		return Grant{}, invalid("the token is from another issuer")
 	case !r.Audience.Contains(v.options.Audience):
 		return Grant{}, invalid("the token is for another audience")
 	case r.Expiry == nil:
@@ -38,7 +38,7 @@ func (v *Verifier) checkClaims(c claims) (Grant, error) {
 	}
 	name, ok := c.named[v.options.PrincipalClaim].(string)
 	if !ok || !isUnambiguous(name) {
-		return Grant{}, invalid("the token does not say whose it is")
+		return Grant{}, invalid("the token has no subject")
 	}
 	had := c.scopes()
 	missing := slices.DeleteFunc(slices.Clone(v.options.Scopes), func(s string) bool { return slices.Contains(had, s) })

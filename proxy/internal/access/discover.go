@@ -66,19 +66,19 @@ func (k *keys) keysURL(body []byte) (string, error) {
 		JWKS   string `json:"jwks_uri"`
 	}
 	if err := json.Unmarshal(body, &metadata); err != nil {
-		return "", errors.New("the answer is no metadata")
+		return "", errors.New("the answer is not metadata")
 	}
 	switch {
 	case metadata.Issuer != k.options.Issuer:
-		return "", fmt.Errorf("the metadata is that of the issuer %.100q", metadata.Issuer)
+		return "", fmt.Errorf("the metadata belongs to the issuer %.100q", metadata.Issuer)
 	case metadata.JWKS == "":
-		return "", errors.New("the metadata names no keys")
+		return "", errors.New("the metadata has no jwks_uri")
 	}
 	if err := Trustworthy(metadata.JWKS); err != nil {
-		return "", fmt.Errorf("the keys that the metadata names: %w", err)
+		return "", fmt.Errorf("the metadata's jwks_uri: %w", err)
 	}
 	if strings.HasPrefix(k.options.Issuer, "https:") && !strings.HasPrefix(metadata.JWKS, "https:") {
-		return "", errors.New("the keys that the metadata names are not at an address with https://")
+		return "", errors.New("the metadata's jwks_uri does not begin with https://")
 	}
 	return metadata.JWKS, nil
 }

@@ -64,7 +64,7 @@ func (k *keys) find(ctx context.Context, id string, alg jose.SignatureAlgorithm)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.set) == 0 {
-		return nil, &Denial{Kind: Unavailable, Reason: "tokens cannot be verified now: the keys of their issuer cannot be fetched"}
+		return nil, &Denial{Kind: Unavailable, Reason: "cannot verify tokens now: cannot fetch their issuer's keys"}
 	}
 	return nil, invalid("the token is signed with a key that its issuer does not publish")
 }
@@ -158,7 +158,7 @@ func (k *keys) install(set []jose.JSONWebKey, err error) {
 	k.fetching = nil
 	if err != nil {
 		k.next = now.Add(pauseFailed)
-		k.options.Logger.Warn("the keys of the issuer cannot be fetched", "jwks", cmp.Or(k.options.JWKS, "of "+k.options.Issuer), "error", err.Error())
+		k.options.Logger.Warn("cannot fetch the issuer's keys", "jwks", cmp.Or(k.options.JWKS, "of "+k.options.Issuer), "error", err.Error())
 		return
 	}
 	k.set, k.fetched, k.next = set, now, now.Add(pause)
@@ -191,10 +191,10 @@ func parseSet(body []byte) ([]jose.JSONWebKey, error) {
 		Keys []json.RawMessage `json:"keys"`
 	}
 	if err := json.Unmarshal(body, &document); err != nil {
-		return nil, errors.New("the answer is no set of keys")
+		return nil, errors.New("the answer is not a key set")
 	}
 	if len(document.Keys) > maxKeys {
-		return nil, errors.New("the set has too many keys")
+		return nil, errors.New("the key set has too many keys")
 	}
 	var set []jose.JSONWebKey
 	for _, raw := range document.Keys {
@@ -204,7 +204,7 @@ func parseSet(body []byte) ([]jose.JSONWebKey, error) {
 		}
 	}
 	if len(set) == 0 {
-		return nil, errors.New("the set has no public key for signatures")
+		return nil, errors.New("the key set has no public signature key")
 	}
 	return set, nil
 }

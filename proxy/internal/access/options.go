@@ -64,9 +64,9 @@ func Trustworthy(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("%q is no URL", address)
+		return fmt.Errorf("%q is not a URL", address)
 	case u.User != nil:
-		return errors.New("credentials do not belong into a URL")
+		return errors.New("a URL must not contain credentials")
 	case u.Scheme == "https":
 		return nil
 	}

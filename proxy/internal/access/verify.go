@@ -19,9 +19,9 @@ import (
 func New(o Options) (*Verifier, error) {
 	switch {
 	case o.Issuer == "":
-		return nil, errors.New("the issuer of tokens is not named")
+		return nil, errors.New("the issuer of tokens is missing")
 	case o.Audience == "":
-		return nil, errors.New("the audience of tokens is not named: tokens for others would be taken")
+		return nil, errors.New("the audience of tokens is missing: tokens for other servers would be accepted")
 	}
 	if err := o.trustworthy(); err != nil {
 		return nil, err
@@ -29,11 +29,11 @@ func New(o Options) (*Verifier, error) {
 	o.Resource = cmp.Or(o.Resource, o.Audience)
 	resource, err := url.Parse(o.Resource)
 	if err != nil || resource.Scheme != "http" && resource.Scheme != "https" || resource.Host == "" || resource.Fragment != "" {
-		return nil, fmt.Errorf("%q is not the URL of this endpoint, which clients are told: name the resource", o.Resource)
+		return nil, fmt.Errorf("%q is not a URL of this endpoint: set the resource that clients should use", o.Resource)
 	}
 	for _, s := range o.Scopes {
 		if s == "" || strings.ContainsFunc(s, notInScope) {
-			return nil, fmt.Errorf("%q is no scope", s)
+			return nil, fmt.Errorf("%q is not a scope", s)
 		}
 	}
 	o = o.withDefaults()
@@ -47,7 +47,7 @@ func New(o Options) (*Verifier, error) {
 func (o Options) trustworthy() error {
 	if o.JWKS == "" {
 		if _, err := locations(o.Issuer); err != nil {
-			return fmt.Errorf("the issuer cannot be asked for its keys: %w", err)
+			return fmt.Errorf("cannot fetch the issuer's keys: %w", err)
 		}
 		return nil
 	}
@@ -73,7 +73,7 @@ var algorithms = []jose.SignatureAlgorithm{
 // Verify verifies a token and returns its grant. The error is a [Denial].
 func (v *Verifier) Verify(ctx context.Context, token string) (Grant, error) {
 	if token == "" {
-		return Grant{}, &Denial{Kind: Missing, Reason: "a bearer token is needed"}
+		return Grant{}, &Denial{Kind: Missing, Reason: "a bearer token is required"}
 	}
 	if len(token) > maxToken {
 		return Grant{}, invalid("the token is too long")
@@ -93,11 +93,11 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Grant, error) {
 func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	parsed, err := jwt.ParseSigned(token, algorithms)
 	if err != nil || len(parsed.Headers) != 1 {
-		return Grant{}, invalid("the token is no JWT with a signature that is taken here")
+		return Grant{}, invalid("the token is not a JWT with an accepted signature algorithm")
 	}
 	header := parsed.Headers[0]
 	if !accessType(header.ExtraHeaders[jose.HeaderType]) {
-		return Grant{}, invalid("the token is of another type")
+		return Grant{}, invalid("the token has another type")
 	}
 	key, err := v.keys.find(ctx, header.KeyID, jose.SignatureAlgorithm(header.Algorithm))
 	if err != nil {
@@ -105,7 +105,7 @@ func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	}
 	var all claims
 	if err := parsed.Claims(key, &all.registered, &all.named); err != nil {
-		return Grant{}, invalid("the signature of the token is not that of its issuer")
+		return Grant{}, invalid("the token's signature is not from its issuer")
 	}
 	return v.checkClaims(all)
 }

@@ -259,9 +259,9 @@ func (a *Advertiser) report(s *session.Session, c *gate.Conflict) {
 	}
 	p := a.deps
 	if len(c.Yields) == 0 {
-		p.Life.Log.Warn("required nets leave no tool that all of them let pass: none that they block is listed", "session", s.ID, "nets", c.Nets)
+		p.Life.Log.Warn("the required nets together block every tool: petrigate lists none of the blocked ones", "session", s.ID, "nets", c.Nets)
 	} else {
-		p.Life.Log.Warn("the nets leave no tool that all of them let pass: advisory ones yield", "session", s.ID, "nets", c.Nets, "yields", c.Yields)
+		p.Life.Log.Warn("the nets together block every tool: the advisory ones yield", "session", s.ID, "nets", c.Nets, "yields", c.Yields)
 	}
 	entry := audit.Conflict{Time: p.Life.Now(), Event: "conflict", Session: s.ID, Winner: c.Winner, Nets: netNames(c.Nets), Yields: netNames(c.Yields)}
 	if err := p.Admission.Append(p.Life.Ctx, entry); err != nil {

@@ -191,5 +191,5 @@ func (l *log) id(number int) string { return eventID(l.name, number) }
 // lostAnswer returns the error to send in place of a lost answer.
 func (l *log) lostAnswer() []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":%q}}`, l.request,
-		"The request has been answered, but the client had left the stream and the proxy keeps only so much for those that come back: the answer is lost. Find out what it was before repeating the request.")
+		"The answer to this request is lost: the client had left the stream, and the proxy stores only a limited number of answers. Find out what happened before repeating the request.")
 }

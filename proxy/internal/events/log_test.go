@@ -72,7 +72,7 @@ func TestLargeAnswer(t *testing.T) {
 			t.Errorf("%d bytes are kept", l.size)
 		}
 		rest := logs.rest(t, "1_0")
-		if got := strings.Contains(rest, "id: 1_4\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":"+id+`,"error":{"code":-32603,"message":"The request has been answered`); got != told || !told && rest != "" {
+		if got := strings.Contains(rest, "id: 1_4\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":"+id+`,"error":{"code":-32603,"message":"The answer to this request is lost`); got != told || !told && rest != "" {
 			t.Errorf("%q", rest)
 		}
 	}

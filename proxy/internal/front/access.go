@@ -65,7 +65,7 @@ func (a Access) Several() bool {
 // keys.
 func (f *Front) guard(a Access) (*httpguard.Guard, error) {
 	if a.path()[0] != '/' {
-		return nil, fmt.Errorf("the path of the endpoint is %q, and it must begin with a slash", a.Path)
+		return nil, fmt.Errorf("the endpoint path %q must begin with a slash", a.Path)
 	}
 	o := httpguard.Options{
 		Addr: a.Addr, TLS: a.TLS, Token: a.Token, Tokens: a.Tokens, Open: a.Open, Hosts: a.Hosts, Origins: a.Origins,
@@ -104,12 +104,12 @@ func (s *sessionLimit) open(f *Front, principal, transport string, header http.H
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	own, all := f.Sessions.CountHTTP(principal)
-	const wayOut = "; end one that is not used any more (DELETE), or wait until idle ones have ended"
+	const wayOut = "; end an unused session (DELETE), or wait until idle sessions have ended"
 	switch {
 	case own >= s.each:
-		return nil, fmt.Sprintf("you have %d open sessions, and no more are allowed (listen.maxSessions)", own) + wayOut
+		return nil, fmt.Sprintf("you have %d open sessions, the maximum (listen.maxSessions)", own) + wayOut
 	case all >= s.all:
-		return nil, fmt.Sprintf("this proxy has %d open sessions, and no more are allowed (listen.maxSessionsTotal)", all) + wayOut
+		return nil, fmt.Sprintf("this proxy has %d open sessions, the maximum (listen.maxSessionsTotal)", all) + wayOut
 	}
 	c, err := f.Sessions.Connect(transport, principal, header, out)
 	if err != nil {

@@ -119,7 +119,7 @@ func TestTooLongEndsBurst(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(answers)
-	for _, want := range []string{"is longer than the 500 bytes", `"id":1,"result"`} {
+	for _, want := range []string{"is longer than 500 bytes", `"id":1,"result"`} {
 		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
 			t.Errorf("%s, want %s", lines.Text(), want)
 		}

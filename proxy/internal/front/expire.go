@@ -58,7 +58,7 @@ func (f *Front) expireShared(ttl time.Duration) {
 	open := map[string]admission.SessionInfo{}
 	for s, err := range f.Router.Admission.Sessions.List(f.Life.Ctx) {
 		if err != nil {
-			f.Life.Log.Warn("idle sessions cannot be looked for", "error", err)
+			f.Life.Log.Warn("cannot look for idle sessions", "error", err)
 			return
 		}
 		if s.Lasting {
@@ -77,7 +77,7 @@ func (f *Front) expireShared(ttl time.Duration) {
 		delete(open, c.Session.ID)
 		if f.Sessions.Seen(c, now.Add(-ttl/4)) {
 			if err := f.Router.Admission.Sessions.Touch(f.Life.Ctx, c.Session.Key(), now); err != nil {
-				f.Life.Log.Warn("other processes were not told that a session is in use", "session", c.Session.ID, "error", err)
+				f.Life.Log.Warn("could not tell other processes that a session is in use", "session", c.Session.ID, "error", err)
 			}
 		}
 	}

@@ -201,7 +201,7 @@ func TestLineLimit(t *testing.T) {
 			c := s.Connect(l, "")
 			for _, size := range []int{2000, 5 << 20} {
 				c.Send([]byte(`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{`+c.Meta("")+`"name":"read","arguments":{"a":"`+strings.Repeat("x", size)+`"}}}`), nil)
-				if r := c.Reply("null"); r.Code() != proxytest.CodeRequest || !strings.Contains(string(r.Raw), "longer than the 2000 bytes") {
+				if r := c.Reply("null"); r.Code() != proxytest.CodeRequest || !strings.Contains(string(r.Raw), "longer than 2000 bytes") {
 					t.Errorf("%s", r.Raw)
 				}
 				c.Must("safe", `{}`)

@@ -34,7 +34,7 @@ func (h *handler) inSession(x *exchange, m wire.Message, meta wire.Meta) {
 		return
 	}
 	if h.belongsElsewhere(c, m) {
-		http.Error(w, "this process has no such request in this session: where several replicas serve, the load balancer must keep the messages of a session at one of them", http.StatusMisdirectedRequest)
+		http.Error(w, "this process has no such request in this session: with several replicas, the load balancer must route all messages of a session to one of them", http.StatusMisdirectedRequest)
 		return
 	}
 	switch m.Kind {
@@ -69,7 +69,7 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 		return
 	}
 	if first(r, sessionHeader) != "" {
-		reject(w, http.StatusBadRequest, m.ID, wire.NewFault(spec.CodeInvalidRequest, "initialize opens a session; it cannot be sent within one"))
+		reject(w, http.StatusBadRequest, m.ID, wire.NewFault(spec.CodeInvalidRequest, "initialize opens a session; do not send it within one"))
 		return
 	}
 	c, refusal := h.sessionLimit.open(f, principal, "http", r.Header, events.NewPush(session.IsChange))
@@ -87,7 +87,7 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 		f.Router.EndClient(c)
 		w.Header().Del(sessionHeader)
 		w.Header()["Retry-After"] = retrySoon
-		failure := wire.AppendError(nil, m.ID, spec.CodeInternal, "the session cannot be kept now: its state is away; try again later", nil)
+		failure := wire.AppendError(nil, m.ID, spec.CodeInternal, "cannot store the session now: the state database is unavailable; try again later", nil)
 		if !s.Refuse(http.StatusServiceUnavailable, failure) {
 			s.Reply(failure)
 		}
@@ -113,7 +113,7 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 		var err error
 		if c, err = h.front.Router.Restore(r.Context(), id, principal); err != nil {
 			w.Header()["Retry-After"] = retrySoon
-			http.Error(w, "the session cannot be looked up now: its state is away", http.StatusServiceUnavailable)
+			http.Error(w, "cannot look up the session now: the state database is unavailable", http.StatusServiceUnavailable)
 			return nil
 		}
 	}

@@ -70,7 +70,7 @@ func TestJWT(t *testing.T) {
 		{"other audience", func(p *proxytest.HTTPRequest) {
 			p.Header.Set("Authorization", "Bearer "+with("aud", "https://other.example"))
 		}, 401, base + `, error="invalid_token", error_description="the token is for another audience"`},
-		{"the operator's kind", func(p *proxytest.HTTPRequest) { p.Header.Set("Authorization", "Bearer "+proxytest.Token) }, 401, base + `, error="invalid_token", error_description="the token is no JWT with a signature that is taken here"`},
+		{"the operator's kind", func(p *proxytest.HTTPRequest) { p.Header.Set("Authorization", "Bearer "+proxytest.Token) }, 401, base + `, error="invalid_token", error_description="the token is not a JWT with an accepted signature algorithm"`},
 		{"too little", func(p *proxytest.HTTPRequest) { p.Header.Set("Authorization", "Bearer "+with("scope", "other")) }, 403, base + `, error="insufficient_scope", error_description="the token lacks the scope mcp"`},
 		{"foreign host", func(p *proxytest.HTTPRequest) { p.Host = "gate.example" }, 403, ""},
 		{"foreign origin", func(p *proxytest.HTTPRequest) { p.Header.Set("Origin", "https://evil.example") }, 403, ""},

@@ -59,7 +59,7 @@ func TestLeftStreamsHoldLittle(t *testing.T) {
 			body := clients[1].StreamSince(fmt.Sprint(n, "_1"))
 			b, err := io.ReadAll(body)
 			_ = body.Close()
-			if err != nil || kept != (len(b) > size) || kept == strings.Contains(string(b), "the answer is lost") {
+			if err != nil || kept != (len(b) > size) || kept == strings.Contains(string(b), "this request is lost") {
 				t.Errorf("stream %d, %v: %.300s", n, err, b)
 			}
 		}

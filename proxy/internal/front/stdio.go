@@ -127,7 +127,7 @@ func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken fun
 		line, err := input.Next()
 		switch {
 		case errors.Is(err, lines.ErrTooLong):
-			text := fmt.Sprintf("the message is longer than the %d bytes that this proxy takes (listen.maxBody)", r.MaxRequest)
+			text := fmt.Sprintf("the message is longer than %d bytes (listen.maxBody)", r.MaxRequest)
 			r.out.Reply(wire.AppendError(nil, nil, spec.CodeInvalidRequest, text, nil))
 			reading.After(input.More())
 			continue

@@ -24,7 +24,7 @@ func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (Caller, bo
 	if principal, ok := g.tokens.principal(token); ok {
 		return Caller{Principal: principal, guard: g}, true
 	}
-	refuseToken(w, http.StatusUnauthorized, `Bearer realm="petrigate"`, "a bearer token is needed")
+	refuseToken(w, http.StatusUnauthorized, `Bearer realm="petrigate"`, "a bearer token is required")
 	return Caller{}, false
 }
 

@@ -42,7 +42,7 @@ func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, relea
 		http.Error(w, text, status)
 		return nil, nil, false
 	}
-	const tooLarge = "the message is larger than this proxy takes"
+	const tooLarge = "the message exceeds this proxy's limit"
 	if r.ContentLength > limit {
 		return refuse(tooLarge, http.StatusRequestEntityTooLarge)
 	}

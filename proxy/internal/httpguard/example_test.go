@@ -32,6 +32,6 @@ func Example() {
 		fmt.Print(w.Code, " ", w.Body)
 	}
 	// Output:
-	// 401 a bearer token is needed
+	// 401 a bearer token is required
 	// 200 hello, token:ann
 }

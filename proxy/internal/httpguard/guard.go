@@ -59,15 +59,15 @@ func (o Options) check(host string) error {
 	token := o.Token != "" || len(o.Tokens) > 0
 	switch {
 	case token && o.JWT != nil:
-		return errors.New("the HTTP listener has tokens of its own and JWTs: choose one")
+		return errors.New("the HTTP listener has both tokens and JWT authentication: choose one")
 	case o.JWT != nil && o.Open:
-		return errors.New("the HTTP listener has JWTs and is open: choose one")
+		return errors.New("the HTTP listener has JWT authentication but is open: choose one")
 	case token || o.JWT != nil:
 		return nil
 	case !o.Open:
-		return errors.New("the HTTP listener has no authentication: give it a token")
+		return errors.New("the HTTP listener has no authentication: set a token")
 	case !loopback(host):
-		return errors.New("the listener at " + o.Addr + " can be reached from other machines: it wants authentication, auth: token or auth: jwt, or a loopback address like 127.0.0.1")
+		return errors.New("the listener at " + o.Addr + " is reachable from other machines: it requires authentication (auth: token or auth: jwt) or a loopback address such as 127.0.0.1")
 	}
 	return nil
 }

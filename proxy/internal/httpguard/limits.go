@@ -22,7 +22,7 @@ const maxUncounted = 64 << 10
 const minBodies = 256 << 20
 
 // errTooMuch means that a message would exceed the limit for bytes held at the same time.
-var errTooMuch = errors.New("too much is being sent at a time")
+var errTooMuch = errors.New("too many bytes are being sent at a time")
 
 // A limit limits a quantity per principal and in total, such as open requests, or the bytes of
 // large messages in memory. A principal that has reached its limit leaves room for others. A limit

@@ -28,7 +28,7 @@ func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		token := named[name]
 		if name == "" || token == "" {
-			return nil, errors.New("a token of the HTTP listener, or its name, is empty")
+			return nil, errors.New("the HTTP listener has an empty token or token name")
 		}
 		entry := tokenEntry{"token:" + name, sha256.Sum256([]byte(token))}
 		for _, other := range list {

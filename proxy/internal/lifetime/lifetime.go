@@ -104,8 +104,8 @@ func (l *Lifetime) Sleep(d time.Duration) bool {
 // must be deferred directly.
 func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
 	if v := recover(); v != nil {
-		l.Log.Error("a request failed inside", "method", method, "panic", v, "stack", string(debug.Stack()))
-		s.Reply(wire.AppendError(nil, id, spec.CodeInternal, "The request failed inside the proxy; nothing more was done.", nil))
+		l.Log.Error("a request panicked", "method", method, "panic", v, "stack", string(debug.Stack()))
+		s.Reply(wire.AppendError(nil, id, spec.CodeInternal, "The request failed inside the proxy; it was not continued.", nil))
 	}
 }
 

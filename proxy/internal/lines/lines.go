@@ -17,7 +17,7 @@ import (
 )
 
 // ErrTooLong means that a line exceeds the limit. Reading can continue with the next line.
-var ErrTooLong = errors.New("the message is longer than this proxy takes")
+var ErrTooLong = errors.New("the message exceeds this proxy's limit")
 
 // A Reader reads lines from a client. It is not safe for concurrent use.
 type Reader struct {
@@ -67,7 +67,7 @@ func (r *Reader) More() bool {
 // maxQueued is the maximum number of bytes queued for a client that does not read.
 const maxQueued = 64 << 20
 
-var errSlowClient = errors.New("the client does not read what is written to it")
+var errSlowClient = errors.New("the client does not read its messages")
 
 const (
 	bigPart  = 32 << 10  // minimum size of a part that is written without copying it

@@ -79,9 +79,9 @@ func unreadable(object []byte) string {
 	schema, _ := rawjson.Member(object, "inputSchema")
 	switch {
 	case variant:
-		return "has a second name in other case"
+		return "has a second name member in another case"
 	case rawjson.Kind(schema) != '{':
-		return "has no inputSchema that is an object"
+		return "has no inputSchema object"
 	}
 	return ""
 }
@@ -93,12 +93,12 @@ func Crowded(n int) (warning string) {
 		more    int
 		clients string
 	}{
-		{40, "Cursor chooses worse among so many"},
-		{100, "Windsurf takes no more, and Cursor chooses worse among so many"},
-		{128, "VS Code sends no more to a model, its own among them, Windsurf takes 100, and Cursor chooses worse among so many"},
+		{40, "Cursor chooses worse"},
+		{100, "Windsurf accepts no more, and Cursor chooses worse"},
+		{128, "VS Code sends no more to a model, including its own, Windsurf accepts 100, and Cursor chooses worse"},
 	} {
 		if n > c.more {
-			warning = fmt.Sprintf("more than %d tools are listed: %s; tools.allow and tools.deny of a server leave out what is not needed", c.more, c.clients)
+			warning = fmt.Sprintf("more than %d tools are listed: %s; leave out unneeded tools with tools.allow and tools.deny of a server", c.more, c.clients)
 		}
 	}
 	return warning

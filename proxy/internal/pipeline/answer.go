@@ -55,7 +55,7 @@ func (c *Call) refuseSession() bool {
 	c.trace.setResult(admission.Result{Code: spec.CodeInvalidRequest})
 	c.end(func() {
 		if !s.Refuse(http.StatusNotFound, wire.AppendError(nil, c.ID, spec.CodeInvalidRequest, "unknown session", nil)) {
-			c.AnswerOnly(PlainRefusal("internal", "The call was not made: the session is over."))
+			c.AnswerOnly(PlainRefusal("internal", "The call was not made: the session has ended."))
 		}
 	})
 	return true
@@ -136,10 +136,10 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 		c.replyRaw(wire.ErrorHead(c.ID), r.Error)
 	case facts.Handle() && c.Method == spec.CallTool:
 		c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf(
-			"The upstream made a task of %s that cannot be followed: its outcome is unknown. Find out before calling it again.", c.Tool.Exposed)))
+			"The outcome of %s is unknown: the upstream made a task of it that petrigate cannot follow. Find out before calling it again.", c.Tool.Exposed)))
 	case facts.Type == wire.TypeInputRequired:
 		c.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf(
-			"The upstream asked for more input before it would run %s. That is not supported yet; the call did not complete.", c.Tool.Exposed)))
+			"The upstream asked for more input before running %s, which is not supported yet; the call did not complete.", c.Tool.Exposed)))
 	default:
 		result := r.Result
 		if !c.plain {
@@ -164,7 +164,7 @@ func (c *Call) failed(err error) answer {
 	}
 	var status *upstream.StatusError
 	if errors.As(err, &status) && !status.Executed() {
-		return unanswered("unavailable", gate.Failure, fmt.Sprintf("The upstream %s turned the request away: %v. %s did not run.", name, err, c.Tool.Exposed))
+		return unanswered("unavailable", gate.Failure, fmt.Sprintf("The upstream %s rejected the request: %v. %s did not run.", name, err, c.Tool.Exposed))
 	}
 	return unanswered("unknown", gate.Unknown, fmt.Sprintf(
 		"The outcome of %s is unknown: upstream %s: %v. It may or may not have taken effect; find out before calling it again.",

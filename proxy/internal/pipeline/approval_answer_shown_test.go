@@ -24,7 +24,7 @@ func TestAnswerToAnotherText(t *testing.T) {
 	}
 	for _, approve := range []bool{true, false} {
 		err := s.Proxy.Answer(one.ID, proxy.Answer{Approve: approve, Channel: proxy.ChannelCLI, Person: "ada", Actor: "ada", Shown: other.Shown})
-		if err == nil || !strings.Contains(err.Error(), "is not what was shown any more, so it was not answered") {
+		if err == nil || !strings.Contains(err.Error(), "has changed since it was shown, so it was not answered") {
 			t.Errorf("got %v", err)
 		}
 	}

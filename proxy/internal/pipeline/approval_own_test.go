@@ -89,7 +89,7 @@ func TestPIN(t *testing.T) {
 		say := func(typed string, grant *proxy.Grant) error {
 			return s.Proxy.Answer(id, proxy.Answer{Approve: true, Channel: channel, Person: "uid 1000", Actor: "ann", PIN: typed, Grant: grant})
 		}
-		if err := s.Proxy.SwitchNet("approve-before-deploy", false, proxy.Actor{Name: "ann", PIN: "correct horse"}); err == nil || !strings.Contains(err.Error(), "no net is switched off") {
+		if err := s.Proxy.SwitchNet("approve-before-deploy", false, proxy.Actor{Name: "ann", PIN: "correct horse"}); err == nil || !strings.Contains(err.Error(), "no net can be switched off") {
 			t.Errorf("%s: the net that asks is switched off: %v", channel, err)
 		}
 		if err := say("", nil); !errors.Is(err, pin.ErrMissing) {

@@ -107,7 +107,7 @@ func TestPageNotOpened(t *testing.T) {
 				q.Send(answer)
 			}
 			c.Await("a sign that nobody was asked", func(m proxytest.Message) bool {
-				return m.Method == "notifications/progress" && strings.Contains(string(m.Params), "to nobody")
+				return m.Method == "notifications/progress" && strings.Contains(string(m.Params), "did not show")
 			})
 			a := s.Pending(1)[0]
 			if err := answerAt(s, a.ID, true); err == nil {

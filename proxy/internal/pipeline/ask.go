@@ -79,7 +79,7 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 		said.State = w.state
 		return q.denied(asking.NoConsent(q.call.Tool.Exposed, r, said, !q.call.wanted(), q.call.ctx.Err() != nil, q.Life.Now()), q.consent(r)), true
 	case q.toolChanged():
-		return q.denied(fmt.Sprintf("%s is not the tool any more that a person was asked about. Call it again to ask anew.", q.call.Tool.Exposed), nil), true
+		return q.denied(fmt.Sprintf("%s has changed since a person was asked about it. Call it again to ask again.", q.call.Tool.Exposed), nil), true
 	}
 	if a := q.unrecordable(q.call); a != nil { // the consent stays valid
 		return a, true

@@ -23,7 +23,7 @@ func TestBacklog(t *testing.T) {
 				ids = append(ids, c.Call("slow", large))
 			}
 			s.AwaitExecuted("slow", round*room)
-			if r := c.Refuses("slow", large, "busy"); !strings.Contains(r.Text(), "Your calls that wait are too large together") {
+			if r := c.Refuses("slow", large, "busy"); !strings.Contains(r.Text(), "Your waiting calls are too large in total") {
 				t.Errorf("%s", r.Raw)
 			}
 			c.Cancel(ids[0])

@@ -25,7 +25,7 @@ func (p *Pipeline) reserve(c *Call) answer {
 	why := c.takeSlot()
 	if why == "" && (c.asTask() || c.asTaskAnyway()) && !c.takeTaskSlot() {
 		c.release(slot | taskSlot)
-		why = fmt.Sprintf("%d tasks are under way in this session, or your share of %d in all, and no more are allowed; wait until one is over", tasks.MaxTasks, tasks.MaxTasksAll)
+		why = fmt.Sprintf("%d tasks are running in this session, or you have reached your share of %d in all; wait until one has ended", tasks.MaxTasks, tasks.MaxTasksAll)
 	}
 	if why == "" && c.mayNeedResend() && !p.backlog.count(c) { // its arguments are kept until it ends
 		c.release(slot | taskSlot)
@@ -50,9 +50,9 @@ func (c *Call) takeSlot() (why string) {
 	switch own, ok := u.Calls.Take(c.Client.Principal, limit, several); {
 	case ok:
 	case own == limit || own == 0 || !several:
-		return fmt.Sprintf("%d calls of the upstream %s are under way, and no more are allowed at a time (limits.inFlight). Call it again when one of them has ended", limit, u.Config.Name)
+		return fmt.Sprintf("%d calls of the upstream %s are in flight, the maximum (limits.inFlight). Call it again when one of them has ended", limit, u.Config.Name)
 	default:
-		return fmt.Sprintf("%d of the %d calls of the upstream %s that may be under way at a time (limits.inFlight) are yours, and what is left is for others. Call it again when one of yours has ended", own, limit, u.Config.Name)
+		return fmt.Sprintf("%d of the upstream %[3]s's %[2]d calls in flight (limits.inFlight) are yours, and the rest are reserved for others. Call it again when one of yours has ended", own, limit, u.Config.Name)
 	}
 	c.claims.Or(slot)
 	return ""
@@ -130,4 +130,4 @@ func (b *backlog) uncount(c *Call) {
 	}
 }
 
-const backlogFull = "Your calls that wait are too large together. Call it again when one of them has ended."
+const backlogFull = "Your waiting calls are too large in total. Call it again when one of them has ended."

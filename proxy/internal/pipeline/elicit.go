@@ -121,7 +121,7 @@ func (e *elicitation) await() {
 		p.handleElicitation(r, e.channel, <-e.result)
 	case open:
 		p.Approvals.Unshow(r)
-		e.call.ownStream().notify(e.Cancelled("answered elsewhere or no longer needed"))
+		e.call.ownStream().notify(e.Cancelled("answered elsewhere, or no longer needed"))
 		return
 	}
 	if e.channel == approval.URL && r.WasOpened() {
@@ -143,7 +143,7 @@ func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 	if channel == approval.Elicit {
 		return asking.Form(p.text(r))
 	}
-	return asking.Page(fmt.Sprintf("Allow %s? The page of approval %s shows the whole call.", p.Approvals.Look(r).Call.Subject(), r.ID), p.Approval.Page(r.ID), id)
+	return asking.Page(fmt.Sprintf("Allow %s? The page of approval %s shows the complete call.", p.Approvals.Look(r).Call.Subject(), r.ID), p.Approval.Page(r.ID), id)
 }
 
 // inputRequired is an InputRequiredResult (2026-07-28), which asks for another round.

@@ -69,7 +69,7 @@ func (x *hiddenTask) answer() {
 			x.untilPoll()
 		}
 	}
-	c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf("The outcome of %s is unknown: its upstream ran it as a task, and that was cancelled, or is lost. Find out before calling it again.", c.Tool.Exposed)))
+	c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf("The outcome of %s is unknown: its upstream ran it as a task, which was cancelled or lost. Find out before calling it again.", c.Tool.Exposed)))
 }
 
 // deliver answers the call with the task's result or error.
@@ -132,7 +132,7 @@ func (x *hiddenTask) passInput(detail []byte) (why string) {
 		err = answersAll(c.Peer, fresh)
 	}
 	if err != nil || len(x.asked) > spec.MaxInputs {
-		return fmt.Sprintf("The upstream %s asked for input that cannot be had.", x.Upstream.Config.Name)
+		return fmt.Sprintf("The upstream %s asked for input that is not available.", x.Upstream.Config.Name)
 	}
 	if len(fresh) == 0 {
 		return ""

@@ -91,7 +91,7 @@ func (q *askedCall) stillHeld(w *personWait) bool {
 		w.shown = q.elicit(w.request, q.elicitChannel(w.request))
 		return true
 	case asking.Unasked:
-		note = "The client showed the question to nobody. An operator can still answer approval " + w.request.ID + "."
+		note = "The client did not show the question. An operator can still answer approval " + w.request.ID + "."
 	}
 	w.progress++
 	q.call.Stream.Send(asking.ProgressNote(q.call.Meta.ProgressToken, w.progress, note))

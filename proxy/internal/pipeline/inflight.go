@@ -171,7 +171,7 @@ func (s *inflightState) stopInline() *upstream.Exchange {
 	return s.exchange
 }
 
-const callOver = "the call is over"
+const callOver = "the call has ended"
 
 // addRequest stores a server's request for the client. It returns the call whose client should be
 // asked, or nil if the request in flight is parked and its next round asks. If why is not empty,
@@ -183,7 +183,7 @@ func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, w
 	case s.stage != pending || s.reason != nil: // over or about to be over, which the server knows
 		return nil, callOver
 	case len(s.requests) >= spec.MaxInputs:
-		return nil, "too many requests wait for the client"
+		return nil, "too many requests are waiting for the client"
 	}
 	s.requests = append(s.requests, q)
 	return s.receiver, ""

@@ -22,7 +22,7 @@ func TestCallsOverLimitAreRefused(t *testing.T) {
 		one, two := c.Call("slow", `{}`), c.Call("slow", `{}`)
 		s.AwaitExecuted("slow", 2)
 		for range 3 {
-			if r := c.Refuses("safe", `{}`, "busy"); !strings.Contains(r.Text(), "2 calls of the upstream up are under way, and no more are allowed at a time (limits.inFlight)") {
+			if r := c.Refuses("safe", `{}`, "busy"); !strings.Contains(r.Text(), "2 calls of the upstream up are in flight, the maximum (limits.inFlight)") {
 				t.Errorf("%s", r.Text())
 			}
 		}

@@ -214,7 +214,7 @@ func TestInputOnAConnection(t *testing.T) {
 	}(), proxytest.Setup{Rules: "limit curious to 1 per user\n",
 		Server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool("elicitation/create", proxytest.AsksName)}}})
 	again := `,"inputResponses":{"request-1":` + proxytest.NameGiven + `},"requestState":` + proxytest.Member(f.Clients[0].Do("curious", `{}`).Result, "requestState")
-	if r := f.Clients[1].Reply(f.Clients[1].CallWith("curious", `{}`, "", again)); !strings.Contains(string(r.Raw), "waits at another petrigate") {
+	if r := f.Clients[1].Reply(f.Clients[1].CallWith("curious", `{}`, "", again)); !strings.Contains(string(r.Raw), "waiting at another petrigate") {
 		t.Errorf("%s", r.Raw)
 	}
 	if r := f.Clients[0].Reply(f.Clients[0].CallWith("curious", `{}`, "", again)); proxytest.Member(r.Result, "heard", "result") != proxytest.NameGiven {

@@ -16,7 +16,7 @@ func (f *inflightCall) checkResend() error {
 	case err == nil:
 		return nil
 	case errors.Is(err, admission.ErrOutdated):
-		r := PlainRefusal("policy-changed", fmt.Sprintf("The policy changed before %s could be sent again to the upstream %s, which has not run it. Call it again to have it decided anew.", c.Tool.Exposed, c.Tool.Upstream.Config.Name))
+		r := PlainRefusal("policy-changed", fmt.Sprintf("The policy changed before %s could be sent again to the upstream %s, which has not run it. Call it again for a new decision.", c.Tool.Exposed, c.Tool.Upstream.Config.Name))
 		c.pipeline.RecordRefusal(c, r)
 		return &resendRefused{r}
 	default:

@@ -26,9 +26,9 @@ func (p *Pipeline) resume(c *Call) bool {
 	case x == nil && c.Tool.Upstream.Rev().InputRequired:
 		return true // with a used requestState it is a new call, and the gate decides on it
 	case x == nil && c.input.elsewhere:
-		c.answerError(spec.CodeInvalidParams, "requestState is of a call that waits at another petrigate, on a connection of its own to the upstream; send it there, or call "+c.Tool.Exposed+" again without it.")
+		c.answerError(spec.CodeInvalidParams, "requestState belongs to a call that is waiting at another petrigate process, with its own connection to the upstream; send it there, or call "+c.Tool.Exposed+" again without it.")
 	case x == nil:
-		c.answerError(spec.CodeInvalidParams, "requestState is of a call that is over; call "+c.Tool.Exposed+" again without it.")
+		c.answerError(spec.CodeInvalidParams, "requestState belongs to a call that has ended; call "+c.Tool.Exposed+" again without it.")
 	case x.inflight != nil:
 		x.inflight.attach(c, x)
 	default:
@@ -62,7 +62,7 @@ func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 	}
 	switch {
 	case err != nil:
-		return fmt.Sprintf("The upstream %s asked for input that cannot be had: %v.", name, err)
+		return fmt.Sprintf("The upstream %s asked for input that is not available: %v.", name, err)
 	case c.Peer.Rev.InputRequired:
 		return f.suspend(c, result)
 	}

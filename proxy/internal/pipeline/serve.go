@@ -72,7 +72,7 @@ func (p *Pipeline) place(c *Call) bool {
 	at, err := p.Pool.Place(c.Client.Session, u, c.Peer)
 	switch {
 	case err != nil:
-		r := PlainRefusal("unavailable", fmt.Sprintf("%s was not called and nothing was spent: %v. End a session that is not used any more, or try again later.", c.Tool.Exposed, err))
+		r := PlainRefusal("unavailable", fmt.Sprintf("%s was not called and nothing was spent: %v. End an unused session, or try again later.", c.Tool.Exposed, err))
 		p.RecordRefusal(c, r)
 		c.answer(r)
 		return false

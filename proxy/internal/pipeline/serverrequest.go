@@ -16,7 +16,7 @@ import (
 // while it runs a call. A client with a handshake gets each as a separate request. For a client of
 // 2026-07-28, the call is parked, and this round is answered with an InputRequiredResult.
 
-var errNoInput = errors.New("the client did not come back with what it was asked for")
+var errNoInput = errors.New("the client did not provide the requested input")
 
 // onOwnRequest handles a server's request that arrived on the call's response stream. It runs on
 // the goroutine that reads the stream.
@@ -123,7 +123,7 @@ func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 
 // inputExpired abandons a request in flight because its client did not return with responses.
 func (p *Pipeline) inputExpired(x *suspendedCall) {
-	p.Life.Log.Info("the client did not come back with what it was asked for", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
+	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	x.inflight.Abandon(errNoInput)
 	x.inflight.refuseRequests()
 }

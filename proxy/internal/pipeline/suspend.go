@@ -22,10 +22,10 @@ func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	r := seal.Round{Number: c.input.round + 1, Pause: x.id, Expires: p.Life.Now().Add(p.Approval.Expire)}
 	switch err := p.storeSuspended(c, x, r.Expires); {
 	case errors.Is(err, rounds.ErrFull):
-		return "Too many calls wait for input."
+		return "Too many calls are waiting for input."
 	case err != nil:
-		p.Life.Log.Error("a call cannot be kept until its input comes", "tool", c.Tool.Canonical, "call", f.ticket.Number, "error", err)
-		return fmt.Sprintf("The upstream %s asked for input, and the call cannot be kept until it comes.", c.Tool.Upstream.Config.Name)
+		p.Life.Log.Error("cannot store a call until its input arrives", "tool", c.Tool.Canonical, "call", f.ticket.Number, "error", err)
+		return fmt.Sprintf("The upstream %s asked for input, but petrigate cannot store the call until it arrives.", c.Tool.Upstream.Config.Name)
 	}
 	if c.approved != nil {
 		r.Beside = c.approved.Beside
@@ -72,7 +72,7 @@ func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 // notResumed settles a call whose client did not return. For the server (2026-07-28), the call
 // ended with the InputRequiredResult.
 func (p *Pipeline) notResumed(x *suspendedCall) {
-	p.Life.Log.Info("the client did not come back with what it was asked for", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
+	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	p.settle(x.call.State, x.ticket, gate.End{Outcome: gate.Failure}, "no input")
 	p.abandon(x.ticket)
 }

@@ -79,7 +79,7 @@ func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	}
 	h, err := c.pipeline.Tasks.Begin(n)
 	if err != nil {
-		c.pipeline.Life.Log.Warn("a task cannot be followed", "upstream", c.Tool.Upstream.Config.Name, "tool", c.Tool.Canonical, "call", f.ticket.Number, "reason", err)
+		c.pipeline.Life.Log.Warn("cannot follow a task", "upstream", c.Tool.Upstream.Config.Name, "tool", c.Tool.Canonical, "call", f.ticket.Number, "reason", err)
 		return
 	}
 	f.handle = h
@@ -132,14 +132,14 @@ func (p *Pipeline) refuseTaskMode(c *Call) bool {
 	u := c.Tool.Upstream
 	switch {
 	case c.Peer.Rev.TaskExtension && c.params.Task != nil:
-		c.answerError(spec.CodeInvalidParams, `A call of this revision does not ask for a task: leave out "task".`)
+		c.answerError(spec.CodeInvalidParams, `A call of this revision cannot ask for a task: leave out "task".`)
 	case c.asTaskAnyway() && !c.Peer.TakesTasks():
 		text := fmt.Sprintf("Missing required client capability: %s can be called as a task only", c.Tool.Exposed)
 		c.end(func() {
 			c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeMissingCapability, text, spec.MissingTasks()))
 		})
 	case c.asTask() && u.State().Phase == upstream.Up && (u.Rev().TaskExtension || !tasks.MakesTasks(u)):
-		c.answerError(spec.CodeNoMethod, fmt.Sprintf("The upstream %s makes no tasks of calls; call %s without a task.", u.Config.Name, c.Tool.Exposed))
+		c.answerError(spec.CodeNoMethod, fmt.Sprintf("The upstream %s does not run calls as tasks; call %s without a task.", u.Config.Name, c.Tool.Exposed))
 	default:
 		return false
 	}

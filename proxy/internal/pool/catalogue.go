@@ -88,7 +88,7 @@ func (c *Catalogue) markAgentNames(v *ToolView) {
 				instead = "give the server another name"
 			}
 			if t.markAgentNames(b.has) {
-				v.Warnings = append(v.Warnings, t.Canonical+" is named like a tool of "+b.Agent+" itself, and by that name it proves nothing: "+instead)
+				v.Warnings = append(v.Warnings, t.Canonical+" has the same name as a tool of "+b.Agent+" itself, so by that name it is no evidence: "+instead)
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.To
 		return
 	}
 	if err := c.Pins.Register(ctx, u.Config.Name, list.Tools); err != nil {
-		c.log.Warn("what a server says of new tools cannot be kept", "upstream", u.Config.Name, "error", err)
+		c.log.Warn("cannot store the definitions of a server's new tools", "upstream", u.Config.Name, "error", err)
 	}
 }
 

@@ -24,8 +24,8 @@ import (
 const dedicatedIdle = 30 * time.Minute
 
 var (
-	errSessionOver = errors.New("the session is over")
-	errProxyEnds   = errors.New("the proxy is ending")
+	errSessionOver = errors.New("the session has ended")
+	errProxyEnds   = errors.New("the proxy is stopping")
 )
 
 // A placement maps each session to the connection that serves it. mu guards of.
@@ -94,9 +94,9 @@ func (u *Server) takeDedicated(s *session.Session, several bool) error {
 	case ok:
 		return nil
 	case own == limit || own == 0 || !several:
-		return fmt.Errorf("%d sessions have a %s of %s for themselves, and no more are allowed (limits.sessions)", limit, kind, name)
+		return fmt.Errorf("%d sessions have their own %s of %s, the maximum (limits.sessions)", limit, kind, name)
 	default:
-		return fmt.Errorf("%d of the %d sessions that may have a %s of %s for themselves (limits.sessions) are yours, and what is left is for others", own, limit, kind, name)
+		return fmt.Errorf("%d of the %d sessions that can have their own %s of %s (limits.sessions) are yours, and the rest are reserved for others", own, limit, kind, name)
 	}
 }
 
@@ -107,7 +107,7 @@ func (p *Pool) dedicate(s *session.Session, u *Server, peer session.Peer) *Serve
 	d.used.Store(p.Life.Now().UnixNano())
 	p.Connect(d)
 	d.Intend(peer.Rev, peer.Forwarded())
-	p.Life.Log.Info("a session has an upstream for itself", "upstream", u.Config.Name, "session", s.ID)
+	p.Life.Log.Info("a session has its own upstream connection", "upstream", u.Config.Name, "session", s.ID)
 	d.Start(p.Life.Ctx)
 	p.Life.Background(func() { p.Sweep(d) })
 	return d

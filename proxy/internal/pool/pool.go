@@ -161,7 +161,7 @@ func (p *Pool) Known(exposed string) *Tool {
 func (p *Pool) Unknown(kind, name string) string {
 	unknown := "Unknown " + kind + ": " + text.Escape(name)
 	if down := p.Down(); down != "" {
-		unknown += ". It may be one of an upstream that is not running, or not listed yet: " + down
+		unknown += ". It may belong to an upstream that is not running, or not listed yet: " + down
 	}
 	return unknown
 }

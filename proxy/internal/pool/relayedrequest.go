@@ -66,7 +66,7 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	}
 	if !r.Patient {
 		var cancel context.CancelFunc
-		late := fmt.Errorf("upstream %s gave no answer within %s", u.Config.Name, u.Config.Timeout)
+		late := fmt.Errorf("upstream %s did not answer within %s", u.Config.Name, u.Config.Timeout)
 		ctx, cancel = context.WithTimeoutCause(ctx, u.Config.Timeout, late)
 		defer cancel()
 	}

@@ -148,7 +148,7 @@ func (p *Pool) Repin(ctx context.Context) bool {
 	pins := p.Catalogue.Pins
 	changed, err := pins.Store.Refresh(ctx)
 	if err != nil {
-		p.Life.Log.Debug("the accepted definitions of tools cannot be read", "error", err)
+		p.Life.Log.Debug("cannot read the accepted tool definitions", "error", err)
 		return false
 	}
 	due := changed

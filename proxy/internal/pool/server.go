@@ -53,7 +53,7 @@ func NewServer(c Upstream, several bool) *Server {
 	return u
 }
 
-var errNoPass = errors.New("the admission has given no pass for the call")
+var errNoPass = errors.New("the call has not been admitted")
 
 // Send sends a request and returns at once; see [upstream.Upstream.Send]. A call without
 // [upstream.Request.Again] is not sent: only package pipeline sets that field, for calls that the

@@ -27,7 +27,7 @@ type Tool struct {
 // Withheld returns why the tool is withheld from clients, both as a refusal kind and as a sentence for the model.
 func (t *Tool) Withheld() (kind, why string) {
 	if t.Unaccepted != "" {
-		return "quarantined", fmt.Sprintf("%s cannot be called: %s. A person has to look at that first; until then, calling it again will not help.", t.Exposed, t.Unaccepted)
+		return "quarantined", fmt.Sprintf("%s cannot be called: %s. A person must review that first; until then, calling it again will not help.", t.Exposed, t.Unaccepted)
 	}
 	return "withheld", fmt.Sprintf("%s cannot be called: the configuration does not offer this tool of the upstream %s (%s). Calling it again will not help.",
 		t.Exposed, t.Upstream.Config.Name, t.Why)

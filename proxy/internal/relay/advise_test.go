@@ -175,7 +175,7 @@ func TestRequiredNetsConflict(t *testing.T) {
 		s := threeTools(t, only("g1", 5, false, "push", "read"), only("g2", 1, false, "safe"))
 		c := s.Connect(l, "")
 		text := c.StatusText()
-		if !strings.Contains(text, "leave no tool that can be called: g1, g2. They are required") || strings.Contains(text, "Available now") || strings.Contains(text, "Depends") {
+		if !strings.Contains(text, "block every tool: g1, g2. They are required") || strings.Contains(text, "Available now") || strings.Contains(text, "Depends") {
 			t.Error(text)
 		}
 		for range 2 {

@@ -12,7 +12,7 @@ import (
 const (
 	StatusURI    = "petrigate://status"
 	StatusPrompt = "petrigate-status"
-	StatusAbout  = "Which tools the policy lets you call now, and what the others wait for."
+	StatusAbout  = "Which tools the policy lets you call now, and what the others require."
 )
 
 // OffersStatus reports whether any net enforces decisions. Without such a net, the proxy offers no
@@ -45,7 +45,7 @@ func (p *Relay) withBuiltin(kind listKind, page []byte) []byte {
 	var list [][]byte
 	rawjson.Elements(array, func(object []byte, _ int) bool {
 		if spec.Member(object, kind.key) == own.Exposed {
-			p.Life.Log.Warn("left out of a list: petrigate has one of this name", "method", kind.method, kind.key, own.Exposed)
+			p.Life.Log.Warn("left out of a list: petrigate uses this name itself", "method", kind.method, kind.key, own.Exposed)
 		} else {
 			list = append(list, object)
 		}

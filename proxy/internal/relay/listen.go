@@ -13,7 +13,7 @@ import (
 func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	c, s := q.Client, q.Stream
 	if q.Rev().Lacks(q.Message.Method) {
-		return nil, wire.NewFault(spec.CodeNoMethod, "subscriptions/listen is of revision 2026-07-28")
+		return nil, wire.NewFault(spec.CodeNoMethod, "subscriptions/listen requires revision 2026-07-28")
 	}
 	p.Pool.AwaitUpstreams(ctx)
 	sub := &session.Subscription{ID: string(q.Message.ID), Outbox: session.NewOutbox(), Lists: map[string]bool{}}

@@ -63,7 +63,7 @@ func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.
 	for _, u := range upstreams {
 		objects, err := gather(ctx, u, kind, &around)
 		if err != nil {
-			p.Life.Log.Warn("listing what an upstream has", "upstream", u.Config.Name, "method", kind.method, "error", err)
+			p.Life.Log.Warn("listing an upstream", "upstream", u.Config.Name, "method", kind.method, "error", err)
 		}
 		for _, object := range objects {
 			i := itemOf(u, kind, object, len(p.Pool.Servers) == 1)

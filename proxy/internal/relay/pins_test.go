@@ -33,7 +33,7 @@ func TestQuarantined(t *testing.T) {
 		if r := c.Reply(id); !r.IsError() {
 			t.Errorf("%s", r.Raw)
 		}
-		if r := c.Refuses("deploy", `{}`, "quarantined"); !strings.Contains(r.Text(), "A person has to look at that first") || strings.Contains(r.Text(), "petrigate tools") {
+		if r := c.Refuses("deploy", `{}`, "quarantined"); !strings.Contains(r.Text(), "A person must review that first") || strings.Contains(r.Text(), "petrigate tools") {
 			t.Errorf("%s", r.Text())
 		}
 		s.Executed("deploy", 0)
@@ -43,7 +43,7 @@ func TestQuarantined(t *testing.T) {
 		if !change.Quarantined || change.By != "first sight" || !strings.Contains(string(change.Differences[0].Is), "id_rsa") {
 			t.Errorf("%+v", change)
 		}
-		if err := pins.Accept("up.deploy", strings.Repeat("0", 64), proxy.Actor{Name: "ada"}); err == nil || !strings.Contains(err.Error(), "not what was shown") {
+		if err := pins.Accept("up.deploy", strings.Repeat("0", 64), proxy.Actor{Name: "ada"}); err == nil || !strings.Contains(err.Error(), "has changed since it was shown") {
 			t.Errorf("accepted what was not shown: %v", err)
 		}
 		if err := pins.Accept("up.nope", change.Hash, proxy.Actor{Name: "ada"}); err == nil {

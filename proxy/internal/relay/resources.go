@@ -50,7 +50,7 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 		return nil, wire.NewFault(spec.CodeInvalidRequest, why)
 	}
 	if r.Upstream == nil || r.Upstream.State().Phase != upstream.Up || !r.Upstream.Has("completions") {
-		return nil, wire.NewFault(spec.CodeInvalidParams, "no upstream has what the ref names, and completes its arguments")
+		return nil, wire.NewFault(spec.CodeInvalidParams, "no upstream completes the arguments of this ref")
 	}
 	at, err := p.Pool.PlaceAndWait(ctx, q.Client, r.Peer, r.Upstream)
 	if err != nil {

@@ -39,7 +39,7 @@ func (p *Relay) Status(s *session.Session) string {
 	view := p.Pool.Catalogue.Load()
 	state, err := p.Pool.Snapshot(s)
 	if err != nil {
-		return "# petrigate status\n\nThis session is over.\n"
+		return "# petrigate status\n\nThis session has ended.\n"
 	}
 	d.state = state
 	d.advertised = state.Policy().Advertise(state, view.Calls, d.now)
@@ -97,8 +97,8 @@ func (d *statusDoc) why(c gate.Call, r *gate.Refusal) string {
 
 func (d *statusDoc) String() string {
 	var b strings.Builder
-	b.WriteString("# petrigate status\n\nWhat a call does can still depend on its arguments. A call that is refused is not made, and its text says why.\n")
-	section(&b, "Servers that are not there now, nor are their tools", d.proxy.notUp())
+	b.WriteString("# petrigate status\n\nA decision can also depend on the arguments. A refused call is not made; the text of its result gives the reason.\n")
+	section(&b, "Servers that are unavailable now, with their tools", d.proxy.notUp())
 	section(&b, "Available now", d.free)
 	section(&b, "Available once a person has approved the call", d.asking)
 	section(&b, "Depends on the arguments", d.depends)
@@ -131,9 +131,9 @@ func (d *statusDoc) conflict(b *strings.Builder) {
 	}
 	nets := strings.Join(c.Nets, ", ")
 	if len(c.Yields) == 0 {
-		fmt.Fprintf(b, "\n## Conflict\n\nTogether these nets leave no tool that can be called: %s. They are required, so each of them blocks calls.\n", nets)
+		fmt.Fprintf(b, "\n## Conflict\n\nTogether these nets block every tool: %s. They are required, so each of them blocks calls.\n", nets)
 	} else {
-		fmt.Fprintf(b, "\n## Conflict\n\nTogether these nets would leave no tool that can be called: %s. Advisory nets yield, and do not block now: %s.\n", nets, strings.Join(c.Yields, ", "))
+		fmt.Fprintf(b, "\n## Conflict\n\nTogether these nets would block every tool: %s. Advisory nets yield, and do not block now: %s.\n", nets, strings.Join(c.Yields, ", "))
 	}
 }
 

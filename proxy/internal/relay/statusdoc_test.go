@@ -45,7 +45,7 @@ func TestStatusForAgents(t *testing.T) {
 		text := c.StatusText()
 		want := strings.Join([]string{
 			"# petrigate status", "",
-			"What a call does can still depend on its arguments. A call that is refused is not made, and its text says why.", "",
+			"A decision can also depend on the arguments. A refused call is not made; the text of its result gives the reason.", "",
 			"## Available now", "", "safe, backup", "",
 			"## Available once a person has approved the call", "", "deploy", "",
 			"## Depends on the arguments", "", "bash", "",
@@ -223,6 +223,6 @@ func TestStatusNamesAbsentServers(t *testing.T) {
 	}})
 	c := s.Connect(proxytest.Legs()[0], "")
 	s.Eventually("only the server that is gone is missing", func() bool {
-		return strings.Contains(c.StatusText(), "\n## Servers that are not there now, nor are their tools\n\ngone (")
+		return strings.Contains(c.StatusText(), "\n## Servers that are unavailable now, with their tools\n\ngone (")
 	})
 }

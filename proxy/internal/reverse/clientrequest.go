@@ -17,7 +17,7 @@ import (
 func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest) {
 	params, related := p.Tasks.ForClient(u, u.WithServerName(q.Params))
 	p.URLElicitations.At(u).RecordRequest(c, q.Method, q.Params)
-	p.Life.Log.Debug("request of an upstream passed to its client", "upstream", u.Config.Name, "method", q.Method, "session", c.Session.ID)
+	p.Life.Log.Debug("passed a request of an upstream to its client", "upstream", u.Config.Name, "method", q.Method, "session", c.Session.ID)
 	asked := &session.ClientRequest{Progress: progressTo(u, q.Params), Answer: func(result, failure []byte) {
 		switch {
 		case result == nil:
@@ -29,7 +29,7 @@ func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *up
 		}
 	}}
 	if !c.ClientRequests.Open(asked) {
-		q.Refuse(spec.CodeInternal, "too many requests wait for the client")
+		q.Refuse(spec.CodeInternal, "too many requests are waiting for the client")
 		return
 	}
 	asked.Send(s, q.Method, params)

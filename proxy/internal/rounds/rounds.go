@@ -53,7 +53,7 @@ type Approved struct {
 const maxKept = 10_000
 
 // ErrFull means that too many calls are stored, either for one principal or in total.
-var ErrFull = errors.New("too many calls wait for input")
+var ErrFull = errors.New("too many calls are waiting for input")
 
 // A Keeper keeps rounds in a [Store]. It is safe for concurrent use.
 type Keeper struct {
@@ -141,7 +141,7 @@ func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, erro
 	k.room.give(of.Principal)
 	var r Round
 	if err := json.Unmarshal(data, &r); err != nil || r.Ticket.Key() != of || r.Subject != wire.Digest(subject) {
-		k.life.Log.Error("a call that waited for input is not as it was kept: its outcome stays unknown", "session", of.Session, "round", id)
+		k.life.Log.Error("the stored form of a call that waited for input is damaged: its outcome stays unknown", "session", of.Session, "round", id)
 		return nil, nil
 	}
 	return &r, nil
@@ -169,7 +169,7 @@ func (k *Keeper) EndOld(ctx context.Context) {
 		if data, err := k.store.DropRound(ctx, id); err != nil || data == nil || r.Ticket == nil {
 			continue
 		}
-		k.life.Log.Info("the client did not come back with what it was asked for", "session", r.Ticket.Key().Session, "call", r.Ticket.Number)
+		k.life.Log.Info("the client did not provide the requested input", "session", r.Ticket.Key().Session, "call", r.Ticket.Number)
 		k.admission.Settle(ctx, r.Ticket, gate.End{Outcome: gate.Failure}, "no input")
 	}
 }

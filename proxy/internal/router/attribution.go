@@ -27,16 +27,16 @@ func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 
 // refuseUnattributed refuses a server's request that may be meant for any of several clients.
 func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
-	text := "it cannot be told which client this is for"
+	text := "cannot tell which client this is for"
 	switch u.Config.Isolation {
 	case pool.IsolateShared:
 		text += ": the clients share this server (isolation: shared)"
 	case pool.IsolateSession:
-		text = "there is no client here, but for lists (isolation: session)"
+		text = "this connection has no client: petrigate only lists tools over it (isolation: session)"
 	default:
-		text += "; sessions that begin now have a " + u.Config.Kind() + " of their own"
+		text += "; new sessions have their own " + u.Config.Kind() + " of their own"
 	}
-	r.Life.Log.Warn("question of an upstream refused", "upstream", u.Config.Name, "method", q.Method, "reason", text)
+	r.Life.Log.Warn("refused a question of an upstream", "upstream", u.Config.Name, "method", q.Method, "reason", text)
 	q.Refuse(spec.CodeInternal, text)
 }
 

@@ -27,7 +27,7 @@ func (r *Router) handshake(ctx context.Context, q session.Request) ([]byte, erro
 	c, m := q.Client, q.Message
 	reply, err := json.Marshal(r.Server.HandleMessage(r.Server.WithContext(ctx, &mcpSession{id: c.ID}), m.Raw))
 	if err != nil {
-		return nil, errors.New("no answer could be made")
+		return nil, errors.New("could not encode an answer")
 	}
 	if e, failed := rawjson.Member(reply, "error"); failed {
 		return nil, upstream.Refused(e)

@@ -13,8 +13,8 @@ import (
 const maxInstructions = 2 << 10
 
 const (
-	instructionsHead = "petrigate decides which tool calls pass. A call that is refused was not made; the text of its result says why, and which calls " +
-		"make it possible. The resource " + relay.StatusURI + " says what can be called now."
+	instructionsHead = "petrigate decides which tool calls pass. A refused call was not made; the text of its result gives the reason, and the calls that " +
+		"make it possible. The resource " + relay.StatusURI + " lists the tools that you can call now."
 	cutMark = "\n[cut short]"
 )
 

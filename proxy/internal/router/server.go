@@ -31,7 +31,7 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 	case "notifications/message":
 		r.relayLog(u, params)
 	default:
-		r.Life.Log.Debug("notification of an upstream dropped", "upstream", u.Config.Name, "method", method)
+		r.Life.Log.Debug("dropped a notification of an upstream", "upstream", u.Config.Name, "method", method)
 	}
 }
 
@@ -43,7 +43,7 @@ func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 		return
 	}
 	if u.DedicateNext() {
-		r.Life.Log.Info("an upstream asks clients: sessions that begin now have it for themselves", "upstream", u.Config.Name, "method", q.Method)
+		r.Life.Log.Info("an upstream asks clients: new sessions have their own connection to it", "upstream", u.Config.Name, "method", q.Method)
 	}
 	flights := pipeline.InFlight(u)
 	if len(flights) == 1 && !u.Abandoned.ByOthers(flights[0].Call.Client.Session) {

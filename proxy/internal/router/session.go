@@ -85,7 +85,7 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 	case errors.Is(err, admission.ErrNoSession), err == nil && info.Ended:
 		return nil, nil
 	case err != nil:
-		r.Life.Log.Error("looking for a session that another process has", "session", kept, "error", err)
+		r.Life.Log.Error("looking for a session of another process", "session", kept, "error", err)
 		return nil, err
 	}
 	c := r.Sessions.Restore(id, principal, info, events.NewPush(session.IsChange))

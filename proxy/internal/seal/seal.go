@@ -65,7 +65,7 @@ type Round struct {
 func (r Round) For(subject []byte) bool { return r.Subject == wire.Digest(subject) }
 
 // ErrState is returned for every state that is refused, whatever the reason.
-var ErrState = errors.New("requestState is not one of ours for this call, or is too old")
+var ErrState = errors.New("requestState is not from petrigate for this call, or is too old")
 
 // New returns a sealer that uses the key shared by the replicas. If key is nil, the sealer creates
 // a key of its own.
@@ -98,7 +98,7 @@ func (s *Sealer) readKey(ctx context.Context) (another bool, err error) {
 	defer cancel()
 	key, err := s.key(ctx)
 	if err != nil {
-		return false, fmt.Errorf("the key of requestState: %w", err)
+		return false, fmt.Errorf("the requestState key: %w", err)
 	}
 	return s.use(key)
 }

@@ -65,7 +65,7 @@ func (s *clientRequests) Ask(ctx context.Context, to spec.Stream, method string,
 		close(answered)
 	}}
 	if !s.Open(q) {
-		return nil, nil, errors.New("too many requests wait for the client")
+		return nil, nil, errors.New("too many requests are waiting for the client")
 	}
 	q.Send(to, method, params)
 	select {
@@ -145,7 +145,7 @@ func (s *clientRequests) End() {
 	s.byID, s.gone = nil, true
 	s.mu.Unlock()
 	for _, q := range left {
-		q.Answer(nil, []byte(`{"code":-32603,"message":"the client is gone"}`))
+		q.Answer(nil, []byte(`{"code":-32603,"message":"the client has disconnected"}`))
 	}
 }
 

@@ -155,7 +155,7 @@ func TestIsolationDoubt(t *testing.T) {
 			given := one.Call("linger", `{"message":"of one"}`)
 			s.Eventually("the call is under way", func() bool { return s.OpenCalls() == 1 })
 			r := other.Reply(other.Call("ask", `{"message":"of the other"}`))
-			if !strings.Contains(proxytest.Member(r.Result, "heard", "error", "message"), "it cannot be told which client this is for") {
+			if !strings.Contains(proxytest.Member(r.Result, "heard", "error", "message"), "cannot tell which client this is for") {
 				t.Errorf("%s", r.Raw)
 			}
 			one.Cancel(given)
@@ -184,7 +184,7 @@ func TestIsolationBound(t *testing.T) {
 	pid := pidOf(first)
 	pidOf(second)
 	r := third.Refuses("pid", `{}`, "unavailable")
-	if !strings.Contains(r.Text(), "2 sessions have a process of up for themselves, and no more are allowed (limits.sessions)") {
+	if !strings.Contains(r.Text(), "2 sessions have their own process of up, the maximum (limits.sessions)") {
 		t.Errorf("%s", r.Text())
 	}
 	first.Close()

@@ -111,7 +111,7 @@ func TestSessionByHeaderOfConnection(t *testing.T) {
 		t.Fatal(text)
 	}
 	for i, c := range []struct{ header, want string }{
-		{"", "push"}, {"a", "limit of 1 call per session"}, {"b", "names another session than in initialize"}, {"a\tb", "printable characters"},
+		{"", "push"}, {"a", "limit of 1 call per session"}, {"b", "names another session than initialize did"}, {"a\tb", "printable characters"},
 	} {
 		if _, text := send(c.header, proxytest.PushRequest); !strings.Contains(text, c.want) {
 			t.Errorf("%d: %s", i, text)

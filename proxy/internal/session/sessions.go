@@ -161,7 +161,7 @@ const (
 	maxSplitsAll = 10_000 // in total
 )
 
-var errSplits = errors.New("too many sessions are open under names that clients gave; use one of them again")
+var errSplits = errors.New("too many named sessions are open; use one of them again")
 
 // shared returns the session of all requests of a principal with this label. It never opens a
 // second one, which would double the budgets.
@@ -266,7 +266,7 @@ func (s *Sessions) Find(id string) (*Session, error) {
 	if found := s.open[id]; found != nil {
 		return found, nil
 	}
-	return nil, fmt.Errorf("no session %q", id)
+	return nil, fmt.Errorf("there is no session %q", id)
 }
 
 // Count returns the number of clients and the number of sessions.
@@ -380,7 +380,7 @@ const maxLabel = 128
 func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 	unprintable := !utf8.ValidString(label) || strings.ContainsFunc(label, func(r rune) bool { return !unicode.IsPrint(r) })
 	if label == "" || len(label) > maxLabel || unprintable {
-		return nil, fmt.Errorf("%s has to name a session by 1 to %d printable characters", what, maxLabel)
+		return nil, fmt.Errorf("%s must be a session name of 1 to %d printable characters", what, maxLabel)
 	}
 	return s.shared(by, principal, label)
 }
@@ -411,7 +411,7 @@ func (s *Sessions) Agrees(c *Client, header http.Header) error {
 	}
 	state, err := s.Of(Origin{Principal: c.Principal, Connection: c.Session, Header: header})
 	if err == nil && state != c.State {
-		err = fmt.Errorf("the header %s names another session than in initialize", s.way.Header)
+		err = fmt.Errorf("the header %s names another session than initialize did", s.way.Header)
 	}
 	return err
 }

@@ -40,7 +40,7 @@ func TestShareOfCalls(t *testing.T) {
 			go func() { done <- call(who, "slow") }()
 			s.AwaitExecuted("slow", i+1)
 			if i == 2 {
-				const want = "3 of the 6 calls of the upstream up that may be under way at a time (limits.inFlight) are yours, and what is left is for others"
+				const want = "3 of the upstream up's 6 calls in flight (limits.inFlight) are yours, and the rest are reserved for others"
 				if r := call("ann", "safe"); r.Decision("kind") != "busy" || !strings.Contains(r.Text(), want) {
 					t.Errorf("%s", r.Raw)
 				}
@@ -71,7 +71,7 @@ func TestShareOfSessions(t *testing.T) {
 		return s.CallAs(proxytest.Legs()[1], "token of "+name, s.OpenSession("token of "+name), "1", "safe")
 	}
 	for i, c := range []struct{ name, want string }{
-		{"ann", ""}, {"ann", ""}, {"ann", "2 of the 4 sessions that may have a connection of up for themselves (limits.sessions) are yours"},
+		{"ann", ""}, {"ann", ""}, {"ann", "2 of the 4 sessions that can have their own connection of up (limits.sessions) are yours"},
 		{"bob", ""}, {"bob", "1 of the 4 sessions"},
 	} {
 		if r := call(c.name); r.IsError() != (c.want != "") || !strings.Contains(fmt.Sprint(r.Text(), " "), c.want) {

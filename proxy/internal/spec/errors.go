@@ -12,8 +12,8 @@ import (
 // Reasons for canceling a client's request.
 var (
 	ErrCancelled = errors.New("cancelled by the client") // notifications/cancelled
-	ErrGone      = errors.New("the client is gone")
-	ErrClosing   = errors.New("the proxy ends")
+	ErrGone      = errors.New("the client has disconnected")
+	ErrClosing   = errors.New("the proxy is stopping")
 )
 
 // A CancelReason is an [ErrCancelled] that contains the reason given by the client in
@@ -43,7 +43,7 @@ func UnsupportedVersion(version string) *wire.Fault {
 	e := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}.JSONRPCError().Error
 	data, err := json.Marshal(e.Data)
 	if err != nil {
-		return wire.NewFault(CodeInternal, "no answer could be made")
+		return wire.NewFault(CodeInternal, "could not encode an answer")
 	}
 	return &wire.Fault{Code: e.Code, Message: e.Message, Data: data}
 }

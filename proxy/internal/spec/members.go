@@ -52,7 +52,7 @@ func InputRequests(result []byte) (list []InputRequest, err error) {
 		return len(list) <= MaxInputs
 	})
 	if !whole {
-		return nil, errors.New("its questions cannot be read, or are too many")
+		return nil, errors.New("its questions are invalid or too many")
 	}
 	return list, nil
 }

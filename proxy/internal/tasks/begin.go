@@ -54,7 +54,7 @@ func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 
 // record writes to the audit log that a call continues as a task.
 func (s *Tasks) record(x *Task) {
-	s.Log.Info("a call goes on as a task", "tool", x.origin.Tool, "session", x.owner().ID, "call", x.Ticket.Number, "task", x.id)
+	s.Log.Info("a call continues as a task", "tool", x.origin.Tool, "session", x.owner().ID, "call", x.Ticket.Number, "task", x.id)
 	err := s.Append(audit.Task{
 		Time: x.made, Event: "task", Session: x.origin.State.ID, Call: x.Ticket.Number, Tool: x.origin.Tool, Task: x.id,
 	})

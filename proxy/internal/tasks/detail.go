@@ -85,7 +85,7 @@ func (s *Tasks) changed(x *Task) {
 	s.Life.Background(func() {
 		detail, err := s.Detail(s.Life.Ctx, x)
 		if err != nil {
-			s.Log.Debug("telling of a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
+			s.Log.Debug("announcing a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 			return
 		}
 		params := wire.AppendWithout(nil, detail, "resultType")

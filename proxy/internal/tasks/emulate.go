@@ -30,7 +30,7 @@ func (s *Tasks) awaitResult(x *Task) {
 			s.fetched(x, reply.Result)
 		}
 	case <-x.Over:
-		sent.Cancel("the task is over")
+		sent.Cancel("the task has ended")
 	case <-s.Life.Ctx.Done():
 	}
 }

@@ -24,7 +24,7 @@ func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 		}
 		o, result, err := s.outcome(ctx, x, about)
 		if err != nil {
-			s.Log.Warn("asking for the result of a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
+			s.Log.Warn("fetching the result of a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 		}
 		if err == nil || errors.Is(err, errTaskGone) {
 			s.end(x, o, result, "task completed")
@@ -84,7 +84,7 @@ func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	s.Settle(x.origin, x.Ticket, o, result, by)
 	open, first := x.end(o)
 	for _, q := range open {
-		q.Refuse(spec.CodeInternal, "the task is over")
+		q.Refuse(spec.CodeInternal, "the task has ended")
 	}
 	if first {
 		close(x.Over)

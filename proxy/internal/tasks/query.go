@@ -11,7 +11,7 @@ import (
 )
 
 // errTaskGone means that the server does not know the task.
-var errTaskGone = errors.New("the upstream does not know the task any more")
+var errTaskGone = errors.New("the upstream no longer knows the task")
 
 // Request sends a request about the task on the proxy's own behalf, and waits for the reply.
 // members contains additional params, each preceded by a comma.

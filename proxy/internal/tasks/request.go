@@ -82,7 +82,7 @@ func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []
 	// Since revision 2026-07-28, the result of tasks/cancel does not contain the task.
 	if _, shown := rawjson.Member(result, "taskId"); shown && method != "tasks/update" {
 		if about, err := s.read(x, result); err != nil {
-			s.Log.Warn("a task cannot be read", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
+			s.Log.Warn("cannot read a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 		} else {
 			s.Reached(ctx, x, about)
 		}

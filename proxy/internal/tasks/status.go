@@ -54,7 +54,7 @@ func (s *Tasks) announced(x *Task, params []byte) {
 	}
 	about, err := s.read(x, params)
 	if err != nil {
-		s.Log.Warn("a task cannot be read", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
+		s.Log.Warn("cannot read a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 		return
 	}
 	note := wire.RelateTask(wire.RenameTask(params, x.id), x.id)

@@ -37,7 +37,7 @@ type taskTable struct {
 
 var (
 	errTaskTwice    = errors.New("it is the id of another task")
-	errTooManyTasks = errors.New("too many tasks are under way")
+	errTooManyTasks = errors.New("too many tasks are running")
 )
 
 // Reserve reserves a slot for the task of a call that is about to be sent, because a task can no

@@ -59,7 +59,7 @@ func TestDrivenTaskAsks(t *testing.T) {
 
 		s = proxytest.StartTasksOnly(t, proxytest.Setup{Policy: proxytest.NetPolicy(t)})
 		mute := s.Connect(l, "")
-		if r := mute.Do("ask", `{}`); !r.IsError() || !strings.Contains(r.Text(), "The upstream up asked for input that cannot be had.") {
+		if r := mute.Do("ask", `{}`); !r.IsError() || !strings.Contains(r.Text(), "The upstream up asked for input that is not available.") {
 			t.Errorf("%s", r.Raw)
 		}
 		s.Eventually("the task is ended", func() bool { return len(s.Records.Outcomes()) == 1 })
@@ -86,7 +86,7 @@ func TestDrivenTaskCancelled(t *testing.T) {
 	})
 }
 
-// TestDrivenTaskLost checks that if the upstream does not know the task any more, the outcome is
+// TestDrivenTaskLost checks that if the upstream no longer knows the task, the outcome is
 // unknown.
 func TestDrivenTaskLost(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {

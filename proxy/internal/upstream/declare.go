@@ -18,7 +18,7 @@ import (
 // capabilities. If a client has further capabilities, the handshake must be repeated.
 
 // errRedeclared means that the connection was ended in order to repeat the handshake.
-var errRedeclared = errors.New("more is to be declared to the server")
+var errRedeclared = errors.New("declaring more capabilities to the server")
 
 // Declares reports whether the server already knows the capabilities, or cannot use them.
 func (u *Upstream) Declares(capabilities []byte) (declared bool) {

@@ -34,7 +34,7 @@ var errDiedOfProbe = errors.New("the server ended on server/discover")
 
 // errNot2026 means that the configuration requires revision 2026-07-28 but the server does not
 // support it.
-var errNot2026 = errors.New("the server does not answer server/discover as revision 2026-07-28 wants")
+var errNot2026 = errors.New("the server's answer to server/discover does not conform to revision 2026-07-28")
 
 // An agreement is the result of a handshake.
 type agreement struct {

@@ -149,7 +149,7 @@ func TestHTTPAnswers(t *testing.T) {
 		"empty":        {body: ``, err: "malformed"},
 		"accepted":     {answer: status(202), err: "sent no answer"},
 		"no content":   {answer: status(204), err: "sent no answer"},
-		"redirect":     {answer: redirect, err: "not followed"},
+		"redirect":     {answer: redirect, err: "does not follow"},
 		"forbidden":    {answer: status(403), body: "token s3cr3t-value \x1b[31m is bad", err: `403: token [redacted] \u{1b}[31m is bad`},
 		"gateway":      {answer: status(502), body: "", err: "502"},
 		"html":         {answer: contentType("text/html"), body: good, err: `content type "text/html"`},

@@ -62,7 +62,7 @@ func (u *Upstream) Pages(ctx context.Context, method string, add func(page []byt
 		case rawjson.Kind(cursor) != '"':
 			return errors.New("the answer's cursor is not a string")
 		case seen[string(cursor)]:
-			return errors.New("the server gave the same cursor twice")
+			return errors.New("the server sent the same cursor twice")
 		}
 		seen[string(cursor)] = true
 	}

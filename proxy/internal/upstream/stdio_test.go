@@ -274,7 +274,7 @@ func TestStandardErrorIsTamed(t *testing.T) {
 	if n := strings.Count(log, "red"); n == 0 || n > 2*conn.TrickleBurst {
 		t.Errorf("%d lines", n)
 	}
-	if strings.ContainsAny(log, "\x1b\u202e") || !strings.Contains(log, "left out of the log") || len(log) > 1<<20 {
+	if strings.ContainsAny(log, "\x1b\u202e") || !strings.Contains(log, "from the log") || len(log) > 1<<20 {
 		t.Error(len(log))
 	}
 }

@@ -154,7 +154,7 @@ func (s *supervisor) connect(ctx context.Context) (conn.Conn, agreement, error) 
 		return s.fallBack(ctx, err)
 	}
 	if err != nil && probing && errors.Is(err, errDiedOfProbe) && ctx.Err() == nil {
-		s.host.Log.Debug("server ended on server/discover, starting it again without")
+		s.host.Log.Debug("the server ended on server/discover; restarting it without")
 		return s.attempt(ctx, "legacy")
 	}
 	if err != nil {
@@ -180,11 +180,11 @@ func (s *supervisor) fallBack(ctx context.Context, first error) (conn.Conn, agre
 	if err != nil {
 		s.sse.Store(false)
 		s.only2025 = false
-		s.host.Log.Debug("the server does not speak HTTP+SSE either", "error", err)
+		s.host.Log.Debug("the server does not support HTTP+SSE either", "error", err)
 		return nil, agreement{}, first
 	}
 	s.fellBack = true
-	s.host.Log.Info("the server does not know streamable HTTP; it is spoken to by HTTP+SSE")
+	s.host.Log.Info("the server does not support streamable HTTP; using HTTP+SSE")
 	return c, a, nil
 }
 

@@ -32,7 +32,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 			w.WriteHeader(code)
 		}})
 		s := start(t, e.config())
-		if r := <-s.tool("x", "{}").Done(); r.Err == nil || !strings.Contains(r.Err.Error(), "not followed") {
+		if r := <-s.tool("x", "{}").Done(); r.Err == nil || !strings.Contains(r.Err.Error(), "does not follow") {
 			t.Errorf("%d: %v", code, r.Err)
 		}
 		if n := e.seen("tools/call"); n != 1 || followed.Load() != 0 {
@@ -247,7 +247,7 @@ func TestMetadataIsNotAsked(t *testing.T) {
 	for _, url := range []string{"http://169.254.169.254/mcp", "https://169.254.169.254/mcp", "http://[::ffff:a9fe:a9fe]/mcp"} {
 		s := prepare(t, Config{Name: "metadata", URL: url})
 		s.Start(t.Context())
-		if st := s.await(Down); !strings.Contains(st.Err.Error(), "no server is looked for") {
+		if st := s.await(Down); !strings.Contains(st.Err.Error(), "petrigate does not connect to") {
 			t.Errorf("%s: %v", url, st.Err)
 		}
 	}

@@ -273,7 +273,7 @@ func ParseUpstream(line []byte) (Message, error) {
 		reason = "" // the caller reports it
 	}
 	if _, ours := m.Int(); reason == "" && m.Kind == Response && !ours {
-		reason = "the id is none of ours"
+		reason = "the id is not from petrigate"
 	}
 	if reason != "" {
 		return Message{}, errors.New("reading a message: " + reason)

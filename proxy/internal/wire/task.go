@@ -58,9 +58,9 @@ func ParseTask(object []byte) (t Task, err error) {
 	case bad != "":
 		return Task{}, errors.New(bad)
 	case !whole:
-		return Task{}, errors.New("it is no object")
+		return Task{}, errors.New("it is not an object")
 	case t.ID == "" || len(t.ID) > maxTaskID:
-		return Task{}, errors.New("it has no id, or one that is too long")
+		return Task{}, errors.New("its id is missing or too long")
 	}
 	return t, nil
 }

@@ -58,7 +58,7 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	if x := d.Pending.Take(id); x != nil {
 		x.Deliver(reply)
 	} else {
-		d.Host.Log.Debug("answer to no request dropped", "id", id)
+		d.Host.Log.Debug("dropped an answer without a request", "id", id)
 	}
 	return err
 }

@@ -29,7 +29,7 @@ func (e *Lost) Error() string {
 	case !e.Sent:
 		return "connection lost before the request was sent: " + e.Cause.Error()
 	case e.Dead:
-		return "the server died before it answered: " + e.Cause.Error()
+		return "the server ended before it answered: " + e.Cause.Error()
 	}
 	return "connection lost before the answer came: " + e.Cause.Error()
 }

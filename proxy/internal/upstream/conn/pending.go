@@ -13,7 +13,7 @@ import (
 // never answer canceled requests.
 const maxCancelled = 4096
 
-var ErrForgotten = errors.New("it was cancelled, and too many cancelled requests stay unanswered")
+var ErrForgotten = errors.New("it was cancelled, and too many cancelled requests are unanswered")
 
 // A Pending contains the exchanges that wait for a reply on one connection. It is safe for
 // concurrent use.

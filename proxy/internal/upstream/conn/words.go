@@ -112,7 +112,7 @@ func (t *Trickle) Flush() {
 
 func (t *Trickle) told() {
 	if t.dropped > 0 {
-		t.log.Log(context.Background(), slog.LevelWarn, "lines of the server left out of the log", "kind", t.kind, "lines", t.dropped)
+		t.log.Log(context.Background(), slog.LevelWarn, "omitted lines of the server from the log", "kind", t.kind, "lines", t.dropped)
 		t.dropped = 0
 	}
 }

@@ -21,9 +21,9 @@ import (
 )
 
 var (
-	ErrNoEndpoint    = errors.New("the server did not say where it takes messages")
-	ErrOtherOrigin   = errors.New("the server wants messages sent to another origin, which is not done")
-	errOtherEndpoint = errors.New("the server wants messages sent to another address than before")
+	ErrNoEndpoint    = errors.New("the server did not send its endpoint for messages")
+	ErrOtherOrigin   = errors.New("the server's endpoint for messages has another origin, which petrigate does not follow")
+	errOtherEndpoint = errors.New("the server's endpoint for messages has changed")
 	errSSEEnd        = errors.New("the server ended its stream")
 )
 

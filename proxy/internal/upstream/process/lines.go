@@ -10,7 +10,7 @@ import (
 )
 
 // ErrTooLong means that a message exceeds Config.MaxMessage.
-var ErrTooLong = errors.New("a message of the server is too long")
+var ErrTooLong = errors.New("a message from the server is too long")
 
 const (
 	lineBuffer = 64 << 10

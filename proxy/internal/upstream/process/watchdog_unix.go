@@ -84,7 +84,7 @@ func (w *Watchdog) run() {
 		return
 	}
 	if err := w.launch(); err != nil {
-		w.log().Warn("if this process is killed, what its servers have started may go on", "error", err)
+		w.log().Warn("if this process is killed, programs started by its servers may keep running", "error", err)
 	}
 }
 

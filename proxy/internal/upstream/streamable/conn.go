@@ -73,7 +73,7 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 	}
 	for name := range u.Config.Headers {
 		if strings.HasSuffix(http.CanonicalHeaderKey(name), "Idempotency-Key") {
-			return nil, conn.Permanently(fmt.Errorf("header %s cannot be set: it would let requests be sent twice", name))
+			return nil, conn.Permanently(fmt.Errorf("cannot set the header %s: it could cause requests to be sent twice", name))
 		}
 	}
 	c := &Conn{
@@ -153,7 +153,7 @@ func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, d
 	// again if the connection turns out to be closed before that.
 	request, err := http.NewRequestWithContext(ctx, method, c.Address(), bytes.NewReader(data))
 	if err != nil {
-		return nil, errors.New("making a request to the url")
+		return nil, errors.New("building a request to the url")
 	}
 	for name, value := range c.Host.Config.Headers {
 		request.Header.Set(name, value)

@@ -13,7 +13,7 @@ import (
 
 // errUnknownSession means that the server has refused a request because it no longer knows the
 // session.
-var errUnknownSession = errors.New("the server does not know the session any more")
+var errUnknownSession = errors.New("the server no longer knows the session")
 
 // codeUnknownSession is the JSON-RPC error code that MCP SDKs use for an unknown session. They also
 // use it for other errors.

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	errNoAnswer  = errors.New("the server accepted the request and sent no answer")
+	errNoAnswer  = errors.New("the server accepted the request but sent no answer")
 	errStreamEnd = errors.New("the server ended the stream without an answer")
 	ErrCancelled = errors.New("the request was cancelled")
 )

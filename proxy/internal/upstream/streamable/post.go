@@ -76,7 +76,7 @@ func (c *Conn) Notify(ctx context.Context, s *conn.Session, method string, param
 func (c *Conn) reply(s *conn.Session, answer []byte) {
 	c.Host.Work.Go(func() {
 		if err := c.push(c.ctx, s, "", answer); err != nil {
-			c.Host.Log.Warn("answering a request of the server", "error", err)
+			c.Host.Log.Warn("answering a request from the server", "error", err)
 		}
 	})
 }

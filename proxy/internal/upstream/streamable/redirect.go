@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	ErrOtherOrigin = errors.New("the address is of another origin")
-	errNoAddress   = errors.New("this is no address")
+	ErrOtherOrigin = errors.New("the address has another origin")
+	errNoAddress   = errors.New("this is not an address")
 )
 
 // maxRedirects is the maximum number of redirects that a handshake follows.
@@ -43,7 +43,7 @@ func (c *Conn) redirected(response *http.Response) error {
 	if response.StatusCode/100 != 3 {
 		return nil
 	}
-	status := conn.StatusError{Code: response.StatusCode, Excerpt: "the server redirects, which is not followed"}
+	status := conn.StatusError{Code: response.StatusCode, Excerpt: "the server redirects, which petrigate does not follow"}
 	to, err := SameOrigin(c.Address(), response.Header.Get("Location"))
 	switch response.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -52,7 +52,7 @@ func (c *Conn) redirected(response *http.Response) error {
 		}
 	}
 	if errors.Is(err, ErrOtherOrigin) {
-		status.Excerpt = "the server redirects to another address" + c.host(response) + ", which is not followed"
+		status.Excerpt = "the server redirects to another address" + c.host(response) + ", which petrigate does not follow"
 	}
 	return &status
 }

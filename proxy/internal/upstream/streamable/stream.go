@@ -139,7 +139,7 @@ func (r responseStream) take(m wire.Message, err error) {
 	case err != nil:
 		r.Host.Log.Debug("malformed event from upstream", "error", err)
 	case m.Kind == wire.Response:
-		r.Host.Log.Debug("answer to no request dropped")
+		r.Host.Log.Debug("dropped an answer without a request")
 	case m.Kind == wire.Request:
 		if r.s.Rev() == rev.Rev2026 || !r.Relay(r.x, m, func(answer []byte) { r.reply(r.s, answer) }) {
 			r.refuse(r.s, m)

@@ -27,7 +27,7 @@ const (
 	MaxHeaderBytes = 1 << 20          // maximum size of a response header in bytes
 )
 
-var errHeaderTooLong = errors.New("the header of the response is too long")
+var errHeaderTooLong = errors.New("the response header is too long")
 
 // A DirectTransport makes HTTP/1.1 requests without TLS on the caller's goroutine. The transport of
 // net/http passes each request to two goroutines of the connection, which takes longer than a call
@@ -242,11 +242,11 @@ func NewDialer() net.Dialer {
 func permitted(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return fmt.Errorf("the address %q is none", address)
+		return fmt.Errorf("%q is not an address", address)
 	}
 	// Other local and private addresses must be allowed, because most servers have one.
 	if inet.IsMetadata(a.Addr()) {
-		return fmt.Errorf("%s is a link-local address or one of a cloud's metadata service, where no server is looked for", a.Addr())
+		return fmt.Errorf("petrigate does not connect to %s, a link-local or cloud metadata address", a.Addr())
 	}
 	return nil
 }
