@@ -15,9 +15,9 @@ const (
 	flushTime = 2 * time.Second // time limit for starting appends, for slow disks
 	flushSize = 1600            // bytes per append, the size of a decision record
 
-	// Between two flushes, as many bytes are written without a flush as an outcome record has, and
-	// as much time passes as the rest of a call takes. On a disk that is never idle, a flush takes
-	// only half as long.
+	// Between two flushes, the benchmark writes as many bytes as an outcome record has, and waits
+	// for as long as the rest of a call takes. On a disk that is never idle, a flush takes only
+	// half as long.
 	unflushed = 600
 	idle      = 300 * time.Microsecond
 )

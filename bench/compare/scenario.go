@@ -46,7 +46,7 @@ var all = [...]scenario{
 	{"S8b", "HTTP, start to first list", 0, noGoal},
 }
 
-// choose returns the scenarios listed in only, in the order of all.
+// choose returns the scenarios with the listed names, in the order of all.
 func choose(only string) (chosen []scenario, err error) {
 	wanted := map[string]bool{}
 	for _, name := range strings.Split(only, ",") {

@@ -24,8 +24,8 @@ func (e signalError) Error() string { return e.String() + " signal received" }
 // Is makes a signalError match [context.Canceled].
 func (signalError) Is(err error) bool { return err == context.Canceled } //nolint:errorlint // it asks for this very one
 
-// endBySignal calls end on the first interrupt or SIGTERM. A second signal ends the program
-// immediately, because it may take a while to notify waiting people.
+// endBySignal calls the function end on the first interrupt or SIGTERM. A second signal ends the
+// program immediately, because it may take a while to notify waiting people.
 func endBySignal(end context.CancelCauseFunc) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -36,7 +36,8 @@ func endBySignal(end context.CancelCauseFunc) {
 	}()
 }
 
-// newHangUps starts receiving SIGHUP. Until claim is called, a SIGHUP calls end.
+// newHangUps starts receiving SIGHUP. Until claim is called, it calls the function end on each
+// SIGHUP.
 func newHangUps(end context.CancelCauseFunc) *hangUps {
 	h := &hangUps{received: make(chan struct{}, 1)}
 	if signal.Ignored(syscall.SIGHUP) { // for example, under nohup

@@ -52,9 +52,9 @@ func Brief(s string) string {
 	return text.Excerpt(s, maxShown) + fmt.Sprintf(" (%d bytes)", len(s))
 }
 
-// Compare returns up to most changes between two JSON values and the number of further changes.
-// mask hides values and returns how many it has hidden; a nil mask hides none. A hidden value is
-// reported as changed if the actual values differ.
+// Compare returns the changes between two JSON values. If their number exceeds most, it leaves out
+// the rest and returns how many it left out. mask hides values and returns how many it has hidden;
+// a nil mask hides none. A hidden value is reported as changed if the actual values differ.
 func Compare(was, is []byte, most int, mask func([]byte) ([]byte, int)) (changes []Change, more int) {
 	if mask == nil {
 		mask = func(v []byte) ([]byte, int) { return v, 0 }

@@ -23,8 +23,8 @@ const (
 func Key(key string) Path { return Path{steps: []step{{key: key, index: noIndex}}} }
 
 // Scalars returns the distinct scalars that the path selects in doc, in order and in the form that
-// [Scalar] returns. An array at the end of the path stands for its elements. If there are more than
-// most scalars or there is another fault, Scalars returns only the fault.
+// [Scalar] returns. An array at the end of the path stands for its elements. If the number of
+// scalars exceeds most, or there is another fault, Scalars returns only the fault.
 func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 	s := scalars{most: most}
 	if s.walk(p.steps, doc); s.fault != None {
@@ -33,8 +33,8 @@ func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 	return s.all, None
 }
 
-// Readable is like [Path.Scalars] but skips array elements that have no scalars, and everything
-// after the first most scalars.
+// Readable is like [Path.Scalars] but skips array elements that have no scalars. If the number of
+// scalars exceeds most, it skips the rest.
 func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 	s := scalars{most: most, lenient: true}
 	if s.walk(p.steps, doc); len(s.all) > 0 {

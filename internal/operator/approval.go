@@ -59,8 +59,8 @@ type ApprovalInfo struct {
 	Rejections []Rejection `json:"rejections,omitempty"` // answers that did not count
 }
 
-// ApprovalOf converts an approval record. pin tells whether the proxy requires a PIN; where formats
-// the position of a rule for people.
+// ApprovalOf converts an approval record. pin tells whether the proxy requires a PIN. The function
+// where formats the position of a rule for people.
 func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) ApprovalInfo {
 	r, c, said := a.Request, a.Call, a.Answer
 	info := ApprovalInfo{

@@ -349,7 +349,8 @@ func (c *Client) ListenToPushes() {
 	}()
 }
 
-// Resume requests the rest of an interrupted stream after the event last.
+// Resume requests the rest of an interrupted stream. last is the ID of the last event that was
+// received.
 func (c *Client) Resume(last string) {
 	c.T.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, c.Site.HTTP.URL+"/mcp", nil)

@@ -118,7 +118,8 @@ func (s *Site) ServeWith(a proxy.Access) {
 	s.HTTP = server
 }
 
-// StreamSince opens the session's stream and resumes it after the event last.
+// StreamSince opens the session's stream and resumes it. last is the ID of the last event that was
+// received.
 func (c *Client) StreamSince(last string) io.ReadCloser {
 	c.T.Helper()
 	r, err := http.NewRequestWithContext(c.T.Context(), http.MethodGet, c.Site.HTTP.URL+"/mcp", http.NoBody)

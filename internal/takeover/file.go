@@ -127,7 +127,7 @@ func (f *file) keepBackup(first bool) error {
 	return nil
 }
 
-// dropBackup removes the backup if its content equals before.
+// dropBackup removes the backup if it has the given content.
 func (f *file) dropBackup(before []byte) error {
 	kept, err := os.ReadFile(f.backup())
 	if errors.Is(err, fs.ErrNotExist) || err == nil && string(kept) != string(before) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// subscribe adds sub. Between begin, which acknowledges the subscription to the client, and end,
-// sub receives all changes. It receives no changes that precede begin.
+// subscribe adds sub, which receives all later changes until the returned function is called. begin
+// acknowledges the subscription to the client; changes from before that are not sent.
 func (s *Server) subscribe(sub *subscription, begin func()) (end func()) {
 	s.mu.Lock()
 	begin()

@@ -10,7 +10,8 @@ import (
 // And joins names for use in a sentence: "a, b and c".
 func And(names []string) string { return Join(names, "and") }
 
-// Join joins words for use in a sentence and puts last ("and" or "or") before the last word.
+// Join joins words for use in a sentence, as in "a, b and c". last is the word before the last
+// element: "and" or "or".
 func Join(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -35,8 +35,9 @@ func Suggest(word string, known []string) string {
 	return fmt.Sprintf("did you mean %q?", near)
 }
 
-// DidYouMean returns " (did you mean x?)", to be appended to a sentence, where x is the word
-// [Nearest] to the misspelt word, preceded by before. It returns "" if no word is near.
+// DidYouMean returns a phrase to append to a sentence, such as " (did you mean x?)", where x is the
+// word [Nearest] to the misspelt one. The text in before is put in front of x. DidYouMean returns
+// "" if no word is near.
 func DidYouMean(word, before string, known []string) string {
 	if near := Nearest(word, known); near != "" {
 		return fmt.Sprintf(" (did you mean %s%s?)", before, near)

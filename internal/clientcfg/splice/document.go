@@ -67,8 +67,8 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 	})
 }
 
-// Restore returns the text of the file without the entry named ours, and with the named entries of
-// old, exactly as old contains them, at the same place.
+// Restore returns the text of the file with the entry named ours replaced by entries of the old
+// document. It inserts the entries with the given names, exactly as the old document contains them.
 func (d *Document) Restore(at Place, old *Document, names []string, ours string) ([]byte, error) {
 	text, err := d.body.restore(at, old.body, names, ours)
 	if err != nil {

@@ -72,7 +72,8 @@ func withComment(text []byte, starts []int, least, from int) int {
 	return at
 }
 
-// trimmed moves the end of a run up past empty lines, and past comments that satisfy other.
+// trimmed returns the end of a run without trailing empty lines, and without trailing comments that
+// satisfy the function other.
 func trimmed(text []byte, starts []int, from, to int, other func(line string) bool) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])
@@ -108,7 +109,8 @@ func emptyAbove(all []lineSegment, names []string) string {
 	return ""
 }
 
-// lastWithoutEnd removes the final line break from text if before does not end with one.
+// lastWithoutEnd removes the final line break from text if the text before the edit does not end
+// with one.
 func lastWithoutEnd(text, before []byte, newline string) []byte {
 	if len(before) > 0 && before[len(before)-1] != '\n' {
 		return bytes.TrimSuffix(text, []byte(newline))

@@ -46,7 +46,8 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 
 // Drop returns the text of the file without the items that satisfy ours, in all lists in the
 // mapping at the given path. If an item contains a list under the key inner, Drop removes elements
-// from that list instead. It also removes lists that become empty, unless they exist in old.
+// from that list instead. It also removes lists that become empty, unless they exist in the old
+// document.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -100,8 +101,8 @@ func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	return left
 }
 
-// edited parses an edited text. It returns an error unless the lists equal want and nothing else
-// has changed.
+// edited parses an edited text. It returns an error unless the lists are those in want and nothing
+// else has changed.
 func (d *Document) edited(text []byte, path []string, want map[string][]any) (*Document, error) {
 	var touched []string
 	for key := range want {
@@ -190,7 +191,7 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 	return nil
 }
 
-// dropFrom removes the items that satisfy ours from the lists that want contains.
+// dropFrom removes the items that satisfy ours from the lists whose keys want contains.
 func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map[string][]any, ours func(any) bool) ([]byte, error) {
 	root := b.clone()
 	object, _, err := b.find(&root, path)

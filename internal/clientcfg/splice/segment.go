@@ -10,8 +10,9 @@ type segment[T any] struct {
 	text  T
 }
 
-// replaced removes the segments named by remove. It inserts more where the first removed one was
-// or, if none was removed, at the index end.
+// replaced removes the segments with the names in remove, and inserts the segments in more. They
+// take the place of the first removed segment. If none was removed, they are inserted at the index
+// end.
 func replaced[T any](all []segment[T], remove []string, more []segment[T], end int) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && slices.Contains(remove, s.name) })
 	if at < 0 {
@@ -32,8 +33,8 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 	return rest
 }
 
-// restored removes the segment named ours and inserts the named segments of old. The first is
-// inserted in place of ours, provided that it fits there; each of the others follows its former
+// restored removes the segment named ours and inserts the named segments of the old file. The first
+// is inserted in place of ours, provided that it fits there; each of the others follows its former
 // predecessor.
 func restored[T any](all, old []segment[T], names []string, ours string, fits func(T) bool) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && s.name == ours })

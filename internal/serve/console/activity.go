@@ -52,8 +52,8 @@ func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "activity", "Activity", &b)
 }
 
-// selectRows selects the rows of the page: the newest matching rows with numbers below before, or
-// the newest of all if before is not a number.
+// selectRows selects the rows of the page: the newest matching rows whose number is less than
+// before. If before is not a number, it selects the newest matching rows of all.
 func (b *activityBody) selectRows(all []*row, before string) {
 	most, err := strconv.ParseUint(before, 10, 64)
 	if err != nil {

@@ -50,8 +50,8 @@ func PrintStatus(w io.Writer, status operator.Status) {
 	}
 }
 
-// enforceHint returns a hint at the command that ends shadow mode. It returns "" if the proxy has
-// no configuration file.
+// enforceHint returns a hint about the command that ends shadow mode. It returns "" if the proxy
+// has no configuration file.
 func enforceHint(file string) string {
 	if file == "" {
 		return ""

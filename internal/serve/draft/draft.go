@@ -120,13 +120,13 @@ func (d *Desk) end() {
 // An acquirer waits for a free slot in a limiter.
 type acquirer func(context.Context) (release func(), err error)
 
-// slotFor returns an acquirer for the person who.
+// slotFor returns a function that acquires a slot for the person named who.
 func (d *Desk) slotFor(who string) acquirer {
 	return func(ctx context.Context) (func(), error) { return d.turns.acquire(ctx, who) }
 }
 
-// run runs work in a slot and waits until it has finished, but at most for the duration most. If
-// the time is up or ctx ends, the context passed to work is canceled; work that nevertheless
+// run runs work in a slot. It returns when work has finished, after the duration most, or when ctx
+// ends. In the latter two cases, it cancels the context passed to work; work that nevertheless
 // continues keeps its slot.
 func (d *Desk) run(ctx context.Context, take acquirer, most time.Duration, work func(context.Context) error) error {
 	if !d.begin() {

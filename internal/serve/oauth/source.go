@@ -127,8 +127,8 @@ func (s *Source) Close() {
 	s.client.CloseIdleConnections()
 }
 
-// share runs f only once for all concurrent callers that pass the same what. f continues even if
-// its callers have gone.
+// share runs f only once for all concurrent callers that pass the same key in what. f continues
+// even if its callers have gone.
 func (s *Source) share(ctx context.Context, what string, f func(context.Context) (*Grant, error)) (*Grant, error) {
 	s.work.Add(1) // counted here because f may start after the caller has gone
 	results := s.flight.DoChan(what, func() (any, error) {

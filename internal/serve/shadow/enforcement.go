@@ -54,8 +54,9 @@ func newEnforcement(c *config.Config) (*enforcement, error) {
 	return e, nil
 }
 
-// replaceWord replaces the word old, which may be quoted, at the given position. Lines and columns
-// start at 1; columns count characters.
+// replaceWord replaces a word, which may be quoted, at the given position. It returns an error if
+// the position contains anything other than old. Lines and columns start at 1; columns count
+// characters.
 func replaceWord(src []byte, line, column int, old, word string) ([]byte, error) {
 	at := len(src) - len(bytes.TrimPrefix(src, []byte("\ufeff")))
 	for ; line > 1; line-- {

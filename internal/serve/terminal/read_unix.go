@@ -18,7 +18,7 @@ type terminal struct {
 	fd     int
 	lines  chan input
 	closed chan struct{}
-	wake   *os.File // pipe whose other end close closes, so that it becomes readable
+	wake   *os.File // pipe that becomes readable when close closes its other end
 	other  *os.File
 	ended  chan struct{} // closed when the reading goroutine has ended
 

@@ -69,8 +69,8 @@ func (s *tracker) remove(q *trackedApproval) {
 	s.full = s.full && len(s.open) > maxTracked/4
 }
 
-// endFinished stops tracking the approvals that over reports as ended. It returns when the next
-// approval expires, or the zero time if none remains.
+// endFinished stops tracking the approvals that have ended according to the function over. It
+// returns the time when the next approval expires, or the zero time if none remains.
 func (s *tracker) endFinished(over func(id string) bool) (next time.Time) {
 	for _, q := range s.waiting() {
 		if over(q.id) {

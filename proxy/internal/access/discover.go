@@ -83,7 +83,7 @@ func (k *keys) keysURL(body []byte) (string, error) {
 	return metadata.JWKS, nil
 }
 
-// get fetches a document of at most most bytes.
+// get fetches a document. most is the maximum size in bytes.
 func (k *keys) get(ctx context.Context, address, accept string, most int64) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {

@@ -181,7 +181,7 @@ func (a *Advertiser) Run() {
 const minRecheck = 10 * time.Millisecond
 
 // untilNextMove returns the time until the clock next moves a net of a session whose clients have a
-// list. any is false if no such move is due.
+// list. If no such move is due, any is false.
 func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false

@@ -23,7 +23,7 @@ type Hold struct {
 	progress                *time.Ticker
 }
 
-// NewHold starts a wait of at most d. The wait ends earlier if answered or over is closed.
+// NewHold starts a wait. The wait ends after d, or earlier if one of the two channels is closed.
 func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }

@@ -194,8 +194,8 @@ func (w *Writer) begin() {
 	}()
 }
 
-// drain writes out, one of the Writer's buffers, and then the queue until it is empty. The caller must
-// hold mu.
+// drain writes the given buffer, one of the Writer's own, and then the queue until it is empty. The
+// caller must hold mu.
 func (w *Writer) drain(out []byte) {
 	w.writing = true
 	for {
@@ -219,7 +219,7 @@ func (w *Writer) take() []byte {
 	return queue
 }
 
-// write writes out while mu is released. writing must be true.
+// write writes the given buffer while mu is released. writing must be true.
 func (w *Writer) write(out []byte) {
 	if len(out) == 0 || w.err != nil {
 		return

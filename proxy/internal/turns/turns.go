@@ -34,7 +34,7 @@ type Turn struct {
 	taken     bool
 }
 
-// Acquire waits for the turn. It returns false if done is closed first.
+// Acquire waits for the turn. It returns false if the channel done is closed first.
 func (t *Turn) Acquire(done <-chan struct{}) bool {
 	if t == nil || t.taken {
 		return true

@@ -112,7 +112,8 @@ func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 	return x
 }
 
-// Decline returns an exchange for a request that is not sent. Its reply contains the error why.
+// Decline returns an exchange for a request that is not sent. The exchange's reply contains the
+// given error.
 func (u *Upstream) Decline(r conn.Request, why error) *conn.Exchange {
 	x := conn.NewExchange(nil, r, u.host.IDs.Add(1))
 	x.Deliver(conn.Reply{Err: conn.NotSent(why)})

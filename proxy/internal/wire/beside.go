@@ -37,10 +37,9 @@ func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	return members, meta
 }
 
-// WithMetaShown returns a copy of c with the given meta, which [Call.OtherParams] returned for the
-// call that a person has seen, so that no other _meta is forwarded. Of the _meta in c itself, it
-// keeps the members that only identify the request. Other tracing members, which the person has not
-// seen, are dropped.
+// WithMetaShown returns a copy of c whose _meta is the one that a person has seen, as
+// [Call.OtherParams] returned it then. From the _meta of c itself, it keeps only the members that
+// identify the request. It drops other tracing members, because the person has not seen them.
 func (c Call) WithMetaShown(meta []byte) Call {
 	_, own := c.OtherParams()
 	same := bytes.Equal(own, meta)

@@ -51,8 +51,8 @@ const (
 )
 
 // mayHaveOwnPrefix reports whether doc contains the letters of the prefix, or escapes that may
-// represent them. done is false if the search was stopped because doc has more than looks slashes
-// and backslashes.
+// represent them. It examines a limited number of slashes and backslashes, given by looks. If doc
+// has more, the search stops and done is false.
 func mayHaveOwnPrefix(doc []byte, looks int) (may, done bool) {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(doc[at:], '/')

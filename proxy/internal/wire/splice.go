@@ -21,8 +21,8 @@ func splice(dst, src []byte) splicer {
 	return splicer{dst: append(dst, src[:open]...), src: src, done: open}
 }
 
-// copyUpTo copies src up to end. If a member becomes the first one, it drops the comma that
-// precedes it.
+// copyUpTo copies src up to the offset end. If a member becomes the first one, it drops the comma
+// that precedes it.
 func (s *splicer) copyUpTo(end int) {
 	if end <= s.done {
 		return

@@ -67,9 +67,10 @@ func (p *Pending) drop(x *Exchange) {
 	}
 }
 
-// Shut rejects further exchanges, and calls end as soon as only subscriptions are waiting for
-// replies. Until ctx ends, it waits for requests that are answered quickly. If other requests are
-// waiting, which may be doing work, it does nothing and returns false.
+// Shut rejects further exchanges and calls the function end, unless requests other than
+// subscriptions are waiting for replies. It first waits for requests that are answered quickly, but
+// no longer than until ctx ends. If another request is waiting, which may be doing work, it does
+// nothing and returns false.
 func (p *Pending) Shut(ctx context.Context, end func()) bool {
 	for {
 		p.mu.Lock()

@@ -31,7 +31,7 @@ func (w *outputLines) Begin() {
 	w.old = true
 }
 
-// add adds a line, prefixed by where.
+// add adds a line with the prefix in where.
 func (w *outputLines) add(where string, line []byte) {
 	text := where + string(line[:min(len(line), wordsLine)])
 	w.mu.Lock()

@@ -117,7 +117,7 @@ func NewHTTPClient(secure *tls.Config) *http.Client {
 
 func (c *Conn) Agree(s *conn.Session) { c.Current.Store(s) }
 
-// renew performs a new handshake, because the server no longer knows the session old. If several
+// renew performs a new handshake, because the server no longer knows the old session. If several
 // requests discover this at the same time, only one performs the handshake.
 func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	c.renewing.Lock()
