@@ -7,23 +7,23 @@ import (
 )
 
 // A limit bounds the requests of one session, of one principal, or of all callers. Calls beyond a
-// limit are refused without asking anyone; other callers are not affected.
+// limit are refused without asking anyone. Other callers are not affected.
 type limit struct {
-	waiting int // requests that are pending, or approved and not used
-	recent  int // requests of the last minute that were not approved
-	bytes   int // bytes of waiting calls
-	denied  int // denials that are kept
+	waiting int // requests that are pending, or approved but not used
+	recent  int // requests opened in the last minute and not approved
+	bytes   int // size of waiting calls in bytes
+	denied  int // kept denials
 }
 
-// limits holds the limits of each kind of account. Read-only.
+// limits holds the limits for each kind of account. It is read-only.
 var limits = struct{ session, principal, all limit }{
 	session:   limit{waiting: 100, recent: 60, bytes: 32 << 20, denied: 100},
 	principal: limit{waiting: 400, recent: 240, bytes: 64 << 20, denied: 1000},
 	all:       limit{waiting: 10_000, recent: 6000, bytes: 512 << 20, denied: 10_000},
 }
 
-// Number of ended requests, other than denials, that are kept for operators: per principal, and in
-// total.
+// Maximum numbers of ended requests, other than denials, that are kept for operators: per principal
+// and in total.
 const (
 	maxEnded    = 100
 	maxEndedAll = 5000
@@ -61,7 +61,7 @@ func (m accounts) account(name string, l limit) *account {
 	return cmp.Or(m[name], &account{name: name, limit: l})
 }
 
-// full returns the reason why the account can take no further request, or nil.
+// full returns why the account cannot take another request, or nil.
 func (a *account) full() error {
 	switch {
 	case a.waiting >= a.limit.waiting:
@@ -74,7 +74,7 @@ func (a *account) full() error {
 	return nil
 }
 
-// update changes the accounts of q, and removes accounts that become empty.
+// update changes q's accounts, and removes accounts that become empty.
 func (m accounts) update(q *Request, change func(*account)) {
 	for _, a := range q.accounts {
 		change(a)
@@ -96,8 +96,8 @@ func (q *Request) room(n int) bool {
 	return true
 }
 
-// weight returns the memory of q with the given number of waiting calls: the message of each call,
-// and the copies that q keeps. If the call is not copied, q itself keeps one message.
+// weight returns q's memory use with the given number of waiting calls: each call's message and the
+// copies that q keeps. If the call is not copied, q itself keeps one message.
 func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():
@@ -108,7 +108,7 @@ func (q *Request) weight(waiters int) int {
 	return q.Size*waiters + q.question.Call.copied + len(q.question.Call.exact) + q.question.Since.size()
 }
 
-// recharge charges the current weight of q to its accounts.
+// recharge charges q's current weight to its accounts.
 func (m accounts) recharge(q *Request) {
 	n := q.weight(q.waiters)
 	if more := n - q.charged; more != 0 {

@@ -11,14 +11,14 @@ func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) 
 	return b.AnswerAs(actor, id, approve, channel, actor, reason)
 }
 
-// AnswerAs records an answer. person identifies who answers, as far as the channel proves it, and
-// distinguishes approvers; actor is the name for the record. A denial takes effect immediately, an
-// approval as soon as the number of different people that the rules require have approved. All
-// answers of the client count as one person.
+// AnswerAs records an answer. person identifies the person who answers, as far as the channel
+// proves it, and distinguishes approvers; actor is the name for the record. A denial takes effect
+// immediately. An approval takes effect once the number of different people required by the rules
+// have approved. All answers from the client count as one person.
 //
-// Every channel must use AnswerAs. An answer counts only if its channel is configured, if the rules
-// of the request allow the channel, and if this request was put there. The error is a
-// [RejectedError] for an answer that came too late or from the caller itself.
+// Every channel must use AnswerAs. An answer counts only if its channel is configured, the
+// request's rules allow the channel, and the request was put there. The error is a [RejectedError]
+// for an answer that came too late or from the caller itself.
 func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reason string) error {
 	who := approver{Person: person}
 	if channel == Elicit {
@@ -62,8 +62,8 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 	return rejected
 }
 
-// rejection returns an error if the answer does not count and must be recorded, or nil. Requires
-// Broker.mu.
+// rejection returns an error if the answer does not count and must be recorded, or nil. The caller
+// must hold Broker.mu.
 func (o *Options) rejection(q *Request, person string, said Rejection) *RejectedError {
 	switch {
 	case q == nil || !slices.Contains(q.open, said.Channel):
@@ -78,8 +78,8 @@ func (o *Options) rejection(q *Request, person string, said Rejection) *Rejected
 	return &RejectedError{said, q.record()}
 }
 
-// isOwn reports whether the person has the name of the calling principal, or is configured to be
-// that principal.
+// isOwn reports whether the person has the calling principal's name, or is configured to be that
+// principal.
 func (o *Options) isOwn(q *Request, person, actor string) bool {
 	principal := q.question.Call.Principal
 	own := principalName(principal)
@@ -92,8 +92,8 @@ func (o *Options) isOwn(q *Request, person, actor string) bool {
 	return false
 }
 
-// principalName returns the proven name of a principal: the name of a token, or the subject of a
-// JWT. It returns "" for all others, such as a client over stdio.
+// principalName returns a principal's proven name: the token's name, or the JWT's subject. It
+// returns "" for all other principals, such as a client over stdio.
 func principalName(principal string) string {
 	if name, ok := strings.CutPrefix(principal, "token:"); ok {
 		return name
@@ -104,7 +104,7 @@ func principalName(principal string) string {
 	return ""
 }
 
-// reject adds r to the history of q. It returns false if the history is full.
+// reject adds r to q's history. It returns false if the history is full.
 func (q *Request) reject(r Rejection) (d Progress, ok bool) {
 	d = q.progress
 	if ok = len(d.Rejections) < maxRejections; ok {

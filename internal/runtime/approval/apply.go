@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// All functions in this file require Broker.mu.
+// Callers of the functions in this file must hold Broker.mu.
 
-// apply updates q to the progress d if its version is newer.
+// apply updates q to the progress d if the given version is newer than q's.
 func (t *requests) apply(q *Request, d Progress, version int64) {
 	if version <= q.version {
 		return
@@ -46,7 +46,8 @@ func (t *requests) apply(q *Request, d Progress, version int64) {
 	}
 }
 
-// learn applies a row of the store. If ended is set, it also adds an ended request of another broker.
+// learn applies a row from the store. If ended is true, it also adds another broker's ended
+// request.
 func (t *requests) learn(row backend.Approval, ended bool, now time.Time) error {
 	q := t.byID[row.ID]
 	if q != nil && row.Version <= q.version && now.Before(row.Expires) {

@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	maxComparable = 64 << 10 // bytes of arguments of calls that a grant can cover
-	maxPins       = 20       // pinned arguments per grant
-	maxValue      = 200      // bytes of a pinned value in displays
+	maxComparable = 64 << 10 // maximum size in bytes of a call's arguments that a grant can cover
+	maxPins       = 20       // maximum number of pinned arguments per grant
+	maxValue      = 200      // maximum size in bytes of a displayed pinned value
 )
 
 // A Pin is an argument whose value must stay the same.
 type Pin struct {
 	Field  string // member name, or path that begins with "$"; empty: all arguments
-	Digest string // digest of the canonical form of the value
-	Value  string // beginning of the value, for display
+	Digest string // digest of the value's canonical form
+	Value  string // the value's beginning, for display
 }
 
-// An arguments holds the arguments of a call in the form that grants compare.
+// An arguments holds a call's arguments in the form that grants compare.
 type arguments struct {
 	doc   []byte
 	shape string // digest of the members and their kinds at any depth; empty: not comparable
 }
 
-// readArguments prepares the arguments of c for grants. The shape is empty if the arguments are too
+// readArguments prepares c's arguments for grants. The shape is empty if the arguments are too
 // long, have masked values, or could be read differently by different JSON parsers.
 func readArguments(c Call) arguments {
 	doc := rawjson.Without(c.Shown(), c.Ignored)
@@ -73,7 +73,7 @@ func addShape(into map[string]bool, at string, value []byte) {
 	}
 }
 
-// pin returns pins for the fields, or one pin for all arguments if fields is empty.
+// pin returns a pin for each field, or one pin for all arguments if fields is empty.
 func (a arguments) pin(fields []string) ([]Pin, error) {
 	if len(fields) > maxPins {
 		return nil, fmt.Errorf("a grant can name at most %d arguments", maxPins)
@@ -127,9 +127,9 @@ func (a arguments) match(pins []Pin) bool {
 	return true
 }
 
-// canonical appends the canonical form of a value: no white space, sorted members, minimally
-// escaped strings, numbers as written. ok is false if values that some JSON parsers distinguish
-// would have the same form.
+// canonical appends a value's canonical form: no white space, sorted members, minimally escaped
+// strings, numbers as written. ok is false if values that some JSON parsers distinguish would have
+// the same form.
 func canonical(to, value []byte) (_ []byte, ok bool) {
 	switch rawjson.Kind(value) {
 	case '{':
@@ -146,7 +146,7 @@ func canonical(to, value []byte) (_ []byte, ok bool) {
 		return append(to, ']'), ok && whole
 	case '"':
 		s, ok := rawjson.String(value)
-		return rawjson.AppendString(to, s), ok && !strings.ContainsRune(s, '\ufffd') // the replacement character may stand for an invalid one
+		return rawjson.AppendString(to, s), ok && !strings.ContainsRune(s, '\ufffd') // the replacement character may stand for an invalid character
 	}
 	return append(to, bytes.TrimSpace(value)...), len(value) > 0
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A Broker holds all requests for approval. An approval is used once, under the lock of the broker.
-// The number and memory of the requests of a session, a principal and all callers are limited. All
+// A Broker holds all approval requests. Each approval is used only once, under the broker's lock.
+// The number and memory of requests are limited per session, per principal and in total. All
 // methods are safe for concurrent use.
 type Broker struct {
 	options Options
@@ -40,8 +40,8 @@ func New(o Options) *Broker {
 	return b
 }
 
-// Open returns the pending or answered request for key, or opens a new one. The caller waits on it
-// and must call Release.
+// Open returns the pending or answered request for key, or opens a new one. The caller waits on the
+// request and must call Release.
 func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	q, err := b.open(key, call, ask)
 	if err == nil {
@@ -79,7 +79,7 @@ func (b *Broker) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	return q, err
 }
 
-// present sets the displayed form of a call. Parsing a large call takes additional memory, so large
+// present sets a call's displayed form. Parsing a large call takes additional memory, so large
 // calls are parsed one at a time.
 func (b *Broker) present(c Call) Call {
 	if len(c.Arguments)+len(c.Beside)+len(c.Meta) > large {
@@ -92,14 +92,14 @@ func (b *Broker) present(c Call) Call {
 // large is the size, in bytes, of a call that takes milliseconds to parse.
 const large = 256 << 10
 
-// hasRequest reports whether a call with the key would join an existing request.
+// hasRequest reports whether a call with the given key would join an existing request.
 func (b *Broker) hasRequest(key Key) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.requests.known(key) != nil
 }
 
-// join joins the request in force for key, or creates one that the store does not have yet.
+// join joins the request in force for key, or creates a request that the store does not have yet.
 func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,11 +109,11 @@ func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool
 	return q, b.requests.byID[q.ID] != nil, nil
 }
 
-// addStored adds a new request in the form accepted by the store.
+// addStored adds a new request in the form that the store has accepted.
 func (b *Broker) addStored(q *Request, d Progress, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if known := b.requests.byID[q.ID]; known != nil { // it was read from the store meanwhile
+	if known := b.requests.byID[q.ID]; known != nil { // the request has been read from the store meanwhile
 		b.requests.reclaim(known)
 		known.waiters++
 		b.requests.accounts.recharge(known)
@@ -124,16 +124,16 @@ func (b *Broker) addStored(q *Request, d Progress, version int64) *Request {
 	return q
 }
 
-// Refresh reads the requests and answers of other brokers from the store. It must be called
-// periodically, and when the store may have changed.
+// Refresh reads other brokers' requests and answers from the store. It must be called periodically,
+// and whenever the store may have changed.
 func (b *Broker) Refresh(ctx context.Context) {
 	if b.storage != nil {
 		b.storage.refresh(ctx, b.options.Now().Add(-max(b.options.Expire, b.options.Cooldown)))
 	}
 }
 
-// learn applies rows of the store, and returns the IDs of those that have expired. If ended is set,
-// it also adds ended requests of other brokers.
+// learn applies rows from the store, and returns the IDs of requests that have expired. If ended is
+// true, it also adds other brokers' ended requests.
 func (b *Broker) learn(rows []backend.Approval, ended bool) (over []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -155,12 +155,12 @@ func (b *Broker) learn(rows []backend.Approval, ended bool) (over []string) {
 	return over
 }
 
-// An amendment computes a change of a request, which is nil if it is unknown. It sees the current
-// state under the lock of the broker, and returns false if nothing changes.
+// An amendment computes a change of a request. The request is nil if it is unknown. The function
+// sees the current state under the broker's lock, and returns false if nothing changes.
 type amendment func(*Request) (d Progress, ok bool, err error)
 
-// amend changes the request with the ID. With a store, the change takes effect after the store has
-// accepted it.
+// amend changes the request with the given ID. With a store, the change takes effect after the
+// store has accepted it.
 func (b *Broker) amend(id string, f amendment) error {
 	if b.storage != nil {
 		return b.storage.amend(id, f)
@@ -176,7 +176,7 @@ func (b *Broker) amend(id string, f amendment) error {
 	return err
 }
 
-// draft computes an amendment of the request with the ID, and its new row.
+// draft computes an amendment of the request with the given ID, and the request's new row.
 func (b *Broker) draft(id string, f amendment) (q *Request, d Progress, row backend.Approval, ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -195,15 +195,15 @@ func (b *Broker) accept(q *Request, d Progress, version int64) {
 	b.requests.apply(q, d, version)
 }
 
-// has reports whether the broker has the request with the ID.
+// has reports whether the broker has the request with the given ID.
 func (b *Broker) has(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.requests.byID[id] != nil
 }
 
-// Release ends one wait for q. A request that no call waits for, and that no call was told to come
-// back for (parked), is withdrawn.
+// Release ends a call's wait for q. parked means that the call was told to come back for the
+// answer. A request that has no waiting and no parked call is withdrawn.
 func (b *Broker) Release(q *Request, parked bool) {
 	b.mu.Lock()
 	q.waiters--
@@ -213,7 +213,7 @@ func (b *Broker) Release(q *Request, parked bool) {
 	b.withdraw(q, func() bool { return q.waiters == 0 && !q.parked && !q.progress.Shared })
 }
 
-// withdraw ends a pending request if due returns true. If the store does not accept this, the
+// withdraw ends a pending request if due returns true. If the store does not accept the change, the
 // request remains until it expires.
 func (b *Broker) withdraw(q *Request, due func() bool) {
 	err := b.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
@@ -229,7 +229,7 @@ func (b *Broker) withdraw(q *Request, due func() bool) {
 	}
 }
 
-// Announce reports whether this is the first announcement that q waits for an answer.
+// Announce reports whether q is announced for the first time.
 func (b *Broker) Announce(q *Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -249,8 +249,8 @@ func (b *Broker) Put(q *Request, channel string) bool {
 	return q.Allows(channel)
 }
 
-// Grant returns a grant with the terms of a person who approves the request with the ID. It becomes
-// valid with [Grants.Add], which must be called after the answer.
+// Grant returns a grant with the terms chosen by a person who approves the request with the given
+// ID. The grant becomes valid with [Grants.Add], which must be called after the answer.
 func (b *Broker) Grant(id string, t Terms, channel, actor string) (*Grant, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -262,14 +262,14 @@ func (b *Broker) Grant(id string, t Terms, channel, actor string) (*Grant, error
 	return newGrant(q, t, min(b.options.Grants, MaxGrant), channel, actor, b.options.Now())
 }
 
-// Grants returns the grants of the broker.
+// Grants returns the broker's grants.
 func (b *Broker) Grants() *Grants { return &b.grants }
 
-// ErrUsed is the error of [Broker.Claim] for a request that is not approved, or not any more.
+// ErrUsed is the error of [Broker.Claim] for a request that is not approved, or no longer approved.
 var ErrUsed = errors.New("the approval was used already, or has expired")
 
 // Claim reserves an approved request for the call that is about to use it. Until [Broker.Consume]
-// or [Broker.Unclaim], the request neither expires nor can be claimed again.
+// or [Broker.Unclaim] is called, the request cannot expire or be claimed again.
 func (b *Broker) Claim(id string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -292,8 +292,8 @@ func (b *Broker) Unclaim(id string) {
 	b.unclaim(id, func(q *Request) { q.stale = b.storage != nil })
 }
 
-// Used records the result of using q in the store. If ok is false, the store reports that q is used
-// or expired; the store is then read again before q counts.
+// Used reports that the store used q. If ok is false, the store considers q used or expired; then
+// the store is read again before q counts.
 func (b *Broker) Used(q *Request, ok bool) {
 	if b.storage == nil {
 		return
@@ -302,7 +302,7 @@ func (b *Broker) Used(q *Request, ok bool) {
 	defer b.mu.Unlock()
 	switch {
 	case !q.live():
-	case !ok && q.refused: // again, after rereading it
+	case !ok && q.refused: // again, after the store was reread
 		b.requests.finish(q, Expired)
 	case !ok:
 		q.stale, q.refused = true, true
@@ -321,14 +321,15 @@ func (b *Broker) unclaim(id string, end func(*Request)) {
 	}
 }
 
-// Approves reports whether the person at the client has approved q, which waits for further people.
+// Approves reports whether the person at the client has approved q, which still needs other
+// approvers.
 func (b *Broker) Approves(q *Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Contains(q.progress.Approvers, approver{Client: true})
 }
 
-// Status returns the current state of q.
+// Status returns q's current state.
 func (b *Broker) Status(q *Request) Answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -336,16 +337,16 @@ func (b *Broker) Status(q *Request) Answer {
 	return q.progress.Answer
 }
 
-// removeChannel records that q is no longer shown through the channel. It returns false if q was
-// not shown there.
+// removeChannel records that the channel does not show q any more. It returns false if the channel
+// did not show q.
 func (b *Broker) removeChannel(q *Request, channel string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Contains(q.open, channel) && q.leaveUnasked(channel)
 }
 
-// Show reports whether the caller should show q to the client. Calls that share a request cause one
-// prompt; other callers may show it after gone is closed.
+// Show reports whether the caller should show q to the client. Calls that share a request cause
+// only one prompt. Other callers may show the request once gone is closed.
 func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -355,7 +356,7 @@ func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	return first, q.shown
 }
 
-// Unshow records that the prompt has gone, together with the call that showed it.
+// Unshow records that the prompt has gone together with the call that showed it.
 func (b *Broker) Unshow(q *Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -408,7 +409,7 @@ func (b *Broker) Look(q *Request) Record {
 	return q.record()
 }
 
-// Find returns the request with the ID, if it exists here or in the store.
+// Find returns the request with the given ID if the broker or the store has it.
 func (b *Broker) Find(id string) (s Record, ok bool) {
 	if s, ok = b.find(id); ok || b.storage == nil || id == "" {
 		return s, ok
@@ -430,7 +431,7 @@ func (b *Broker) find(id string) (s Record, ok bool) {
 	return q.record(), true
 }
 
-// List returns all requests, oldest first. It includes requests of other brokers after a
+// List returns all requests, oldest first. It includes other brokers' requests after a call to
 // [Broker.Refresh].
 func (b *Broker) List() []Record {
 	b.mu.Lock()

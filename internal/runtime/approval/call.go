@@ -11,30 +11,30 @@ import (
 
 // A Call is the call that a person is asked about, with exactly the values that are forwarded.
 type Call struct {
-	Upstream, Tool  string // names used by the upstream
-	Arguments       []byte // source bytes, or the displayed form in a [Record]; empty: no arguments
+	Upstream, Tool  string // names at the upstream
+	Arguments       []byte // arguments as received, or their displayed form in a [Record]; empty: no arguments
 	Size            int    // size of the forwarded arguments
 	SHA256          string // digest of the forwarded arguments
 	Beside, Meta    []byte // other forwarded objects; may be nil
 	Session, Client string
 	Principal       string
-	Ignored         []string `json:",omitempty"` // arguments left out of the identity: an approval also covers other values of them
+	Ignored         []string `json:",omitempty"` // arguments that are not compared: an approval also covers other values of them
 
-	Own     bool `json:",omitempty"` // Upstream is an agent that asks about its own tool through a hook
-	Dropped bool // the call cannot run any more, and its contents were removed
+	Own     bool `json:",omitempty"` // Upstream is an agent that asks through a hook about its own tool
+	Dropped bool // the call can no longer run, and its contents were removed
 
 	// Set by the broker.
-	SeenMeta []byte   `json:",omitempty"` // displayed form of Meta, if parts of it are masked
+	SeenMeta []byte   `json:",omitempty"` // Meta's displayed form if parts of it are masked
 	Masked   int      `json:",omitempty"` // number of masked values
 	Warnings []string `json:",omitempty"` // warnings about misleading content
 
 	exact     []byte // arguments as forwarded; nil: unknown, or too long to compare
 	given     int    // size of the arguments and other objects before masking
 	copied    int    // bytes copied from the message
-	presented bool   // present has been called
+	presented bool   // present was called
 }
 
-// Subject returns the tool and its owner for display: an upstream, or the agent itself.
+// Subject returns the tool and its owner for display. The owner is an upstream or the agent itself.
 func (c Call) Subject() string {
 	whose := " on upstream "
 	if c.Own {
@@ -43,7 +43,7 @@ func (c Call) Subject() string {
 	return text.Escape(c.Tool) + whose + text.Escape(c.Upstream)
 }
 
-// Shown returns the arguments as displayed, or nil if they were removed.
+// Shown returns the displayed form of the arguments, or nil if they were removed.
 func (c Call) Shown() []byte {
 	switch {
 	case c.Dropped:
@@ -54,7 +54,7 @@ func (c Call) Shown() []byte {
 	return c.Arguments
 }
 
-// ignoredPresent returns the ignored arguments that the call has.
+// ignoredPresent returns the ignored arguments that are present in the call.
 func (c Call) ignoredPresent() []string {
 	return slices.DeleteFunc(slices.Clone(c.Ignored), func(field string) bool {
 		_, has := rawjson.Member(c.Arguments, field)
@@ -62,7 +62,7 @@ func (c Call) ignoredPresent() []string {
 	})
 }
 
-// ShownMeta returns the displayed form of _meta.
+// ShownMeta returns _meta's displayed form.
 func (c Call) ShownMeta() []byte {
 	if c.SeenMeta != nil {
 		return c.SeenMeta
@@ -79,8 +79,8 @@ func (c Call) bytes(steps []gate.Step) int {
 	return n
 }
 
-// detach copies the parts of c that point into its message. The message is needed only while a call
-// waits, the displayed parts longer.
+// detach copies the parts of c that point into its message. The displayed parts are needed longer
+// than the message, which is needed only while a call waits.
 func (c *Call) detach(message [][]byte) {
 	for i, part := range []*[]byte{&c.Arguments, &c.Beside, &c.Meta} {
 		if len(*part) > 0 && len(message[i]) > 0 && &(*part)[0] == &message[i][0] {

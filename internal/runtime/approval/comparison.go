@@ -7,25 +7,25 @@ import (
 )
 
 const (
-	maxCompared = 8 << 10 // bytes of compared arguments
-	maxChanges  = 20      // listed changes
+	maxCompared = 8 << 10 // maximum size in bytes of compared arguments
+	maxChanges  = 20      // maximum number of listed changes
 )
 
-// A Comparison describes how the arguments of a call differ from those of the last approved call of
-// the same tool and principal.
+// A Comparison describes how a call's arguments differ from those of the last approved call of the
+// same tool by the same principal.
 type Comparison struct {
 	Approval  string    // ID of the last approval
 	At        time.Time // time of the last approval
-	Redefined bool      // the tool had another definition
-	TooLong   bool      // arguments are not compared because one side is longer than maxCompared
+	Redefined bool      // the tool had another definition then
+	TooLong   bool      // one side is longer than maxCompared, so arguments are not compared
 	Changes   []Change
-	More      int // number of changes that are not listed
+	More      int // number of unlisted changes
 }
 
 // A Change is a changed argument value in its displayed form.
 type Change = jsondiff.Change
 
-// size returns the memory used by c.
+// size returns c's memory use.
 func (c *Comparison) size() int {
 	if c == nil {
 		return 0

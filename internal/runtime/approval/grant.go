@@ -12,39 +12,39 @@ import (
 
 const (
 	MaxGrant   = time.Hour      // maximum lifetime of a grant
-	MaxSession = 24 * time.Hour // maximum lifetime of a grant for a session, which may never end
+	MaxSession = 24 * time.Hour // maximum lifetime of a session grant, because a session may never end
 )
 
-// A Grant approves further calls for a limited time without asking. It covers calls of the same
-// session and principal, tool and definition, policy and steps as the approved call; their
-// arguments must have the same members with values of the same kinds, and equal pinned values. Only
-// its number of uses changes.
+// A Grant approves further calls for a limited time without asking. It covers calls that have the
+// approved call's session, principal, tool, definition, policy and steps. Their arguments must have
+// the same members with values of the same kinds, and equal pinned values. Only a grant's number of
+// uses changes.
 type Grant struct {
 	ID        string
-	Approval  string // ID of the request that it was given with
-	Key       Key    // key of the approved call; the arguments may differ
+	Approval  string // ID of the request that was approved with the grant
+	Key       Key    // the approved call's key; covered calls may have other arguments
 	Principal string
 	Client    string
 	Upstream  string
-	Tool      string // name used by the upstream
+	Tool      string // tool name at the upstream
 	Pins      []Pin
-	Shape     string // shape of the arguments
-	Channel   string // channel through which it was given
+	Shape     string // the arguments' shape
+	Channel   string // channel through which the grant was given
 	Actor     string
 	Created   time.Time
 	Until     time.Time
-	ToEnd     bool `json:",omitempty"` // ends with its session, or at Until if that is earlier
+	ToEnd     bool `json:",omitempty"` // the grant ends with its session, or at Until if that is earlier
 	Uses      int
 
 	version int64
 }
 
-// Terms are the terms of a [Grant] that a person chooses.
+// Terms are the terms that a person chooses for a [Grant].
 type Terms struct {
 	For  time.Duration
 	Like []string // pinned arguments; empty: all
 
-	Session bool // lasts as long as the session, instead of For
+	Session bool // the grant lasts as long as the session, not for For
 }
 
 // covers reports whether g approves q, whose arguments are a.
@@ -77,7 +77,7 @@ func (g *Grant) Like() []string {
 	return names
 }
 
-// newGrant returns a grant for calls similar to that of q.
+// newGrant returns a grant for calls that are similar to q's call.
 func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, now time.Time) (*Grant, error) {
 	switch {
 	case most <= 0:
@@ -111,7 +111,7 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	}, nil
 }
 
-// most returns the maximum lifetime of a grant in the store.
+// most returns the grant's maximum lifetime in the store.
 func (g *Grant) most() time.Duration {
 	if g.ToEnd {
 		return MaxSession

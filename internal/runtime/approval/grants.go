@@ -17,7 +17,7 @@ import (
 )
 
 // Grants holds the grants of a [Broker]. With a store, a use counts only after the store has
-// accepted it, so that a grant revoked anywhere cannot be used elsewhere.
+// accepted it, so that a grant revoked at one broker cannot be used at another.
 type Grants struct {
 	store Store // nil: no store
 	now   func() time.Time
@@ -26,7 +26,7 @@ type Grants struct {
 	byID map[string]*Grant
 }
 
-// List returns the valid grants, oldest first. It includes grants of other brokers after a
+// List returns the valid grants, oldest first. It includes other brokers' grants after a call to
 // [Broker.Refresh].
 func (s *Grants) List() []Grant {
 	s.mu.Lock()
@@ -89,7 +89,7 @@ func (s *Grants) Revoke(id string) (Grant, error) {
 	return Grant{}, fmt.Errorf("grant %s is in use too often to be revoked now; stop its session", id)
 }
 
-// draft returns the progress of a new request, possibly approved by a grant.
+// draft returns the progress of a new request, which a grant may already approve.
 func (s *Grants) draft(q *Request) (Progress, error) {
 	g, ok, err := s.use(q)
 	if err != nil || !ok {
@@ -99,7 +99,7 @@ func (s *Grants) draft(q *Request) (Progress, error) {
 }
 
 // EndSession ends the known grants of a session that has ended. The error lists grants that are
-// still in the store; no call can use them.
+// still in the store, although no call can use them.
 func (s *Grants) EndSession(session string) error {
 	if s.empty() {
 		return nil
@@ -131,7 +131,7 @@ func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
 	return g, false, nil
 }
 
-// candidates returns the grants for the session and tool of q.
+// candidates returns the grants for q's session and tool.
 func (s *Grants) candidates(q *Request) []Grant {
 	if s.empty() {
 		return nil
@@ -145,7 +145,7 @@ func (s *Grants) empty() bool {
 	return len(s.byID) == 0
 }
 
-// count counts a use of a grant. It returns false if the grant is not valid any more.
+// count counts a use of a grant. It returns false if the grant is no longer valid.
 func (s *Grants) count(g Grant) (bool, error) {
 	for range maxStale {
 		s.mu.Lock()
@@ -173,10 +173,10 @@ func (s *Grants) count(g Grant) (bool, error) {
 			return false, err
 		}
 	}
-	return false, nil // too much contention: ask a person
+	return false, nil // too much contention, so ask a person
 }
 
-// apply stores a newer version of a grant from the store.
+// apply takes over a newer version of a grant from the store.
 func (s *Grants) apply(g Grant, version int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +192,7 @@ func (s *Grants) drop(id string) {
 	delete(s.byID, id)
 }
 
-// learn applies a grant read from the store.
+// learn applies a grant row from the store.
 func (s *Grants) learn(row backend.Approval) error {
 	var g Grant
 	if err := json.Unmarshal(row.Data, &g); err != nil || g.ID != row.ID || grantKey(g.ID) != row.Key || g.Key.Session != row.Session {
@@ -236,7 +236,7 @@ func (s *Grants) put(g Grant, state State) (version int64, err error) {
 	})
 }
 
-// isGrant reports whether a row of the store is a grant; grants share the table of requests.
+// isGrant reports whether a row in the store is a grant. Grants and requests share a table.
 func isGrant(row backend.Approval) bool { return strings.HasPrefix(row.ID, "gr_") }
 
 func filter[T any](all []T, which func(T) bool) func(yield func(T) bool) {
@@ -249,8 +249,8 @@ func filter[T any](all []T, which func(T) bool) func(yield func(T) bool) {
 	}
 }
 
-// approve returns the progress of q approved by g. The _meta of the call is removed instead of
-// forwarded, because it was not shown to a person.
+// approve returns the progress of q after its approval by g. The call's _meta is removed instead of
+// forwarded, because no person has seen it.
 func (q *Request) approve(g Grant, now time.Time) Progress {
 	q.question.Call.Meta = nil
 	d := q.progress
@@ -264,7 +264,7 @@ const (
 	maxGrantsAll = 1000 // in total
 )
 
-// grantKey returns the key of a grant in the store. No request has the same key.
+// grantKey returns a grant's key in the store. No request has the same key.
 func grantKey(id string) string {
 	sum := sha256.Sum256([]byte("grant " + id))
 	return hex.EncodeToString(sum[:])

@@ -11,19 +11,19 @@ import (
 // maxRemembered limits the calls kept for comparison. The oldest approvals are dropped first.
 const maxRemembered = 1000
 
-// An approvedCall is the last approved call of a tool for a principal.
+// An approvedCall is a principal's last approved call of a tool.
 type approvedCall struct {
 	of                     principalTool
 	id, definition, sha256 string
-	arguments              []byte // as forwarded; nil: unknown or too long
+	arguments              []byte // forwarded arguments; nil: unknown or too long
 	at                     time.Time
 }
 
-// A principalTool identifies a tool used by one principal.
+// A principalTool is a tool as used by one principal.
 type principalTool struct{ principal, tool string }
 
-// A lastApproved holds the last approved call of each tool and principal. The zero value is empty.
-// Requires Broker.mu.
+// A lastApproved holds the last approved call for each tool and principal. Its zero value is empty.
+// Callers must hold Broker.mu.
 type lastApproved struct {
 	byTool map[principalTool]*list.Element
 	order  list.List // oldest first
@@ -45,8 +45,8 @@ func (l *lastApproved) add(q *Request) {
 	}
 }
 
-// comparison compares a call with the last approved call of its tool. It returns nil if no such
-// call is known.
+// comparison compares a call with the last approved call of its tool. It returns nil if there is no
+// such call.
 func (l *lastApproved) comparison(key Key, call Call, mask Mask) *Comparison {
 	at := l.byTool[principalTool{call.Principal, key.Tool}]
 	if at == nil {

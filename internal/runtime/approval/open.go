@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// All functions in this file require Broker.mu.
+// Callers of the functions in this file must hold Broker.mu.
 
-// open joins the request in force for key, or returns a new one that is not inserted yet.
+// open joins the request in force for key, or returns a new request that is not inserted yet.
 func (t *requests) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	t.sweep()
 	q := t.known(key)
@@ -40,8 +40,8 @@ func (t *requests) insert(q *Request) {
 	t.accounts.recharge(q)
 }
 
-// reclaim marks a request as opened by this broker, if it was taken for another broker's: it was
-// read from the store before this broker knew that the store had accepted it.
+// reclaim marks a request as opened by this broker. The request was taken for another broker's,
+// because it was read from the store before this broker knew that the store had accepted it.
 func (t *requests) reclaim(q *Request) {
 	if !q.foreign {
 		return
@@ -68,7 +68,7 @@ func (t *requests) known(key Key) *Request {
 	return q
 }
 
-// request creates a request, if the limits of the session, the principal and the broker allow it.
+// request creates a request if the limits of the session, the principal and the broker allow it.
 func (t *requests) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	via, err := viaOf(ask)
 	if err != nil {
@@ -96,7 +96,7 @@ func (t *requests) request(key Key, call Call, ask *gate.Ask) (*Request, error) 
 	return q, nil
 }
 
-// setChannels sets the channels that may answer q. Channels that list all requests show it from the
+// setChannels sets the channels that may answer q. Channels that list all requests show q from the
 // beginning.
 func (t *requests) setChannels(q *Request) {
 	for _, channel := range t.options.Channels {

@@ -7,9 +7,9 @@ import (
 
 // Options configures a [Broker].
 type Options struct {
-	Expire   time.Duration // validity of a request, and of an approval
+	Expire   time.Duration // validity of a request and of an approval
 	Cooldown time.Duration // how long a denial remains in force
-	Channels []string      // configured channels; answers through others do not count
+	Channels []string      // configured channels; answers through other channels do not count
 	Grants   time.Duration // maximum lifetime of a grant; 0: no grants
 	Now      func() time.Time
 	Mask     Mask // hides values from people; nil: nothing is hidden
@@ -17,13 +17,13 @@ type Options struct {
 	Self   bool              // callers may approve their own calls
 	People map[string]string // principals by person
 
-	// Answered is called for each request that stops waiting, under the lock of the broker; may be
-	// nil.
+	// Answered is called under the broker's lock for each request that stops waiting; may be nil.
 	Answered func(state, channel string, waited time.Duration)
 
-	// Granted is called for each request that a grant approves when it is opened; may be nil.
+	// Granted is called for each request that a grant approves when the request is opened; may be
+	// nil.
 	Granted func(Record)
 
-	Store Store        // persists requests and shares them with other brokers; nil: no persistence
+	Store Store        // keeps requests and shares them with other brokers; nil: requests end with the process
 	Log   *slog.Logger // nil: discard
 }

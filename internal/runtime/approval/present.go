@@ -3,7 +3,7 @@ package approval
 import "bytes"
 
 // present returns c in its displayed form: masked, and with warnings about misleading content. Meta
-// remains in its forwarded form.
+// keeps its forwarded form.
 func (m Mask) present(c Call) Call {
 	if c.presented {
 		return c
@@ -40,6 +40,6 @@ func (m Mask) hide(value []byte) (shown []byte, masked int) {
 	return m(value)
 }
 
-// A Mask returns a JSON value with the hidden values replaced, and their number. It must be safe
-// for concurrent use.
+// A Mask returns a JSON value with its hidden values replaced, and the number of replaced values.
+// It must be safe for concurrent use.
 type Mask func(value []byte) (shown []byte, masked int)

@@ -11,7 +11,7 @@ import (
 
 // A Question is what a person is asked.
 type Question struct {
-	Call  Call // the call; without its long parts after the request has ended
+	Call  Call // the call; without its long parts once the request has ended
 	Steps []gate.Step
 	Since *Comparison `json:",omitempty"` // comparison with the last approved call; nil: none
 }
@@ -23,13 +23,13 @@ type Conditions struct {
 	Size  int    // client-supplied bytes
 }
 
-// Progress is the changeable part of a request: its answers and its end.
+// Progress is the part of a request that changes: its answers and its end.
 type Progress struct {
 	Answer     Answer
 	Approvers  []approver  `json:",omitempty"` // people who have approved so far
-	Shared     bool        `json:",omitempty"` // calls at several brokers are waiting on this request
+	Shared     bool        `json:",omitempty"` // calls at several brokers wait for this request
 	Unasked    bool        `json:",omitempty"` // the client reported that it asked no person
-	Stands     time.Time   // time until which a denial is in force; zero: not denied
+	Stands     time.Time   // end of a denial's force; zero: not denied
 	Rejections []Rejection `json:",omitempty"` // answers that do not count, oldest first
 }
 
@@ -43,7 +43,7 @@ func (k Key) Bytes() []byte {
 	return []byte(strings.Join([]string{k.Session, k.Tool, k.Definition, k.Arguments, k.Beside, k.Policy, k.Steps}, "\x00"))
 }
 
-// digest returns the stored form of the key, which has a fixed length.
+// digest returns the key's stored form, which has a fixed length.
 func (k Key) digest() string {
 	sum := sha256.Sum256(k.Bytes())
 	return hex.EncodeToString(sum[:])

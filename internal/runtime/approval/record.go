@@ -12,7 +12,7 @@ import (
 type Record struct {
 	Request *Request
 	Question
-	Open []string // channels where it was shown
+	Open []string // channels that have shown the request
 	Progress
 }
 
@@ -22,7 +22,7 @@ type RejectedError struct {
 	Record    Record // snapshot of the request
 }
 
-// Error gives the reason why the answer does not count.
+// Error returns the reason why the answer does not count.
 func (e *RejectedError) Error() string {
 	r := e.Record.Request
 	if e.Rejection.Kind == OwnCall {
@@ -37,15 +37,15 @@ func (q *Request) record() Record {
 
 // Reasons why an answer to a displayed request does not count.
 const (
-	TooLate = "late" // another answer was first, or the request has ended
+	TooLate = "late" // another answer came first, or the request has ended
 	OwnCall = "own"  // the caller approves its own call
 
-	WrongPIN = "pin" // the person did not enter the PIN of the proxy
+	WrongPIN = "pin" // the person did not enter the proxy's PIN
 )
 
 const maxRejections = 20 // maximum number kept per request
 
-// A Rejection is an answer that does not count. It only appears in the history of its request.
+// A Rejection is an answer that does not count. It appears only in its request's history.
 type Rejection struct {
 	Kind    string
 	Approve bool

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Request asks a person to approve one call. Its [Broker] holds its state.
+// A Request asks a person to approve one call. The request's [Broker] holds its state.
 type Request struct {
 	ID  string
 	Key Key
@@ -18,35 +18,35 @@ type Request struct {
 	Created time.Time
 	Expires time.Time
 
-	channels []string      // channels that may answer: configured, and allowed by the rules
+	channels []string      // configured channels that the rules allow to answer
 	answered chan struct{} // closed when the request stops being pending
 	unasked  chan struct{} // closed when the client reports that it asked no person
 
-	accounts [3]*account // accounts of its session, its principal, and all callers
+	accounts [3]*account // accounts of the request's session, of its principal, and of all callers
 	opened   atomic.Bool // the client reported that a person opened the page
 
 	// Guarded by Broker.mu.
 	question  Question
 	progress  Progress
-	open      []string      // channels where it was shown
-	waiters   int           // calls that wait for the answer
-	shown     chan struct{} // non-nil while the client of the session shows the request; closed afterwards
-	charged   int           // bytes charged to its accounts
-	version   int64         // version in the store; without a store, the number of changes
+	open      []string      // channels that have shown the request
+	waiters   int           // number of calls waiting for the answer
+	shown     chan struct{} // non-nil while the session's client shows the request; closed afterwards
+	charged   int           // bytes charged to the accounts
+	version   int64         // version in the store, or the number of changes if there is no store
 	parked    bool          // a call was told to come back for the answer
-	announced bool          // the request was announced
+	announced bool          // the request has been announced
 	claimed   bool          // a call is about to use the approval
-	foreign   bool          // opened by another broker
+	foreign   bool          // another broker opened the request
 	stale     bool          // the store has a newer state
-	refused   bool          // the store refused its use
+	refused   bool          // the store refused the use of the approval
 	endedAt   time.Time
 
-	element       *list.Element // element in one of the lists of requests
+	element       *list.Element // element in one of the request lists
 	recentElement *list.Element // element in requests.recent, or nil
-	endedElement  *list.Element // element in the list of ended requests of its principal
+	endedElement  *list.Element // element in the principal's list of ended requests
 }
 
-// live reports whether the call of q can still run.
+// live reports whether q's call can still run.
 func (q *Request) live() bool { return isLive(q.progress.Answer.State) }
 
 // Answered returns a channel that is closed when the request stops being pending.
@@ -67,7 +67,7 @@ func (q *Request) WasUnasked() bool {
 }
 
 // leaveUnasked records that a channel showed the request to no person, and removes the channel. It
-// returns false if the request was not shown there. Requires Broker.mu.
+// returns false if the channel did not show the request. The caller must hold Broker.mu.
 func (q *Request) leaveUnasked(channel string) bool {
 	if !q.WasUnasked() {
 		q.progress.Unasked = true
@@ -84,18 +84,19 @@ func (q *Request) leaveUnasked(channel string) bool {
 // Allows reports whether the request may be shown through the channel.
 func (q *Request) Allows(channel string) bool { return slices.Contains(q.channels, channel) }
 
-// AllowsBeside reports whether the request may be shown through a channel other than these.
+// AllowsBeside reports whether the request may be shown through a channel other than the given
+// ones.
 func (q *Request) AllowsBeside(channels ...string) bool {
 	return slices.ContainsFunc(q.channels, func(c string) bool { return !slices.Contains(channels, c) })
 }
 
-// MarkOpened records that a person has opened the page to which the client sent them.
+// MarkOpened records that a person has opened the page that the client referred to.
 func (q *Request) MarkOpened() { q.opened.Store(true) }
 
 // WasOpened reports whether a person has opened that page.
 func (q *Request) WasOpened() bool { return q.opened.Load() }
 
-// needs returns how many different people must approve the steps of a request.
+// needs returns how many different people must approve a request's steps.
 func needs(ask *gate.Ask) int {
 	n := 1
 	for _, s := range ask.Steps {
@@ -104,8 +105,8 @@ func needs(ask *gate.Ask) int {
 	return n
 }
 
-// viaOf returns the channel that the steps of a request require, or "" if any will do. Conflicting
-// requirements are an error.
+// viaOf returns the channel that a request's steps require, or "" if any channel will do.
+// Conflicting requirements are an error.
 func viaOf(ask *gate.Ask) (string, error) {
 	via := ""
 	for _, s := range ask.Steps {
@@ -120,13 +121,13 @@ func viaOf(ask *gate.Ask) (string, error) {
 	return via, nil
 }
 
-// trim removes the long parts of a call that cannot run any more. The rest is copied, because it
-// may be part of a longer message.
+// trim removes the long parts of a call that can no longer run. The rest is copied, because it may
+// be part of a longer message.
 func (q *Request) trim() { q.question = q.trimmed() }
 
 func (q *Request) trimmed() Question {
 	c, since := q.question.Call, q.question.Since
-	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // nothing is forwarded any more
+	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // nothing will be forwarded
 	if since.size() > maxKept {
 		since = nil
 	}

@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// requests is the table of a broker's requests, with their accounts. All methods require Broker.mu.
+// requests is a broker's table of requests, with their accounts. Callers of its methods must hold
+// Broker.mu.
 type requests struct {
 	options *Options
 
 	byID     map[string]*Request
-	byKey    map[Key]*Request // the live request, or a denial in force
+	byKey    map[Key]*Request // the live request for a key, or a denial in force
 	accounts accounts
 
 	// In chronological order.
@@ -22,15 +23,15 @@ type requests struct {
 
 	last lastApproved
 
-	changed chan struct{} // closed at the next change of a request; nil: no waiter
+	changed chan struct{} // closed at a request's next change; nil: no waiter
 }
 
 func newRequests(o *Options) requests {
 	return requests{options: o, byID: map[string]*Request{}, byKey: map[Key]*Request{}, accounts: accounts{}}
 }
 
-// answerable returns the reason why no answer through the channel counts for q, or nil. Requires
-// Broker.mu.
+// answerable returns the reason why no answer to q through the channel counts, or nil. The caller
+// must hold Broker.mu.
 func (t *requests) answerable(q *Request, id, channel string) error {
 	switch {
 	case q == nil:

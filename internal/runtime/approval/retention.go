@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// All functions in this file require Broker.mu.
+// Callers of the functions in this file must hold Broker.mu.
 
-// sweep ends expired requests, and removes requests that ended long ago. It visits only requests
-// that it changes.
+// sweep ends expired requests, and removes requests that ended long ago. It visits only the
+// requests that it changes.
 func (t *requests) sweep() {
 	now := t.options.Now()
 	for q := front(&t.recent); q != nil && !now.Before(q.Created.Add(recently)); q = front(&t.recent) {
@@ -32,8 +32,8 @@ func front(l *list.List) *Request {
 	return l.Front().Value.(*Request)
 }
 
-// check returns the state of q, and ends q if it has expired. Unlike sweep, it is also correct if
-// the clock was set back after a later request was opened.
+// check returns q's state, and ends q if it has expired. Unlike sweep, it is correct even if the
+// clock was set back after a later request was opened.
 func (t *requests) check(q *Request) State {
 	if q.live() && !q.claimed && !t.options.Now().Before(q.Expires) {
 		t.finish(q, Expired)
@@ -61,12 +61,12 @@ func (t *requests) notifyChanged() {
 // wake ends the waits for an answer to q.
 func (t *requests) wake(q *Request, s State) {
 	close(q.answered)
-	if t.options.Answered != nil && !q.foreign { // count it once, at the broker that opened it
+	if t.options.Answered != nil && !q.foreign { // counted once, at the broker that opened the request
 		t.options.Answered(string(s), q.progress.Answer.Channel, t.options.Now().Sub(q.Created))
 	}
 }
 
-// finish moves q to a final state. Its call cannot run any more, so only the parts for display are
+// finish moves q to a final state. Since its call can no longer run, only the displayed parts are
 // kept. A denial remains in force for repeated calls.
 func (t *requests) finish(q *Request, s State) {
 	t.notifyChanged()
@@ -124,11 +124,11 @@ func (t *requests) forget(q *Request) {
 	})
 }
 
-// standsUntil returns how long a denial of q remains in force if it is given now.
+// standsUntil returns the time until which a denial of q given now would remain in force.
 func (t *requests) standsUntil(q *Request) time.Time {
 	until := t.options.Now().Add(t.options.Cooldown)
 	if q.waiters == 0 && q.Expires.After(until) {
-		return q.Expires // a call was told to come back by then
+		return q.Expires // a call was told to come back before then
 	}
 	return until
 }

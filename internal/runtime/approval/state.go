@@ -28,10 +28,10 @@ func (s State) Word() string {
 	return string(s)
 }
 
-// isLive reports whether a call can still run with a request in the state s.
+// isLive reports whether the call of a request in state s can still run.
 func isLive(s State) bool { return s == Pending || s == Approved }
 
-// Channels through which people answer; their properties are in package channel.
+// The channels through which people answer. Package channel describes them.
 const (
 	Elicit  = channel.Elicit
 	URL     = channel.URL
@@ -40,13 +40,13 @@ const (
 	Webhook = channel.Webhook
 )
 
-// listed reports whether the channel shows every request that it can answer, without a notice.
+// listed reports whether the channel shows every request that it can answer, even without a notice.
 func listed(name string) bool {
 	c, _ := channel.Find(name)
 	return c.Lists
 }
 
-// An Answer is the state of a request and, after an answer, who gave it.
+// An Answer is a request's state and, once it is answered, who answered it.
 type Answer struct {
 	State   State
 	Channel string
@@ -55,7 +55,7 @@ type Answer struct {
 	At      time.Time
 
 	Approvals int    // number of different people who have approved; Actor names all of them
-	Grant     string `json:",omitempty"` // grant that approved the request; empty: a person did
+	Grant     string `json:",omitempty"` // grant that approved the request; empty: a person approved it
 }
 
 // An approver is one person, as far as the channels can distinguish people.
@@ -64,8 +64,8 @@ type approver struct {
 	Person string `json:",omitempty"` // another person, as proven by the channel
 }
 
-// PersonAt returns the identity of a person who answers through the webhook: the actor that the
-// external system vouches for, or an anonymous identity if actor is empty.
+// PersonAt returns the identity of a person who answers through the webhook. It is the actor that
+// the external system vouches for, or an anonymous identity if actor is empty.
 func PersonAt(actor string) string {
 	name := strings.ToLower(strings.Join(strings.Fields(actor), " "))
 	if name == "" {
@@ -75,7 +75,7 @@ func PersonAt(actor string) string {
 }
 
 // mayBe reports whether a and b may be the same person. An anonymous webhook answer may come from
-// any person who uses the webhook.
+// any webhook user.
 func (a approver) mayBe(b approver) bool {
 	return a == b || a.atHook() && b.atHook() && (a.Person == Webhook || b.Person == Webhook)
 }

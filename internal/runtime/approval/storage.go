@@ -12,9 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A storage writes the changes of a broker's requests to its store, and applies what other brokers
-// have written. It holds no lock while it waits for the store. On a conflict it reads the current
-// row and retries.
+// A storage writes a broker's request changes to the store, and applies other brokers' changes. It
+// holds no lock while it waits for the store. On a conflict it reads the current row and retries.
 type storage struct {
 	broker *Broker
 	store  Store
@@ -31,8 +30,8 @@ func (s *storage) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	}
 }
 
-// openOnce is one attempt of open. Its error is [backend.ErrStale] if another broker has just
-// opened the request.
+// openOnce makes one attempt to open a request. The error is [backend.ErrStale] if another broker
+// has just opened it.
 func (s *storage) openOnce(key Key, call Call, ask *gate.Ask, again bool) (*Request, error) {
 	if again || !s.broker.hasRequest(key) {
 		if err := s.look("", key); err != nil {
@@ -62,8 +61,7 @@ func (s *storage) openOnce(key Key, call Call, ask *gate.Ask, again bool) (*Requ
 	return s.broker.addStored(q, d, version), nil
 }
 
-// share records that calls at several brokers wait for q, so that none of the brokers withdraws it
-// alone.
+// share records that calls at several brokers wait for q, so that no broker withdraws it alone.
 func (s *storage) share(q *Request) {
 	err := s.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
 		if q == nil || !q.foreign || q.progress.Shared || q.progress.Answer.State != Pending {
@@ -78,7 +76,7 @@ func (s *storage) share(q *Request) {
 	}
 }
 
-// amend changes the request with the ID after the store has accepted the change.
+// amend changes the request with the given ID after the store has accepted the change.
 func (s *storage) amend(id string, f amendment) error {
 	for n := 0; ; n++ {
 		if n > 0 || !s.broker.has(id) {
@@ -105,8 +103,8 @@ func (s *storage) amendOnce(id string, f amendment) error {
 	return err
 }
 
-// look reads from the store the request with the ID, even if it has ended, or the requests with the
-// key. It ends those that have expired, so that they do not block new ones.
+// look reads from the store the request with the given ID, even if it has ended, or the requests
+// with the given key. It ends expired requests, so that they do not block new ones.
 func (s *storage) look(id string, key Key) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -130,7 +128,8 @@ func (s *storage) read(ctx context.Context, id, digest string, since time.Time) 
 	return nil
 }
 
-// refresh reads requests that are live or ended after since, and deletes all others from the store.
+// refresh reads the requests that are live or ended after since, and deletes all others from the
+// store.
 func (s *storage) refresh(ctx context.Context, since time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -143,7 +142,7 @@ func (s *storage) refresh(ctx context.Context, since time.Time) {
 	}
 }
 
-// expiredRows returns the rows with IDs in over, in the state Expired.
+// expiredRows returns the rows whose IDs are in over, in state Expired.
 func expiredRows(rows []backend.Approval, over []string) []backend.Approval {
 	var ended []backend.Approval
 	for _, row := range rows {

@@ -13,13 +13,13 @@ import (
 // A Store persists requests for several brokers and across restarts. A [backend.Backend] implements
 // it.
 type Store interface {
-	// PutApproval writes a request whose version in the store is a.Version, 0 for a new one. Its
-	// error is [backend.ErrStale] if another writer was faster, or if another live request has the
-	// same key.
+	// PutApproval writes a request. a.Version is the request's version in the store, or 0 for a new
+	// request. The error is [backend.ErrStale] if another writer was faster, or if another live
+	// request has the same key.
 	PutApproval(ctx context.Context, a backend.Approval) (version int64, err error)
 
-	// Approvals reads the request with the ID, or those with the key. If both are empty, it reads
-	// all that are live or ended after since.
+	// Approvals reads the request with the given ID, or the requests with the given key. If id and
+	// key are empty, it reads all requests that are live or ended after since.
 	Approvals(ctx context.Context, id, key string, since time.Time) ([]backend.Approval, error)
 
 	// DropApprovals deletes requests that ended before the given time.
@@ -38,15 +38,15 @@ func write(to Store, row backend.Approval) (version int64, err error) {
 }
 
 const (
-	storeTimeout = 10 * time.Second // limit for one operation
+	storeTimeout = 10 * time.Second // time limit for one operation
 	maxStale     = 20               // conflicts in a row before giving up
 )
 
-// ErrStore is the error for a request or an answer that the store does not accept. As far as is
+// ErrStore is the error for a request or an answer that the store did not accept. As far as is
 // known, the request is unchanged.
 var ErrStore = errors.New("could not store the approval")
 
-// A document is the stored form of a request, except its columns.
+// A document is the stored form of a request without its columns.
 type document struct {
 	Key Key
 	Question
@@ -54,7 +54,7 @@ type document struct {
 	Progress
 }
 
-// row builds the store's row for q, with the progress p.
+// row returns the store's row for q with the progress p.
 func (q *Request) row(p Progress) (backend.Approval, error) {
 	doc := document{q.Key, q.question, q.Conditions, p}
 	if !isLive(p.Answer.State) {
@@ -67,7 +67,7 @@ func (q *Request) row(p Progress) (backend.Approval, error) {
 	}, err
 }
 
-// read decodes a row of the store.
+// read decodes a row from the store.
 func read(row backend.Approval) (doc document, err error) {
 	if err := json.Unmarshal(row.Data, &doc); err != nil {
 		return doc, fmt.Errorf("approval %s in the state database: %w", row.ID, err)

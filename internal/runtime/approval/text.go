@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Text returns what a person reads: what would run, who requests it, and which rules ask. It is
-// plain text for all channels. where formats the position of a rule.
+// Text returns the text that a person reads: what would run, who requests it, and which rules ask.
+// It is plain text for all channels. where formats a rule's position.
 func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 	b := s.question(where)
 	s.writeSince(b, now)
@@ -32,14 +32,14 @@ func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 	return b.String()
 }
 
-// Shown returns a digest of the displayed text, excluding the parts that change with time. An
-// answer with this digest refers to exactly this text.
+// Shown returns a digest of the displayed text without the parts that change with time. An answer
+// with this digest refers to exactly this text.
 func (s Record) Shown(where func(gate.Position) string) string {
 	sum := sha256.Sum256([]byte(s.Request.ID + "\n" + s.question(where).String()))
 	return hex.EncodeToString(sum[:])
 }
 
-// maxCaller limits the displayed names of the principal and the client.
+// maxCaller limits the length of the displayed principal and client names.
 const maxCaller = 200
 
 // question writes the part of the text that does not change while the request is pending.
@@ -74,7 +74,7 @@ func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	return &b
 }
 
-// writeBeside writes forwarded objects other than the arguments.
+// writeBeside writes the forwarded objects other than the arguments.
 func writeBeside(b *strings.Builder, what string, object []byte) {
 	if object == nil {
 		return
@@ -128,7 +128,7 @@ func clip(s string, n int) string {
 
 const (
 	maxKept   = 1 << 10 // bytes of a call that are kept after its request has ended
-	maxReason = 1 << 10 // bytes of the reason for an answer
+	maxReason = 1 << 10 // maximum size in bytes of an answer's reason
 
-	recently = time.Minute // period of limit.recent
+	recently = time.Minute // period covered by limit.recent
 )

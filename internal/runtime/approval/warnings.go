@@ -15,13 +15,13 @@ import (
 
 const (
 	maxWarnings   = 8
-	maxCharacters = 5   // characters named by a warning
-	maxQuoted     = 100 // bytes quoted by a warning
-	manySpaces    = 100 // consecutive spaces that may push text out of sight
+	maxCharacters = 5   // maximum number of characters named by a warning
+	maxQuoted     = 100 // maximum number of bytes quoted by a warning
+	manySpaces    = 100 // number of consecutive spaces that may push text out of sight
 )
 
 // warnings returns warnings about content that may mislead a person. It searches the forwarded form
-// for hidden characters, and quotes the displayed form.
+// for hidden characters but quotes the displayed form.
 func warnings(forwarded, seen [][]byte) []string {
 	w := &warner{}
 	for _, part := range forwarded {
@@ -71,8 +71,8 @@ func (w *warner) add(warning string) {
 
 var crlf = []byte("\r\n")
 
-// characters counts hidden characters in a string. Line ends and tabs are normal in scripts and are
-// displayed as escapes.
+// characters counts the hidden characters in a string. Line ends and tabs are normal in scripts and
+// are displayed as escapes.
 func (w *warner) characters(s []byte) bool {
 	row := 0
 	for i, size := 0, 0; i < len(s); i += size {
@@ -112,8 +112,8 @@ var (
 	word    = regexp.MustCompile(`[\pL\pM]+`)
 )
 
-// addresses warns about names that resemble others: hosts, and words with letters of several
-// alphabets.
+// addresses warns about names that resemble other names: hosts, and words that mix letters of
+// several alphabets.
 func (w *warner) addresses(b []byte) bool {
 	if hasCode(b) {
 		for _, host := range coded.FindAll(b, maxWarnings+1) {
@@ -135,7 +135,8 @@ func (w *warner) addresses(b []byte) bool {
 	return true
 }
 
-// hasCode reports whether s may contain a Punycode host name; it avoids a slow regular expression.
+// hasCode reports whether s may contain a Punycode host name. The check avoids a slow regular
+// expression.
 func hasCode(s []byte) bool {
 	for from := 0; ; {
 		at := bytes.Index(s[from:], dashes)
@@ -151,7 +152,7 @@ func hasCode(s []byte) bool {
 
 var dashes = []byte("--")
 
-// host warns about the host of a URL.
+// host warns about a URL's host.
 func (w *warner) host(authority string) {
 	at := strings.LastIndexByte(authority, '@')
 	host, _, _ := strings.Cut(authority[at+1:], ":")

@@ -6,52 +6,52 @@ import (
 
 // Agent is a program whose hook events this package can read.
 type Agent struct {
-	Name string // also the upstream of its tools in rules
+	Name string // also the upstream name of the agent's tools in rules
 
 	// DenyExit is the exit code of a hook process that refuses a call, in addition to the JSON that
-	// it prints. With 2, agents show the model the text on stderr, so the refusal also works if
-	// something else writes to stdout, such as a login shell. Cursor takes the reason only from the
-	// JSON, and treats invalid JSON as a refusal.
+	// it prints. With exit code 2, agents show the model the text on stderr, so the refusal works
+	// even if something else writes to stdout, such as a login shell. Cursor takes the reason only
+	// from the JSON, and treats invalid JSON as a refusal.
 	DenyExit int
 
-	hold   time.Duration // how long a hook can wait for a person, within the timeout of docs/hooks.md
-	hasIDs bool          // the agent gives each call an id
-	ends   endReport     // how its events report the end of a script
+	hold   time.Duration // how long a hook can wait for a person within the timeout in docs/hooks.md
+	hasIDs bool          // the agent gives each call an ID
+	ends   endReport     // how the agent's events report the end of a script
 	events map[string]kind
 	deny   func(event, reason string) []byte
-	change func(e *Event, args []byte) []byte // answer that changes the arguments of a call and leaves it to the agent's own permissions; nil: the agent does not support this. A nil result: not for this call
+	change func(e *Event, args []byte) []byte // answer that changes a call's arguments and leaves the call to the agent's own permissions; nil if the agent does not support this. A nil result means that this call cannot be changed
 	read   func(*Event, []byte)               // reads agent-specific fields of an event; may be nil
 }
 
-// kind is the kind of an event.
+// kind is an event's kind.
 type kind int
 
 const (
 	ignored  kind = iota
-	before        // before a call, which is decided
+	before        // before a call, which needs a decision
 	after         // after a call, which was successful unless its result says otherwise
 	failed        // after a failed call
-	turnEnds      // no call of the session is in flight any more
+	turnEnds      // none of the session's calls is in flight any more
 	ends          // the session ends
 )
 
-// Limit is the maximum duration of an answer of the gate, so that the hook ends before the timeout
-// of docs/hooks.md.
+// Limit is the maximum duration of an answer by the gate. It lets the hook end before the timeout
+// in docs/hooks.md.
 func (a *Agent) Limit() time.Duration { return a.hold + 5*time.Second }
 
-// Pass is the answer that leaves a call to the agent's own permissions. It is also the answer to
-// events other than those before a call.
+// Pass is the answer that leaves a call to the agent's own permissions. It also answers all events
+// other than those before a call.
 var Pass = []byte("{}")
 
-// Deny returns the answer that refuses a call, with the reason for the model.
+// Deny returns the answer that refuses a call and gives the model the reason.
 func (a *Agent) Deny(event, reason string) []byte { return a.deny(event, reason) }
 
-// endReport is how the hooks of an agent report whether a script of its shell succeeded.
+// endReport is how an agent's hooks report whether a shell script succeeded.
 type endReport int
 
 const (
 	byEvent     endReport = iota // success and failure are different events
-	byCode                       // exit code in the event; without one the outcome is unknown
-	byReport                     // text for the model
-	notReported                  // not reported: the outcome of each script is unknown, and earns nothing
+	byCode                       // the event has the exit code; without it the outcome is unknown
+	byReport                     // text written for the model
+	notReported                  // each script's outcome is unknown and earns nothing
 )

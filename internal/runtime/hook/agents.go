@@ -37,7 +37,8 @@ var agents = []*Agent{
 	},
 }
 
-// Find returns the agent with the given name, or with the name that connect has for it; nil: none.
+// Find returns the agent with the given name, which may also be the agent's name in connect. It
+// returns nil if there is no such agent.
 func Find(name string) *Agent {
 	if a, ok := agenttool.Find(name); ok {
 		name = a.Name
@@ -62,7 +63,7 @@ func denyClaude(event, reason string) []byte {
 	return rawjson.Object{}.Raw("hookSpecificOutput", specific(event, reason)).Bytes()
 }
 
-// denyCopilot refuses a call in both forms that VS Code reads: that of its own agent, and that of
+// denyCopilot refuses a call in both forms that VS Code reads: its own agent's form, and that of
 // Copilot, which reads the same hooks file.
 func denyCopilot(event, reason string) []byte {
 	return rawjson.Object{}.String("permissionDecision", "deny").String("permissionDecisionReason", reason).Raw("hookSpecificOutput", specific(event, reason)).Bytes()
@@ -86,7 +87,7 @@ func readClaude(e *Event, _ []byte) {
 	e.doubtful = e.Tool == "Monitor"
 }
 
-// readGemini reads the server of an MCP tool, and whether a call has failed.
+// readGemini reads an MCP tool's server, and whether a call has failed.
 func readGemini(e *Event, body []byte) {
 	if server, ok := rawjson.MemberAt(body, "mcp_context", "server_name"); ok {
 		e.Server, _ = rawjson.String(server)
@@ -104,7 +105,7 @@ func readCopilot(e *Event, body []byte) {
 	}
 }
 
-// readCursor reads the events for one kind of tool.
+// readCursor reads the events that Cursor has for one kind of tool.
 func readCursor(e *Event, body []byte) {
 	switch e.Name {
 	case "beforeShellExecution", "afterShellExecution":
@@ -127,15 +128,15 @@ func readCursor(e *Event, body []byte) {
 }
 
 // changeClaude returns the answer that makes Claude Code use other arguments. Without a
-// permissionDecision the permissions of the user apply to the changed call.
+// permissionDecision, the user's permissions apply to the changed call.
 func changeClaude(e *Event, args []byte) []byte {
 	changed := rawjson.Object{}.String("hookEventName", e.Name).Raw("updatedInput", args).Bytes()
 	return rawjson.Object{}.Raw("hookSpecificOutput", changed).Bytes()
 }
 
-// changeGemini returns the answer that makes Gemini CLI use other arguments, after its own
-// permissions. Gemini CLI runs scripts with bash, but with PowerShell on Windows, so a path that
-// does not begin with a slash returns nil.
+// changeGemini returns the answer that makes Gemini CLI use other arguments after applying its own
+// permissions. It returns nil for a path that does not begin with a slash: Gemini CLI runs scripts
+// with bash, but with PowerShell on Windows.
 func changeGemini(e *Event, args []byte) []byte {
 	folder, _ := rawjson.String(memberOf(e.folders, "cwd"))
 	if folder == "" || folder[0] != '/' {

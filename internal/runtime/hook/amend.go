@@ -4,8 +4,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/pipefail"
 )
 
-// amend changes the script of a call before the decision, if the policy in force requires that and
-// the agent supports it. It returns the answer for the case that the call passes.
+// amend changes a call's script before the decision if the policy in force requires it and the
+// agent supports it. It returns the answer to give if the call passes.
 func (g *Gate) amend(e *Event) (answer []byte) {
 	of := g.Admission.Generation()
 	if !of.Pipefail || e.agent.change == nil || !e.isShell() || e.inBackground() {
@@ -23,7 +23,8 @@ func (g *Gate) amend(e *Event) (answer []byte) {
 	return answer
 }
 
-// mismatchWarning returns the warning that a call was made with other arguments than those decided.
+// mismatchWarning returns the warning that a call was made with other arguments than the ones
+// decided on.
 func mismatchWarning(c *call, e *Event) string {
 	if c.sent == e.digest() {
 		return "the agent ran a script without the change by shell.pipefail: its version may not support updatedInput, or another hook changed the script too"

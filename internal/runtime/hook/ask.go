@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
-// ask asks a person about a call and decides again with the answer. The call takes no token
-// meanwhile. ask never answers the agent with a question of its own: some agents treat that as
-// permission.
+// ask asks a person about a call and decides again with the answer. The call takes no token in the
+// meantime. ask never answers the agent with a question of its own, because some agents treat that
+// as permission.
 func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) admission.Decision {
 	defer g.Admission.Withdraw(context.WithoutCancel(g.Ctx), c.Key, q)
 	for {
@@ -22,11 +22,11 @@ func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admi
 		if over {
 			return d
 		}
-		// Another call used up this consent; ask again.
+		// Another call has used up this consent, so ask again.
 	}
 }
 
-// askOnce waits for the answer to one request. It returns false if the call has to ask again.
+// askOnce waits for the answer to one request. It returns false if the call must ask again.
 func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) (d admission.Decision, over bool) {
 	r, err := g.Approvals.Open(approvalKey(c, where, q), asked(c, where, q), q.Ask)
 	if err != nil {
@@ -52,7 +52,7 @@ func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *
 	}
 }
 
-// await waits for the answer to a request, and returns the resulting state of the request.
+// await waits for the answer to a request, and returns the request's resulting state.
 func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request) approval.State {
 	if state := g.Approvals.Status(r).State; state != approval.Pending {
 		return state
@@ -75,7 +75,7 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 	return g.Approvals.Status(r).State
 }
 
-// redeem decides again with the consent, and uses up the consent if the call passes.
+// redeem decides again with the consent. If the call passes, the consent is used up.
 func (g *Gate) redeem(c *admission.Call, q *admission.Asked, r *approval.Request) (d admission.Decision, over bool) {
 	if refused := g.Admission.Ready(c.Canonical); refused != nil { // do not use up the consent
 		return refused, true
@@ -99,14 +99,14 @@ func (g *Gate) deny(c *admission.Call, q *admission.Asked, text string, consent 
 	return g.Admission.Deny(g.Ctx, c, q.Ask, text, consent)
 }
 
-// consent returns the answer to r for the record.
+// consent returns the answer to r in recorded form.
 func (g *Gate) consent(r *approval.Request) *admission.Consent {
 	answer := g.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: answer.Channel, Actor: answer.Actor}
 }
 
-// approvalKey returns the scope of an approval: a call in the folders of the agent, because the
-// effect of a script depends on them.
+// approvalKey returns the scope of an approval. It includes the agent's folders, because a script's
+// effect depends on them.
 func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.Key {
 	steps := ""
 	for _, s := range q.Steps {
@@ -116,7 +116,7 @@ func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.K
 	return approval.Key{Session: c.Session, Tool: c.Canonical, Arguments: arguments, Beside: digestOf(where), Policy: q.Generation.Fingerprint, Steps: digestOf([]byte(steps))}
 }
 
-// asked returns the call in the form that is shown to a person.
+// asked returns the call in the form shown to a person.
 func asked(c *admission.Call, where []byte, q *admission.Asked) approval.Call {
 	return approval.Call{
 		Own: true, Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Gate.Args, Size: len(c.Gate.Args), SHA256: c.Digest, Beside: where,

@@ -8,45 +8,45 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// maxOpen bounds the calls of one session that wait for their end. If there are more, the oldest
+// maxOpen limits the calls of one session that wait for their end. If there are more, the oldest
 // are settled as unknown.
 const maxOpen = 1000
 
-// Limits of the sessions with calls.
+// Limits on sessions with calls.
 const (
 	manySessions = 500
 	maxSessions  = 10_000
-	maxOwn       = 1000           // per principal, since a principal can name any number of sessions
-	idleSession  = 24 * time.Hour // age for forgetting an unused session if there are many
+	maxOwn       = 1000           // per principal, because a principal can name any number of sessions
+	idleSession  = 24 * time.Hour // time after which an unused session is forgotten if there are many sessions
 )
 
 // call is a call that an agent has reported before making it.
 type call struct {
-	key            string // id from the agent, or a digest of the call
-	digest         string // of the tool and the arguments that were decided
-	sent           string // of the tool and the arguments that the agent sent
+	key            string // the agent's ID, or a digest of the call
+	digest         string // digest of the tool and the arguments that were decided on
+	sent           string // digest of the tool and the arguments that the agent sent
 	turn           string
 	ticket         *admission.Ticket // nil: not admitted, or not yet
-	settledUnknown bool              // settled as unknown; a later event still counts
+	settledUnknown bool              // settled as unknown, but a later event still counts
 
 	decided chan struct{} // closed when reply is set
 	reply   Reply
 }
 
-// calls holds the calls of one session of an agent, in order. The zero value is ready to use.
+// calls holds the calls of one agent session, in order. Its zero value is ready to use.
 type calls struct {
 	mu    sync.Mutex
 	order list.List                  // *call
-	byKey map[string][]*list.Element // several with one key if the agent gives no ids
+	byKey map[string][]*list.Element // several calls have the same key if the agent gives no IDs
 	ended bool
 
-	used time.Time // guarded by the lock of the gate
-	own  bool      // the proxy has a session for this session alone
+	used time.Time // guarded by Gate.mu
+	own  bool      // the proxy has a session for this agent session alone
 }
 
-// add adds a call that will be decided. If unique is true and a call with the same key exists, it
-// returns that call as known, and whether the call is over. In late it returns the admitted calls
-// that cannot be in flight any more.
+// add adds a call that will be decided. If unique is true and a call with the same key exists, add
+// returns that call as known, and whether the call is over. late contains the admitted calls that
+// cannot be in flight any more.
 func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call)
 	return nil, false, late
 }
 
-// admit sets the ticket of an admitted call. It returns false if the session has ended.
+// admit sets an admitted call's ticket. It returns false if the session has ended.
 func (s *calls) admit(c *call, t *admission.Ticket) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +75,7 @@ func (s *calls) admit(c *call, t *admission.Ticket) bool {
 	return !s.ended
 }
 
-// forget removes a call that is not made.
+// forget removes a call that will not be made.
 func (s *calls) forget(c *call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,8 +87,8 @@ func (s *calls) forget(c *call) {
 	}
 }
 
-// takeAdmitted removes and returns the oldest admitted call with the key, which has ended; nil:
-// none.
+// takeAdmitted removes and returns the oldest admitted call with the key, because it has ended. It
+// returns nil if there is no such call.
 func (s *calls) takeAdmitted(key string) *call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,8 +116,8 @@ func (s *calls) end() []*call {
 	return s.markLate(func(*call) bool { return true })
 }
 
-// markLate marks the selected calls as settled unknown, and returns those that were not. The caller
-// must hold the lock.
+// markLate marks the selected calls as settled unknown, and returns those that were not marked
+// before. The caller must hold the lock.
 func (s *calls) markLate(which func(*call) bool) (late []*call) {
 	for e := s.order.Front(); e != nil; e = e.Next() {
 		if c := e.Value.(*call); which(c) {
@@ -127,8 +127,8 @@ func (s *calls) markLate(which func(*call) bool) (late []*call) {
 	return late
 }
 
-// markUnknown marks an admitted call as settled unknown, and returns it if it was not. The caller
-// must hold the lock.
+// markUnknown marks an admitted call as settled unknown, and returns it if it was not marked
+// before. The caller must hold the lock.
 func (s *calls) markUnknown(c *call) []*call {
 	if c.ticket == nil || c.settledUnknown {
 		return nil

@@ -16,45 +16,45 @@ import (
 	words "github.com/petrigate/petrigate/internal/text"
 )
 
-// MaxEvent is the largest number of bytes in an event.
+// MaxEvent is the maximum size of an event in bytes.
 const MaxEvent = 8 << 20
 
-// Limits of the contents of an event.
+// Limits on an event's contents.
 const (
-	maxName = 200 // bytes of the name of a tool or of an id
+	maxName = 200 // bytes of a tool name or an ID
 	maxArgs = 4 << 20
 
 	maxFolders = 64 << 10 // bytes of the folders
 )
 
-// Event is a hook event of an agent.
+// Event is an agent's hook event.
 type Event struct {
 	Name    string // name given by the agent
-	Session string // id given by the agent
-	ID      string // of the call; empty: the agent gives none
+	Session string // ID given by the agent
+	ID      string // ID of the call; empty: the agent gives no ID
 	Tool    string
-	Server  string // server of an MCP tool, if the agent reports it separately; empty: unknown or none
+	Server  string // an MCP tool's server, if the agent reports it separately; empty: unknown or no server
 	Args    []byte // a JSON object
 
 	agent      *Agent
-	folders    []byte // working folders of the agent, a JSON object; nil: not reported
+	folders    []byte // the agent's working folders, a JSON object; nil: not reported
 	kind       kind
-	serverName string // name of the MCP server of the tool; empty: not reported
-	member     string // name of an MCP tool at its server, if the agent reports it
-	turn       string // turn of the agent: when it has ended, none of its calls is in flight; empty: not reported
-	doubtful   bool   // the end of the call does not mean success
-	result     []byte // of an event after a call; nil: none
+	serverName string // name of the tool's MCP server; empty: not reported
+	member     string // an MCP tool's name at its server, if the agent reports it
+	turn       string // the agent's turn; once it has ended, none of its calls is in flight; empty: not reported
+	doubtful   bool   // the call's end does not imply success
+	result     []byte // result in an event after a call; nil: none
 }
 
-// Before reports whether the event precedes a call, which has to be decided.
+// Before reports whether the event precedes a call, which needs a decision.
 func (e *Event) Before() bool { return e.kind == before }
 
 // Ignored reports whether the event neither requests a decision nor settles a call.
 func (e *Event) Ignored() bool { return e.kind == ignored }
 
 // Read reads an event. An event with an unknown name is ignored. If an event after a call has an
-// error, the caller ignores the error, see [Event.Before]. An event without a name counts as one
-// before a call.
+// error, the caller ignores the error, see [Event.Before]. An event without a name counts as an
+// event before a call.
 func (a *Agent) Read(body []byte) (*Event, error) {
 	e := &Event{agent: a, kind: before}
 	if len(body) > MaxEvent {
@@ -84,8 +84,8 @@ func (a *Agent) knows(event string) bool {
 	return ok
 }
 
-// kindOf returns the kind of an event name. An unknown event with a name like that of a pre-call
-// event counts as one: [Event.check] refuses it.
+// kindOf returns the kind of the event with the given name. An unknown event that is named like a
+// pre-call event counts as one: [Event.check] refuses it.
 func (a *Agent) kindOf(name string) kind {
 	if k, ok := a.events[name]; ok {
 		return k
@@ -97,7 +97,7 @@ func (a *Agent) kindOf(name string) kind {
 	return ignored
 }
 
-// readCall reads the call of an event.
+// readCall reads the event's call.
 func (e *Event) readCall(body []byte) (err error) {
 	e.ID, e.Tool = text(body, "tool_use_id"), text(body, "tool_name")
 	if id, ok := rawjson.Member(body, "tool_use_id"); ok && rawjson.Kind(id) != '"' && string(id) != "null" {
@@ -125,7 +125,7 @@ func (e *Event) readCall(body []byte) (err error) {
 	return nil
 }
 
-// argumentsOf returns the arguments of a call; some agents encode them as a string.
+// argumentsOf returns a call's arguments, which some agents encode as a string.
 func argumentsOf(body []byte) ([]byte, error) {
 	value, ok := rawjson.Member(body, "tool_input")
 	if !ok || string(value) == "null" {
@@ -144,7 +144,7 @@ func argumentsOf(body []byte) ([]byte, error) {
 	return value, nil
 }
 
-// foldersOf returns the folders in an event.
+// foldersOf returns an event's folders.
 func foldersOf(body []byte) []byte {
 	var where rawjson.Object
 	for _, key := range [...]string{"cwd", "workspace_roots"} {
@@ -169,15 +169,15 @@ func (e *Event) inBackground() bool {
 	return task || string(memberOf(e.result, "interrupted")) == "true"
 }
 
-// isInterpreted reports whether Claude Code treats a script with an exit status other than 0 as a
+// isInterpreted reports whether Claude Code treats a script with a nonzero exit status as a
 // success. It explains the status by the last command, for example grep without a match or git diff
-// with changes, but the status may be that of an earlier command.
+// with changes, but the status may be an earlier command's.
 func (e *Event) isInterpreted() bool {
 	why, _ := rawjson.String(memberOf(e.result, "returnCodeInterpretation"))
 	return why != ""
 }
 
-// check returns why a call cannot be decided or settled; nil: it can.
+// check returns why a call cannot be decided or settled, or nil.
 func (e *Event) check() error {
 	if e.Session == "" || len(e.Session) > maxName {
 		return errors.New("the event has no session, or its name is too long")
@@ -216,8 +216,9 @@ func validTool(name string) bool {
 // isShell reports whether the tool runs a script.
 func (e *Event) isShell() bool { return slices.Contains(agenttool.Shells(e.agent.Name), e.Tool) }
 
-// parts returns the possible splits of the name of an MCP tool into its server and its name there.
-// There are several if one of the names contains the separator of the agent.
+// parts returns the possible splits of an MCP tool's name into the server and the tool's name
+// there. There are several splits if the server's or the tool's name contains the agent's
+// separator.
 func (e *Event) parts() [][2]string {
 	if e.member != "" {
 		return [][2]string{{e.Server, e.member}}
@@ -225,10 +226,10 @@ func (e *Event) parts() [][2]string {
 	return agenttool.Parts(e.Tool)
 }
 
-// throughProxy returns the tool of the proxy that the call uses: a tool that the proxy offers, of
-// an MCP server with one of the given names. The proxy decides on such a call. The name alone
-// proves little, since another server may have it. An empty name, for example from an unset
-// variable, matches no server.
+// throughProxy returns the proxy's tool that the call uses: a tool that the proxy offers, at an MCP
+// server with one of the given names. The proxy decides on such a call. The name alone proves
+// little, because another server may have it. An empty name, for example from an unset variable,
+// matches no server.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {
@@ -240,7 +241,7 @@ func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool 
 			}
 		}
 		prefix, cut := copilotPrefix(s), e.agent.Name == "vscode"
-		if e.Server == s && e.member == "" { // format of older versions of Gemini CLI
+		if e.Server == s && e.member == "" { // format of earlier versions of Gemini CLI
 			prefix, cut = "mcp_"+s+"_", true
 			if offered(e.Tool) {
 				return e.Tool, true
@@ -255,7 +256,7 @@ func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool 
 
 var notInPrefix = regexp.MustCompile(`[^a-z0-9_.-]+`)
 
-// copilotPrefix returns the prefix that VS Code adds to the tools of a server.
+// copilotPrefix returns the prefix that VS Code adds to a server's tools.
 func copilotPrefix(server string) string {
 	const most = 13
 	name := notInPrefix.ReplaceAllString(strings.ToLower(server), "_")
@@ -270,7 +271,7 @@ func (e *Event) members() [][2]string {
 	return agenttool.Members(e.agent.Name, e.Tool)
 }
 
-// call returns the call for the gate. taken reports whether a tool of a server has the name.
+// call returns the call for the gate. taken reports whether a server's tool has the given name.
 func (e *Event) call(taken func(string) bool) gate.Call {
 	c := gate.Call{Tool: e.Tool, Foreign: taken(e.Tool), Upstream: e.agent.Name, Args: e.Args}
 	for _, n := range agenttool.Further(e.agent.Name, e.Tool, e.members(), memberOf(e.Args, "command") != nil) {
@@ -280,7 +281,7 @@ func (e *Event) call(taken func(string) bool) gate.Call {
 	return c
 }
 
-// outcome returns the outcome of the call.
+// outcome returns the call's outcome.
 func (e *Event) outcome() gate.Outcome {
 	switch {
 	case e.doubtful:
@@ -291,7 +292,7 @@ func (e *Event) outcome() gate.Outcome {
 	return gate.Success
 }
 
-// readEnd reads the outcome of a script from the event after it.
+// readEnd reads a script's outcome from the event after it.
 func (e *Event) readEnd() {
 	if e.kind != after || !e.isShell() {
 		return
@@ -308,7 +309,7 @@ func (e *Event) readEnd() {
 	}
 }
 
-// exited records the exit code of a script, if the agent reported one.
+// exited records a script's exit code if the agent reported it.
 func (e *Event) exited(code []byte, reported bool) {
 	switch {
 	case !reported:
@@ -318,7 +319,7 @@ func (e *Event) exited(code []byte, reported bool) {
 	}
 }
 
-// key identifies a call within its session. If the agent gives no ids, the key is a digest of the
+// key identifies a call within its session. If the agent gives no IDs, the key is a digest of the
 // call.
 func (e *Event) key() string {
 	if e.ID != "" {

@@ -20,41 +20,41 @@ type Options struct {
 	Admission *admission.Admission
 	Approvals *approval.Broker
 
-	// Session returns the session that decides on the calls of a session of an agent, and opens it
-	// if necessary. own means that it belongs to that session alone: End ends it.
+	// Session returns the session that decides on an agent session's calls, and opens it if
+	// necessary. own means that it serves only that agent session: End ends it.
 	Session func(Origin) (key admission.Key, own bool, err error)
 	End     func(admission.Key)
-	Moved   func(admission.Key)                // called when the nets of a session have moved
-	Tools   func() []gate.Call                 // tools of the servers
-	Met     func(agent string, names []string) // called at the first event of an agent, with the names of its shell tools; AGENT.TOOL is valid too
+	Moved   func(admission.Key)                // called when a session's nets have moved
+	Tools   func() []gate.Call                 // returns the servers' tools
+	Met     func(agent string, names []string) // called at an agent's first event with the names of its shell tools; AGENT.TOOL is valid too
 	Hold    func(agent string) time.Duration
-	Asked   func(*approval.Request, string) // called when a call of the agent begins to wait for approval
+	Asked   func(*approval.Request, string) // called when an agent's call begins to wait for approval
 	Texts   Texts
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// Texts holds the texts for models about approvals.
+// Texts holds the texts about approvals that models read.
 type Texts struct {
 	Parked    func(id string) string
 	NoConsent func(tool string, r *approval.Request, answer approval.Answer, gone, ending bool, now time.Time) string
 }
 
-// Origin identifies the source of the calls of an agent.
+// Origin identifies the source of an agent's calls.
 type Origin struct {
 	Principal string
 	Agent     string
-	Session   string      // id given by the agent
-	Header    http.Header // of the HTTP request with the event; nil: no request
+	Session   string      // ID given by the agent
+	Header    http.Header // header of the HTTP request with the event; nil: no request
 }
 
 // Request contains one event.
 type Request struct {
 	Agent     string
 	Principal string
-	Session   string      // overrides the session of the event; empty: no override
-	Servers   []string    // names of the proxy among the MCP servers of the agent; empty: petrigate
-	Header    http.Header // nil: none
+	Session   string      // overrides the event's session; empty: no override
+	Servers   []string    // names that the proxy has among the agent's MCP servers; empty: petrigate
+	Header    http.Header // header of the HTTP request; nil: no request
 	Event     []byte
 }
 
@@ -69,7 +69,7 @@ type Gate struct {
 	calls map[sessionKey]*calls
 }
 
-// agentState tracks whether the hook of an agent has reported an event yet.
+// agentState tracks whether an agent's hook has reported an event yet.
 type agentState struct {
 	sync.Once             // for the setup at the first event
 	reported  atomic.Bool // an event was reported
@@ -86,7 +86,7 @@ func (g *Gate) Agents() (names []string) {
 	return names
 }
 
-// sessionKey identifies a session of an agent within a session of the proxy.
+// sessionKey identifies an agent session within a proxy session.
 type sessionKey struct {
 	admission.Key
 	agent, session string
@@ -104,15 +104,15 @@ func New(o Options) *Gate {
 	return &Gate{Options: o, calls: map[sessionKey]*calls{}, states: met}
 }
 
-// sessionCalls is a session of an agent with its calls.
+// sessionCalls is an agent session and its calls.
 type sessionCalls struct {
 	sessionKey
 	calls *calls
 }
 
-// callsOf returns the calls of a session of an agent. For a new session it creates them if open is
-// true and there are not too many sessions; otherwise it returns nil. It also removes sessions that
-// were not used for long; the caller has to end them.
+// callsOf returns an agent session's calls. For a new session it creates them if open is true and
+// there are not too many sessions; otherwise it returns nil. It also removes idle sessions, which
+// the caller must end.
 func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle []sessionCalls) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

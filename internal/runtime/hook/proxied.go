@@ -9,21 +9,21 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// maxProxied bounds the unfinished calls that are left to the proxy. If there are more, the oldest
+// maxProxied limits the unfinished calls that are left to the proxy. If there are more, the oldest
 // are forgotten.
 const maxProxied = 1000
 
 // proxiedCall is a call of a tool that the proxy offers, at an MCP server with a name of the proxy.
-// The proxy decides on it when it arrives there.
+// The proxy decides on the call when it arrives there.
 type proxiedCall struct {
-	key     string // key of the reported call
-	tool    string // name in the form of agents
+	key     string // the reported call's key
+	tool    string // tool name in the agents' form
 	arrived bool   // the proxy has received a call of the tool since
 }
 
-// proxiedCalls holds the calls that are left to the proxy. The zero value is ready to use.
+// proxiedCalls holds the calls that are left to the proxy. Its zero value is ready to use.
 type proxiedCalls struct {
-	waiting atomic.Int64 // number of calls that have not arrived
+	waiting atomic.Int64 // number of calls that have not arrived yet
 
 	mu    sync.Mutex
 	order list.List // *proxiedCall
@@ -40,7 +40,7 @@ func (l *proxiedCalls) add(c *proxiedCall) {
 	l.waiting.Add(1)
 }
 
-// arrived marks the oldest waiting call of the tool as arrived.
+// arrived marks the tool's oldest waiting call as arrived.
 func (l *proxiedCalls) arrived(tool string) {
 	if l.waiting.Load() == 0 {
 		return
@@ -57,7 +57,7 @@ func (l *proxiedCalls) arrived(tool string) {
 	}
 }
 
-// ended removes the call with the key, and reports whether it has not arrived.
+// ended removes the call with the key, and reports whether the call has not arrived.
 func (l *proxiedCalls) ended(key string) (missing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,9 +81,9 @@ func (l *proxiedCalls) drop(e *list.Element) {
 // used.
 func (g *Gate) Arrived(tool string) { g.proxied.arrived(tool) }
 
-// leaveToProxy leaves a call to the proxy, which offers its tool, and records that. It logs a
-// warning if the call has ended without arriving at the proxy: then another server has the name of
-// the proxy.
+// leaveToProxy leaves a call to the proxy, which offers the call's tool, and records that. It logs
+// a warning if the call has ended without arriving at the proxy: then another server has the
+// proxy's name.
 func (g *Gate) leaveToProxy(ctx context.Context, r *Request, e *Event, tool string) Reply {
 	key := r.Principal + "\x00" + e.agent.Name + "\x00" + e.Session + "\x00" + e.key()
 	what := audit.Left{Time: g.Now(), Event: "left", Principal: r.Principal, Upstream: e.agent.Name, Tool: audit.Bounded(e.Tool)}

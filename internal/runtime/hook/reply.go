@@ -8,8 +8,8 @@ type Reply struct {
 	Denied string // reason of a refusal; empty: not refused
 }
 
-// refuse returns the answer that refuses the call of an event. The reason is never empty, because
-// Codex makes a call that is refused without a reason.
+// refuse returns the answer that refuses the event's call. The reason is never empty, because Codex
+// makes a call that is refused without a reason.
 func refuse(e *Event, reason string) Reply {
 	reason = cmp.Or(reason, "The call was not made.")
 	return Reply{Output: e.agent.Deny(e.Name, reason), Denied: reason}

@@ -6,12 +6,12 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxText bounds the size of a result that is read as text, in bytes. A longer result counts as
+// maxText is the maximum size in bytes of a result that is read as text. A longer result counts as
 // empty.
 const maxText = 1 << 20
 
-// returnedText returns the text of a result: the result itself, the texts of its content blocks, or
-// the output of a script.
+// returnedText returns a result's text: the result itself, the text of its content blocks, or a
+// script's output.
 func (e *Event) returnedText() string {
 	if len(e.result) > maxText {
 		return ""

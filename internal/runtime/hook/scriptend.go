@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// exitCode returns the exit code in a result; some agents encode the result as a string.
+// exitCode returns the exit code in a result, which some agents encode as a string.
 func exitCode(result []byte) (code []byte, reported bool) {
 	if rawjson.Kind(result) == '"' {
 		s, _ := rawjson.String(result)
@@ -23,9 +23,9 @@ func exitCode(result []byte) (code []byte, reported bool) {
 	return nil, false
 }
 
-// endedWell reports whether the text of Gemini CLI for its model shows that a script ended with
-// code 0. The output of the script precedes the report, so a script cannot forge it; if the output
-// ends like a failure, the result is false.
+// endedWell reports whether the text that Gemini CLI writes for its model shows that a script ended
+// with exit code 0. The script's output precedes the report, so a script cannot forge it. If the
+// output ends like a failure, the result is false.
 func endedWell(report string) bool {
 	report = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(report), "</untrusted_context>"))
 	lines := strings.Split(report, "\n")
@@ -45,5 +45,5 @@ func endedWell(report string) bool {
 	return true
 }
 
-// endings maps the lines after the output of a script to their text after a success.
+// endings maps the lines that follow a script's output to the text that they have after a success.
 var endings = map[string]string{"Error": "(none)", "Exit Code": "0", "Signal": "(none)", "Background PIDs": "(none)"}

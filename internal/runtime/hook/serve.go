@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// Serve handles an event and returns the answer for the agent. It blocks while a person is asked.
-// The only error is an unknown agent.
+// Serve handles an event and returns the answer for the agent. It blocks while a person is being
+// asked. The only error is an unknown agent.
 func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	a := Find(r.Agent)
 	if a == nil {
@@ -52,7 +52,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	return g.serve(ctx, &r, e), nil
 }
 
-// serve handles an event that was read.
+// serve handles an event that has been read.
 func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 	key, own, err := g.Session(Origin{Principal: r.Principal, Agent: e.agent.Name, Session: e.Session, Header: r.Header})
 	if err != nil {
@@ -84,7 +84,7 @@ func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 	return Reply{Output: Pass}
 }
 
-// end ends a session of an agent, and the session of the proxy if that belongs to it alone.
+// end ends an agent session, and the proxy session if it serves only that agent session.
 func (g *Gate) end(at sessionKey, s *calls) {
 	g.settleUnknown(s.end())
 	if s.own {
@@ -93,7 +93,7 @@ func (g *Gate) end(at sessionKey, s *calls) {
 }
 
 // before decides on a call. An agent that reports a call twice, for example because two of its
-// settings files have the hook, gets the same answer twice.
+// settings files contain the hook, gets the same answer twice.
 func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event) Reply {
 	sent := e.digest()
 	answer := g.amend(e)
@@ -156,7 +156,7 @@ func (g *Gate) decide(ctx context.Context, s *calls, key admission.Key, c *call,
 	return refuse(e, "The call was not made: petrigate could not decide on it.")
 }
 
-// admissionCall returns the call for the admission.
+// admissionCall returns the call in the admission's form.
 func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	tools := g.Tools()
 	called := e.call(func(name string) bool { return isTool(tools, name) })
@@ -168,7 +168,7 @@ func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	}
 }
 
-// offers reports whether a server has a tool with that name, in the form of agents.
+// offers reports whether a server has a tool with the given name in the agents' form.
 func (g *Gate) offers(name string) bool {
 	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return c.Tool == name || agentName(c.Tool) == agentName(name) })
 }
@@ -198,7 +198,7 @@ func (g *Gate) after(s *calls, e *Event) {
 	g.settle(c, end, by)
 }
 
-// settleUnknown settles calls whose end was not reported.
+// settleUnknown settles calls whose ends were not reported.
 func (g *Gate) settleUnknown(late []*call) {
 	for _, c := range late {
 		g.settle(c, gate.End{Outcome: gate.Unknown}, "")
@@ -206,7 +206,7 @@ func (g *Gate) settleUnknown(late []*call) {
 }
 
 func (g *Gate) settle(c *call, e gate.End, by string) {
-	if c.settledUnknown && by != "" && e.Outcome == gate.Unknown { // it is settled as unknown already
+	if c.settledUnknown && by != "" && e.Outcome == gate.Unknown { // already settled as unknown
 		return
 	}
 	g.Admission.Settle(context.WithoutCancel(g.Ctx), c.ticket, e, by)

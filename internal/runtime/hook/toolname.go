@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// agentName returns the name of a tool in the form of agents, which permit fewer characters.
+// agentName returns a tool's name in the agents' form, which permits fewer characters.
 func agentName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
@@ -16,7 +16,7 @@ func agentName(name string) string {
 	}, name)
 }
 
-// isTool reports whether a tool of a server has that name.
+// isTool reports whether a server's tool has the given name.
 func isTool(tools []gate.Call, name string) bool {
 	for i := range tools {
 		if tools[i].Tool == name {

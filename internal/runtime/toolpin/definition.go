@@ -12,23 +12,22 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// ignoredMembers are the members of a tool that are not compared: the name, and members that may
-// differ from start to start. All other members count, including unknown ones: a reader that
-// ignores case would take Description for description. Read-only.
+// ignoredMembers are the tool members that are not compared: the name, and members that may differ
+// from start to start. All other members count, including unknown ones, because a case-insensitive
+// reader would take Description for description. It is read-only.
 var ignoredMembers = []string{"name", "_meta", "icons"}
 
-// Definition is the definition of a tool by its server.
+// Definition is a server's definition of a tool.
 type Definition struct {
 	Server string `json:"server"`
 	Tool   string `json:"tool"`
 
-	// Text is the tool as JSON with the members that count, sorted by name and without white space,
-	// so that equal definitions have equal texts.
+	// Text is the tool's JSON with only the members that count, sorted by name and without white
+	// space, so that equal definitions have equal texts.
 	Text json.RawMessage `json:"definition"`
 }
 
-// Read returns the definition of a tool from an element of a list of tools. The object must be
-// strict JSON.
+// Read returns the tool definition in an element of a tool list. The element must be strict JSON.
 func Read(server, tool string, object []byte) Definition {
 	members := map[string][]byte{}
 	rawjson.Members(object, func(key, value []byte, _ int) bool {
@@ -53,18 +52,18 @@ func canonical(value []byte) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if d.Decode(&v) != nil || e.Encode(v) != nil {
-		return value // not strict JSON: equal only to itself
+		return value // not strict JSON, so the definition is equal only to itself
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Hash returns the SHA-256 of the text in hex digits.
+// Hash returns the text's SHA-256 in hex digits.
 func (d Definition) Hash() string {
 	sum := sha256.Sum256(d.Text)
 	return hex.EncodeToString(sum[:])
 }
 
-// checkSize returns an error if the definition is too large to be kept.
+// checkSize returns an error if the definition is too large to keep.
 func (d Definition) checkSize() error {
 	if len(d.Text) > maxText {
 		return fmt.Errorf("the definition of %s.%s has %d bytes; the limit is %d", d.Server, d.Tool, len(d.Text), maxText)
@@ -72,11 +71,11 @@ func (d Definition) checkSize() error {
 	return nil
 }
 
-// Limits of what a server can make a store keep.
+// Limits on what a server can make a store keep.
 const (
-	maxPins = 5000     // per server
-	maxText = 1 << 20  // bytes of one definition
-	maxAll  = 16 << 20 // bytes of all definitions of one server
-	maxName = 128      // bytes of the name of a tool; a tool with a longer name cannot be called
-	maxTold = 3        // definitions that an error names
+	maxPins = 5000     // tools per server
+	maxText = 1 << 20  // bytes per definition
+	maxAll  = 16 << 20 // bytes of all definitions per server
+	maxName = 128      // bytes of a tool name; a tool with a longer name cannot be called
+	maxTold = 3        // definitions named by an error
 )

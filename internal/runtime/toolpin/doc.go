@@ -1,8 +1,8 @@
-// Package toolpin keeps accepted definitions of tools (pins): the definition of a tool when it was
-// first seen, or the one that a person has accepted since. If a server changes the definition
-// later, the change is detected, so that no model reads it and no client calls the tool before a
-// person has reviewed it (a rug pull).
+// Package toolpin keeps accepted tool definitions (pins). A pin is the definition that a tool had
+// when it was first seen, or the definition that a person has accepted since. If a server changes
+// the definition later (a rug pull), the change is detected, so that no model reads the definition
+// and no client calls the tool before a person has reviewed it.
 //
-// A [Guard] compares the tools of a server with the pins of a [Store]: a [File] on one machine, or
-// a [Table] in a database that several machines share.
+// A [Guard] compares a server's tools with the pins in a [Store]: a [File] on one machine, or a
+// [Table] in a database that several machines share.
 package toolpin

@@ -20,18 +20,18 @@ import (
 )
 
 const (
-	maxFile  = 64 << 20 // bytes
-	maxDepth = 200      // nesting of the file
+	maxFile  = 64 << 20 // maximum file size in bytes
+	maxDepth = 200      // maximum nesting of the file
 )
 
-// File is a [Store] in a file of this machine.
+// File is a [Store] in a file on this machine.
 type File struct {
 	path string
 	now  func() time.Time
 
 	mu   sync.Mutex
 	pins map[key]Pin
-	read fileStamp // of the file at the last read
+	read fileStamp // the file's stamp when it was last read
 }
 
 var _ Store = (*File)(nil)
@@ -42,7 +42,7 @@ type fileStamp struct {
 	mtime time.Time
 }
 
-// content is the JSON content of the file.
+// content is the file's JSON content.
 type content struct {
 	Version int   `json:"version"`
 	Tools   []Pin `json:"tools"`
@@ -61,7 +61,7 @@ func Open(path string, now func() time.Time) (*File, error) {
 func (b *File) load() error {
 	f, err := os.Open(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // the pins in memory stay
+		return nil // keep the pins in memory
 	}
 	if err != nil {
 		return fmt.Errorf("reading the accepted tool definitions: %w", err)
@@ -137,7 +137,7 @@ func (b *File) Register(_ context.Context, server string, definitions []Definiti
 	}
 	err = b.update(func() {
 		var fresh []Definition
-		fresh, left = newPins(server, definitions, b.pins) // another process may have added some
+		fresh, left = newPins(server, definitions, b.pins) // another process may have added pins meanwhile
 		for _, d := range fresh {
 			b.pins[key{d.Server, d.Tool}] = Pin{Definition: d, Since: b.now(), By: FirstSight}
 		}
@@ -172,8 +172,8 @@ func (b *File) Refresh(context.Context) (changed bool, err error) {
 	return b.read != before, err
 }
 
-// update applies f to the pins and writes the file, under a lock between processes. If the write
-// fails, the pins are unchanged.
+// update applies f to the pins and writes the file, while holding a lock between processes. If the
+// write fails, the pins are unchanged.
 func (b *File) update(f func()) error {
 	return textfile.Locked(b.path, func() error {
 		if err := b.load(); err != nil {
@@ -197,7 +197,7 @@ func (b *File) store() error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	err := e.Encode(c)
-	if err == nil && data.Len() > maxFile { // it could not be read again
+	if err == nil && data.Len() > maxFile { // the file could not be read again
 		err = fmt.Errorf("%s would have %d bytes; the limit is %d", b.path, data.Len(), maxFile)
 	}
 	if err == nil {

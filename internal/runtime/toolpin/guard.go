@@ -20,14 +20,14 @@ type Guard struct {
 	rejections map[string]rejection // by server
 }
 
-// rejection is why new tools of a server have no pins.
+// rejection is why a server's new tools have no pins.
 type rejection struct {
 	left   error // the tools are too large or too many
-	failed error // the store could not be read or written, perhaps only for a moment
+	failed error // the store could not be read or written, perhaps only temporarily
 }
 
-// Register registers all tools that a server lists; new ones are accepted. It returns why that is
-// impossible, but a repeated error only once.
+// Register registers all tools that a server lists, and accepts the new ones. It returns why that
+// is impossible, but returns a repeated error only once.
 func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMessage) error {
 	var all []Definition
 	for _, object := range tools {
@@ -47,13 +47,13 @@ func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMes
 	g.rejections[server] = now
 	err := errors.Join(now.left, now.failed)
 	if earlier := errors.Join(before.left, before.failed); err != nil && earlier != nil && err.Error() == earlier.Error() {
-		return nil // the error was returned before
+		return nil // the same error was returned before
 	}
 	return err
 }
 
-// Deferred reports whether the tools of a server must be registered again because the store could
-// not be read or written.
+// Deferred reports whether a server's tools must be registered again because the store could not be
+// read or written.
 func (g *Guard) Deferred(server string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -61,8 +61,8 @@ func (g *Guard) Deferred(server string) bool {
 }
 
 // Why returns why a definition is not accepted. It returns an empty string if the definition is
-// accepted, or if the tool has no pin and nothing is enforced. The text is also for models, so it
-// does not contain the location of the store.
+// accepted, or if the tool has no pin and the guard only warns. The text is also meant for models,
+// so it does not contain the store's location.
 func (g *Guard) Why(d Definition) string {
 	pin, known := g.Store.Find(d.Server, d.Tool)
 	switch {

@@ -14,31 +14,32 @@ const FirstSight = "first sight"
 type Pin struct {
 	Definition
 	Since time.Time `json:"since"`
-	By    string    `json:"by"` // who accepted it
+	By    string    `json:"by"` // who accepted the definition
 }
 
 // Store keeps pins for several processes. It is safe for concurrent use. It caches the pins in
-// memory: what another process has accepted is known after the next Register, Accept or Refresh.
+// memory: pins accepted by another process are known after the next Register, Accept or Refresh.
 type Store interface {
-	// Register registers all tools that a server lists now, and accepts those without a pin. left is
-	// the error about tools that are too large or too many, which are not accepted. err is the error
-	// of reading or writing the store; tools that could not be stored are not accepted either.
+	// Register registers all tools that a server currently lists, and accepts those without a pin.
+	// left is the error about tools that are too large or too many; they are not accepted. err is
+	// the error of reading or writing the store; tools that could not be stored are not accepted
+	// either.
 	Register(ctx context.Context, server string, definitions []Definition) (left, err error)
 
-	// Find returns the accepted definition of a tool, as far as this process knows.
+	// Find returns a tool's accepted definition, as far as this process knows.
 	Find(server, tool string) (Pin, bool)
 
-	// Accept replaces the accepted definition of a tool.
+	// Accept replaces a tool's accepted definition.
 	Accept(ctx context.Context, d Definition, by string) error
 
-	// Refresh reads what other processes have accepted. It reports whether anything has changed.
+	// Refresh reads the pins that other processes have accepted. It reports whether any pin has
+	// changed.
 	Refresh(ctx context.Context) (changed bool, err error)
 }
 
 type key struct{ server, tool string }
 
-// newPins returns the definitions without a pin that fit into the limits, and an error about the
-// others.
+// newPins returns the unpinned definitions that fit into the limits, and an error about the others.
 func newPins(server string, definitions []Definition, pins map[key]Pin) (fresh []Definition, left error) {
 	count, size := 0, 0
 	for at, p := range pins {
@@ -70,7 +71,7 @@ func newPins(server string, definitions []Definition, pins map[key]Pin) (fresh [
 	return fresh, bounded(why)
 }
 
-// bounded joins errors, but at most maxTold different ones.
+// bounded joins errors, keeping at most maxTold different ones.
 func bounded(all []error) error {
 	var named []error
 	seen := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 )
 
 // Table is a [Store] in a database that processes on several machines share. The first process that
-// sees a tool determines its pin for all.
+// sees a tool determines its pin for all processes.
 type Table struct {
 	database backend.Pins
 	now      func() time.Time
@@ -20,14 +20,14 @@ type Table struct {
 	pins     atomic.Pointer[map[key]Pin] // pins at the last read; a stored map is never modified
 
 	sem     chan struct{} // semaphore of size one; guards the next two fields
-	pending []Pin         // pins to import when the database answers first
+	pending []Pin         // pins to import once the database answers
 	last    int64         // number of the last change that was read
 }
 
 var _ Store = (*Table)(nil)
 
-// NewTable returns a store in a database. The database may be unreachable; when it answers, the
-// pins in before are imported for tools that have no pin there.
+// NewTable returns a store in a database, which may be unreachable. When the database answers, the
+// pins in before are imported for tools that have no pin in the database.
 func NewTable(database backend.Pins, before []Pin, now func() time.Time, log *slog.Logger) *Table {
 	t := &Table{database: database, now: now, log: log, sem: make(chan struct{}, 1), pending: before}
 	t.pins.Store(&map[key]Pin{})
@@ -54,7 +54,7 @@ func (t *Table) Register(ctx context.Context, server string, definitions []Defin
 	if _, err := t.database.AddPins(ctx, rows); err != nil {
 		return left, err
 	}
-	_, err = t.read(ctx) // another process may have been faster with another definition
+	_, err = t.read(ctx) // another process may have been faster and stored another definition
 	return left, err
 }
 
@@ -103,7 +103,7 @@ func (t *Table) lock(ctx context.Context) error {
 
 func (t *Table) unlock() { <-t.sem }
 
-// read reads the changes in the database. The caller must hold the lock.
+// read reads the database's changes. The caller must hold the lock.
 func (t *Table) read(ctx context.Context) (changed bool, err error) {
 	if err := t.importPins(ctx); err != nil {
 		return false, err
@@ -118,7 +118,7 @@ func (t *Table) read(ctx context.Context) (changed bool, err error) {
 	}
 	pins = maps.Clone(pins)
 	last := apply(pins, rows, t.last)
-	if len(pins) != total { // some pins were removed
+	if len(pins) != total { // some pins have been removed
 		if rows, _, err = t.database.Pins(ctx, 0); err != nil {
 			return false, err
 		}
@@ -130,7 +130,7 @@ func (t *Table) read(ctx context.Context) (changed bool, err error) {
 	return true, nil
 }
 
-// apply adds the rows, which are sorted by number, to the pins, and returns the last number.
+// apply adds the rows, sorted by number, to the pins, and returns the last number.
 func apply(pins map[key]Pin, rows []backend.Pin, last int64) int64 {
 	for _, r := range rows {
 		pins[key{r.Server, r.Tool}] = Pin{Definition: Definition{Server: r.Server, Tool: r.Tool, Text: r.Definition}, Since: r.Since, By: r.By}
