@@ -278,8 +278,8 @@ func (s *agentSite) makes(file string, passes bool) {
 	}
 }
 
-// wrongServers replaces the proxy by servers that give invalid answers to an event that precedes a
-// call.
+// wrongServers replaces the proxy with servers that give invalid answers to an event that precedes
+// a call.
 func (s *agentSite) wrongServers() {
 	s.t.Helper()
 	for name, answer := range map[string]http.HandlerFunc{
@@ -357,7 +357,7 @@ func (s *agentSite) decisions() (all []string) {
 	return all
 }
 
-// swap replaces the program petrigate by a script. If script is empty, it removes the program.
+// swap replaces the program petrigate with a script. If script is empty, it removes the program.
 func (s *agentSite) swap(script string) {
 	s.t.Helper()
 	if err := os.Remove(s.petrigate); err != nil && !os.IsNotExist(err) {

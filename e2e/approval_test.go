@@ -20,8 +20,8 @@ func approvals() map[string]bool {
 	}
 }
 
-// approvalServer starts petrigate in front of a server. A call waits for an approval as long as
-// hold.
+// approvalServer starts petrigate in front of a server. hold is how long a call waits for an
+// approval.
 func approvalServer(t *testing.T, binary, npm string, http bool, hold time.Duration) endpoint {
 	upstream := map[string]endpoint{"everything": scripts()[0].server(t, npm, "", false)}
 	settings := map[string]any{

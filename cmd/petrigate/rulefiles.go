@@ -128,8 +128,8 @@ func kindOf(file string) fileKind {
 	return configFile
 }
 
-// below replaces each directory by the rules files in and below it, skipping hidden directories. It
-// keeps all other paths.
+// below replaces each directory with the rules files in and below it, skipping hidden directories.
+// It keeps all other paths.
 func below(paths []string) ([]string, error) {
 	var all []string
 	for _, path := range paths {

@@ -63,7 +63,7 @@ func visit(ts *testscript.TestScript, neg bool, args []string) {
 
 // paste implements the script command "paste ARGS...", which runs petrigate and opens the address
 // that it prints in a browser that cannot reach petrigate. The user first types something else, and
-// then the address at which the browser ended up.
+// then the address where the browser ended up.
 func paste(ts *testscript.TestScript, neg bool, args []string) {
 	argument(ts, neg, args, 1)
 	c := exec.Command(program(ts, "petrigate"), args...)

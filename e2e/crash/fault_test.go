@@ -104,7 +104,7 @@ func (p *plant) allow(t *testing.T, name string, calls int) {
 	}
 }
 
-// replaced replaces a file by another one.
+// replaced replaces a file with another one.
 func replaced(path, away string, data []byte) error {
 	return errors.Join(os.Rename(path, away), os.WriteFile(path, data, 0o600))
 }

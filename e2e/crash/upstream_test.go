@@ -15,7 +15,7 @@ import (
 )
 
 // upstreamVerb makes the test binary run an upstream. The upstream records the calls that reach it
-// in the file that the next argument names.
+// in the file named by the next argument.
 const upstreamVerb = "upstream"
 
 func TestMain(m *testing.M) {

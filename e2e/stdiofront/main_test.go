@@ -123,7 +123,7 @@ func replay(args []string, out io.Writer) (differences int, err error) {
 // machine, the fixture sometimes drops a subscription, so that the replay misses messages.
 const tries = 3
 
-// both replays a conversation to both servers and compares the results.
+// both replays a conversation with both servers and compares the results.
 func both(direct, through []string, conversation []entry, except []string) (requests int, differences []string, err error) {
 	var want transcript
 	for range tries {

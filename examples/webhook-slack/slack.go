@@ -34,7 +34,7 @@ func (s *slack) post(m message) (string, error) {
 	})
 }
 
-// end replaces the buttons of a message by the result of the question.
+// end replaces the buttons of a message with the result of the question.
 func (s *slack) end(posted string, m message) error {
 	text := m.Tool + " on " + m.Upstream + ": " + m.ID + " is " + m.State
 	if m.Actor != "" {

@@ -81,8 +81,8 @@ func Parse(text string, now func() time.Time) (*PIN, error) {
 	return &PIN{rounds: n, salt: salt, hash: hash, now: now, key: []byte(rand.Text())}, nil
 }
 
-// Check returns nil if the PIN is correct. Otherwise it returns why the PIN was rejected. A nil
-// *PIN accepts everything. The first successful check is slow on purpose.
+// Check returns nil if the PIN is correct. Otherwise, the error tells why the PIN was rejected. A
+// nil *PIN accepts everything. The first successful check is slow on purpose.
 func (p *PIN) Check(pin string) error {
 	if p == nil {
 		return nil

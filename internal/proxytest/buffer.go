@@ -18,7 +18,7 @@ func (b *SyncBuffer) Write(p []byte) (int, error) {
 	return b.b.Write(p)
 }
 
-// String returns what was written.
+// String returns the written text.
 func (b *SyncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -158,7 +158,7 @@ type implication struct {
 	Parameters map[string]string `json:"parameters"` // its parameters, by their names in the successful call
 }
 
-// widen replaces each function in the tree by an OR of the function itself and the functions that
+// widen replaces each function in the tree with an OR of the function itself and the functions that
 // imply it.
 func (in implied) widen(t *tree) *tree {
 	if t == nil {
@@ -192,7 +192,7 @@ func (in implied) widen(t *tree) *tree {
 	return wide
 }
 
-// with returns a copy of the domain with its procedures replaced by those of one task.
+// with returns a copy of the domain with the procedures of one task instead of its own.
 func (d domain) with(t *task, in implied) (domain, error) {
 	all, err := t.Graph.procedures()
 	if err != nil {

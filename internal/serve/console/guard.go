@@ -121,8 +121,8 @@ func (d *logins) logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// contentPolicy restricts pages to content from the console itself, and forbids scripts to turn
-// text into markup.
+// contentPolicy restricts pages to content from the console itself, and prevents scripts from
+// turning text into markup.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 

@@ -42,7 +42,7 @@ func secureServer(t *testing.T) *secured {
 	return s
 }
 
-// issue replaces the files by ones with a different modification time.
+// issue replaces the files with ones that have a different modification time.
 func (s *secured) issue(serial int64, valid time.Duration) {
 	s.t.Helper()
 	if err := testserver.Certify(s.name, serial, valid); err != nil {

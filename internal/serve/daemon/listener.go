@@ -92,7 +92,7 @@ func (s *limitListener) admit(c net.Conn, from netip.Addr) *limitedConn {
 }
 
 // makeRoom closes the connection that has been idle longest, and reports whether it could close
-// one. If the address from already holds its share of the connections, only connections from that
+// one. If the given address already holds its share of the connections, only connections from that
 // address are considered.
 func (s *limitListener) makeRoom(from netip.Addr) bool {
 	oldest := s.longestIdle(from)

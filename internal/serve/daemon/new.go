@@ -166,7 +166,7 @@ func (d *Daemon) openState() (*database, error) {
 	return db, nil
 }
 
-// recordOptions returns which data audit records contain.
+// recordOptions returns the options for the content of audit records.
 func recordOptions(c *config.Config) proxy.Record {
 	return proxy.Record{Arguments: c.Audit.Arguments, Mask: c.Audit.Mask, Files: policyFiles(c)}
 }

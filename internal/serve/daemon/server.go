@@ -17,7 +17,7 @@ const (
 	idleTimeout    = 5 * time.Minute  // maximum time between two requests
 	writeTimeout   = 30 * time.Second // time for a client to read the next writeBytes
 	headerBytes    = 64 << 10
-	bodyTimeout    = 10 * time.Second // time for a client to send the body of a request to any other endpoint than the MCP endpoint
+	bodyTimeout    = 10 * time.Second // time for a client to send the body of a request to an endpoint other than the MCP endpoint
 	writeBytes     = 256 << 10        // number of bytes that a client must read within writeTimeout
 	maxConnections = 25_000           // or half of the files that the process may open, if fewer
 )

@@ -14,7 +14,7 @@ import (
 // here stands for the issuer of the site.
 const here = "here"
 
-// resolved replaces here by the site's issuer.
+// resolved replaces here with the site's issuer.
 func resolved(s *site, o oauth.Server) oauth.Server {
 	if o.Issuer == here {
 		o.Issuer = strings.TrimSuffix(s.is.URL, "/mcp")

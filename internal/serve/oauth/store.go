@@ -44,8 +44,8 @@ func NewStore(dir, kind string) *Store {
 func (s *Store) path(key string) string     { return filepath.Join(s.dir, key+".json") }
 func (s *Store) lockPath(key string) string { return filepath.Join(s.dir, key+".lock") }
 
-// changed returns when the grant last changed. It returns the zero time if the grant never existed;
-// the keyring then need not be asked.
+// changed returns the time of the grant's last change. It returns the zero time if the grant never
+// existed; then the keyring need not be asked.
 func (s *Store) changed(key string) time.Time {
 	info, err := os.Stat(s.lockPath(key))
 	if err != nil {

@@ -374,8 +374,8 @@ func await(t *testing.T, ok func() bool) {
 	}
 }
 
-// TestUnusableKeysAreIgnored checks that keys of other kinds, for other uses, weak or private keys
-// are ignored, and the others count.
+// TestUnusableKeysAreIgnored checks that keys of other kinds, keys for other uses, weak keys and
+// private keys are ignored, and all others are used.
 func TestUnusableKeysAreIgnored(t *testing.T) {
 	d := newDesk(t, func(o *access.Options) { o.Background = func(func(context.Context)) {} })
 	hidden := d.issuer.Secret("ec")

@@ -106,8 +106,8 @@ func (u *Upstream) capabilities() (declared []byte) {
 	return declared
 }
 
-// declare replaces the capabilities that mcp-go puts into the params of a handshake by the ones to
-// declare.
+// declare replaces the capabilities that mcp-go puts into the params of a handshake with the ones
+// to declare.
 func (u *Upstream) declare(method string, params []byte) []byte {
 	if method == string(mcp.MethodInitialize) {
 		return wire.ReplaceMember(nil, params, "capabilities", u.capabilities())

@@ -30,7 +30,7 @@ func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop f
 	}
 }
 
-// listenFilter returns which notifications to subscribe to: changes of those lists that can change,
+// listenFilter returns the notifications to subscribe to: changes of those lists that can change,
 // and of the watched resources. It returns nil if there is nothing to subscribe to.
 func (u *Upstream) listenFilter(capabilities []byte) []byte {
 	b := []byte(`{`)

@@ -82,7 +82,7 @@ func (u *Upstream) State() conn.State {
 	return u.state
 }
 
-// Rev returns the family of revisions of the server, as far as it is known.
+// Rev returns the server's revision family, if it is known.
 func (u *Upstream) Rev() *rev.Rev {
 	u.mu.Lock()
 	defer u.mu.Unlock()

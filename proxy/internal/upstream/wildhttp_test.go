@@ -20,8 +20,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/transport"
 )
 
-// TestRedirectsAreNotFollowed covers D015: redirects of calls are not followed, not with another
-// method and not to the same host, and nothing is sent to their targets.
+// TestRedirectsAreNotFollowed covers D015: redirects of calls are not followed, even with another
+// method or to the same host, and nothing is sent to their targets.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	var followed atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))

@@ -72,10 +72,10 @@ func Parse(raw []byte, size int) (Message, *Fault) {
 // small is the maximum size of a message that may be kept in memory for the sake of its ID.
 const small = 4 << 10
 
-// oneLine replaces the line breaks in doc by the byte space. In a checked document, line breaks can
-// only be white space; if they were forwarded, one message could hide another from upstreams that
-// read one message per line. In an unchecked document they may occur within a string, where a tab
-// is invalid, too.
+// oneLine replaces each line break in doc with the given byte. In a checked document, line breaks
+// can only be white space; if they were forwarded, one message could hide another from upstreams
+// that read one message per line. In an unchecked document they may occur within a string; there,
+// use a tab, which is just as invalid.
 func oneLine(doc []byte, space byte) []byte {
 	if bytes.IndexByte(doc, '\n') < 0 && bytes.IndexByte(doc, '\r') < 0 {
 		return doc

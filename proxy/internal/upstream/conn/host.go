@@ -118,7 +118,7 @@ type Host struct {
 type Grace struct {
 	Exit time.Duration // time between closing its input and SIGTERM
 	Term time.Duration // time between SIGTERM and SIGKILL
-	Kill time.Duration // time after SIGKILL until it is reported that the child cannot be killed
+	Kill time.Duration // time between SIGKILL and the report that the child cannot be killed
 	Tell time.Duration // time between the end of its output and its exit status
 }
 

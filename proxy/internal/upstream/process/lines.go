@@ -18,10 +18,10 @@ const (
 	maxExpect  = 4 << 20  // maximum length of a line that is expected in advance
 )
 
-// OneLine replaces line breaks by the byte space. In valid JSON, line breaks only occur as white
-// space between tokens, but on a line-based transport they would end the message. In a message that
-// has not been checked, they may occur within a string. A tab is invalid there, too, whereas a
-// space would silently make the string valid and change its text.
+// OneLine replaces each line break with the given byte. In valid JSON, line breaks only occur as
+// white space between tokens, but on a line-based transport they would end the message. In a
+// message that has not been checked, they may occur within a string. There, use a tab, which is
+// just as invalid; a space would silently make the string valid and change its text.
 func OneLine(b []byte, space byte) {
 	for _, c := range []byte{'\n', '\r'} {
 		for rest := b; ; {

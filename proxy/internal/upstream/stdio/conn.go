@@ -242,8 +242,8 @@ func (c *Conn) readError(err error) error {
 	return fmt.Errorf("reading the server's output: %w", err)
 }
 
-// Reason replaces an error from writing to a closed pipe by the exit status of the process, if the
-// process has exited.
+// Reason replaces an error from writing to a closed pipe with the exit status of the process, if
+// the process has exited.
 func (c *Conn) Reason(err error) error {
 	if errors.Is(err, syscall.EPIPE) && c.exitedWithin(c.Host.Grace.Tell) {
 		return errors.New(process.Describe(c.exit))
