@@ -43,16 +43,16 @@ type Front struct {
 	Router     *router.Router
 	MaxRequest int // maximum bytes of one client message
 
-	// Asked returns the sessions with calls that wait for a person or that a person has approved.
+	// Asked returns the sessions with calls that are waiting for a person or have been approved.
 	Asked func() map[string]bool
 
-	// Hook handles an event of an agent's hook and returns the answer. It returns an error for an
-	// unknown agent, and blocks while a person is asked.
+	// Hook handles an event from an agent's hook and returns the answer. If the agent is unknown,
+	// it returns an error. It blocks while a person is asked.
 	Hook func(ctx context.Context, principal, agent string, r *http.Request, event []byte) ([]byte, error)
 }
 
-// begin records a request that is not a call under its id, and returns the function that serves it.
-// If the id is in flight, it refuses the new request and returns nil.
+// begin registers a request other than a call by its ID and returns a function that serves it. If a
+// request with that ID is in flight, begin refuses the new request and returns nil.
 func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
 	requests, id, m := &q.Client.Requests, wire.IDKey(q.Message.ID), q.Message
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -63,7 +63,7 @@ func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
 		return nil
 	}
 	result := func() ([]byte, error) {
-		defer requests.End(id) // before the answer: a client that has read it can use the id again
+		defer requests.End(id) // before the answer, because a client that has read it may reuse the ID
 		return f.Router.ClientRequest(ctx, q)
 	}
 	return func() {
@@ -74,7 +74,7 @@ func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
 	}
 }
 
-// duplicateCall refuses a call whose id is in flight, and records the refusal.
+// duplicateCall refuses a call whose ID is already in flight, and records the refusal.
 func (f *Front) duplicateCall(t *pipeline.Call) {
 	r := pipeline.PlainRefusal(string(gate.KindDuplicate), "A request with this id is still in flight; this call was not made.")
 	if t.Tool != nil {

@@ -18,16 +18,16 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A handler is the HTTP endpoint of a proxy.
+// A handler is the proxy's HTTP endpoint.
 type handler struct {
 	front        *Front
 	path         string
 	guard        *httpguard.Guard
-	hooks        bool // the hooks of agents are served
+	hooks        bool // agents' hooks are served
 	sessionLimit *sessionLimit
 	turns        *turns.Turns // nil: there is only one principal
 	beside       func(w http.ResponseWriter, r *http.Request, trusted bool) bool
-	sse2024      sync.Map // *sseClient by id
+	sse2024      sync.Map // *sseClient by ID
 }
 
 // Header names of streamable HTTP.
@@ -36,11 +36,12 @@ const (
 	protocolHeader = "Mcp-Protocol-Version"
 )
 
-// onlyOnce are the headers that must not be repeated.
+// onlyOnce lists the headers that must not be repeated.
 var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
 
-// An exchange is one HTTP request until its response has ended. It holds the resources to release
-// then, so that the functions that acquire them can return while the call waits.
+// An exchange is an HTTP request until its response has ended. It holds the resources to be
+// released at that time, so that the functions that acquire them can return while the call is
+// waiting.
 type exchange struct {
 	w http.ResponseWriter
 	r *http.Request
@@ -49,12 +50,12 @@ type exchange struct {
 	release func()          // stops counting the body; nil: no body was read
 	turn    *turns.Turn     // turn for the message
 	post    *events.Post    // nil: the response is not a JSON-RPC message
-	client  *session.Client // client of this request alone; nil: the client belongs to a session
-	bound   func() bool     // unbinds the call from the connection; nil: not bound
-	call    *pipeline.Call  // nil: the request is not a call, or is answered
+	client  *session.Client // client for this request alone; nil: the client belongs to a session
+	bound   func() bool     // detaches the call from the connection; nil: not attached
+	call    *pipeline.Call  // nil: the request is not a call or has been answered
 }
 
-// checkMediaType refuses a request whose headers do not clearly declare its body as JSON.
+// checkMediaType refuses a request unless its headers clearly declare the body as JSON.
 func checkMediaType(w http.ResponseWriter, r *http.Request) bool {
 	for _, name := range onlyOnce {
 		if len(r.Header[name]) > 1 {
@@ -73,7 +74,7 @@ func checkMediaType(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// plainJSON reports whether a content type is JSON in UTF-8.
+// plainJSON reports whether a content type means JSON in UTF-8.
 func plainJSON(contentType string) bool {
 	if contentType == "application/json" {
 		return true
@@ -83,7 +84,7 @@ func plainJSON(contentType string) bool {
 	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// first returns the first value of a header. name must be in canonical form.
+// first returns the header's first value. name must be in canonical form.
 func first(r *http.Request, name string) string {
 	if values := r.Header[name]; len(values) > 0 {
 		return values[0]
@@ -91,7 +92,7 @@ func first(r *http.Request, name string) string {
 	return ""
 }
 
-// turn returns the turn for a caller's message, or nil if turns are not limited.
+// turn returns the turn for a message from the caller, or nil if turns are not limited.
 func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 	if h.turns == nil {
 		return nil
@@ -99,7 +100,7 @@ func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 	return &turns.Turn{Of: h.turns, Principal: v.Principal}
 }
 
-// checkHeaders returns a fault if the headers disagree with the message. The gate always decides on
+// checkHeaders returns a fault if the headers contradict the message. The gate always decides on
 // the message.
 func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	header := first(r, protocolHeader)
@@ -127,15 +128,15 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	return nil
 }
 
-// newPost returns the stream for the answer to m. The client can resume it from logs.
+// newPost returns the stream for the answer to m. The client can resume the stream from logs.
 func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *events.Logs) *events.Post {
 	return events.NewPost(w, events.PostOptions{
 		Method: m.Method, ID: m.ID, Rev: rev.Of(first(r, protocolHeader)), Accept: first(r, "Accept"), Logs: logs,
 	})
 }
 
-// resumable returns the logs for resuming the client's streams, or nil if its revision does not
-// support that.
+// resumable returns the logs from which the client's streams can be resumed, or nil if the client's
+// revision does not support that.
 func resumable(c *session.Client) *events.Logs {
 	if !events.Resumable(c.PeerOf(wire.Meta{}).Protocol) {
 		return nil
@@ -143,8 +144,8 @@ func resumable(c *session.Client) *events.Logs {
 	return &c.Streams
 }
 
-// isStateless refuses a request of revision 2026-07-28, which supports only POST. It reports
-// whether it did.
+// isStateless refuses a request in revision 2026-07-28, which supports only POST. It reports
+// whether it did so.
 func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	if !mcp.IsModernProtocol(first(r, protocolHeader)) {
 		return false
@@ -154,7 +155,7 @@ func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	return true
 }
 
-// reject answers a message that is refused.
+// reject answers a refused message.
 func reject(w http.ResponseWriter, status int, id []byte, fault *wire.Fault) {
 	fault.ID = id
 	w.Header().Set("Content-Type", "application/json")

@@ -6,11 +6,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/httpguard"
 )
 
-// hookPath is the path for the events of agents' hooks, followed by the name of the agent.
+// hookPath is the path for hook events, to which the agent's name is appended.
 const hookPath = "/hook/"
 
-// hook serves an event of an agent's hook. An unreadable event gets an HTTP error: the agent must
-// be configured to block the call on such an error, because most agents let it pass.
+// hook serves an event from an agent's hook. For an unreadable event it returns an HTTP error. Most
+// agents let the call pass in this case, so they must be configured to block it.
 func (h *handler) hook(x *exchange, agent string) {
 	w, r := x.w, x.r
 	v, ok := h.guard.Admit(w, r)
@@ -38,5 +38,5 @@ func (h *handler) hook(x *exchange, agent string) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(answer) // an agent that has disconnected does not make the call
+	_, _ = w.Write(answer) // an agent that has disconnected will not make the call
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Handler returns an HTTP handler for streamable HTTP of both families of revisions, and for
-// HTTP+SSE (2024-11-05) at /sse and /messages. [Access] configures who can use it.
+// Handler returns an HTTP handler for streamable HTTP, in both revision families, and for HTTP+SSE
+// (2024-11-05) at /sse and /messages. [Access] configures who can use it.
 func (f *Front) Handler(a Access) (http.Handler, error) {
 	guard, err := f.guard(a)
 	if err != nil {
@@ -35,15 +35,15 @@ func (f *Front) Handler(a Access) (http.Handler, error) {
 	return h, nil
 }
 
-// ServeHTTP serves requests that the guard admits, and refuses others.
+// ServeHTTP serves requests that the guard admits and refuses all others.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.guard.Begin(w, r)
 	h.exchange(&exchange{w: w, r: r})
 	h.guard.End(w, r)
 }
 
-// exchange serves a request to the end of its response. A call waits here, near the bottom of the
-// stack: people take a long time, and a deep stack would stay large meanwhile.
+// exchange serves a request until its response ends. Calls wait here, near the bottom of the stack:
+// people take a long time to answer, and a deep stack would stay large in the meantime.
 func (h *handler) exchange(x *exchange) {
 	defer h.end(x)
 	h.serve(x)
@@ -52,14 +52,13 @@ func (h *handler) exchange(x *exchange) {
 	}
 }
 
-// wait returns when the call is answered.
+// wait returns when the call has been answered.
 func (h *handler) wait(c *pipeline.Call) {
 	defer h.front.Life.Recovered(c.Method, c.ID, c.Stream)
 	c.Wait()
 }
 
-// end releases the resources that the exchange has acquired, all of them even if one release
-// panics.
+// end releases all resources that the exchange has acquired, even if releasing one of them panics.
 func (h *handler) end(x *exchange) {
 	defer x.caller.Release()
 	if x.release != nil {
@@ -113,7 +112,7 @@ func (h *handler) serveOtherPath(w http.ResponseWriter, r *http.Request) bool {
 	return h.beside != nil && h.beside(w, r, h.guard.Trusted(r))
 }
 
-// post serves a POST, which carries one message.
+// post serves a POST request, which contains one message.
 func (h *handler) post(x *exchange) {
 	w, r := x.w, x.r
 	if !checkMediaType(w, r) {
@@ -149,8 +148,8 @@ func (h *handler) post(x *exchange) {
 	h.inSession(x, m, meta)
 }
 
-// stateless serves one message of revision 2026-07-28. The message itself identifies its client and
-// the client's capabilities, and the headers must agree with it.
+// stateless serves a message in revision 2026-07-28. The message itself describes its client and
+// the client's capabilities. The headers must agree with it.
 func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
 	w, r, v := x.w, x.r, x.caller
 	if fault := checkHeaders(r, m, meta); fault != nil {
@@ -192,7 +191,7 @@ func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
 	q.Answer(f.Router.ClientRequest(ctx, q))
 }
 
-// get serves a GET: the stream for messages that belong to no request.
+// get serves a GET request: the stream for messages that belong to no request.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	if isStateless(w, r, "GET stream") {
 		return

@@ -15,14 +15,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Paths of HTTP+SSE (2024-11-05): the stream, and the endpoint for the client's messages.
+// Paths for HTTP+SSE (2024-11-05): the stream, and the endpoint for messages from the client.
 const (
 	ssePath      = "/sse"
 	messagesPath = "/messages"
 )
 
-// An sseClient is a client of HTTP+SSE (2024-11-05). It lives as long as its stream, and is served
-// like a stdio client: the stream is the proxy's output, and each POST a line of its input.
+// An sseClient is an HTTP+SSE client (2024-11-05). It exists as long as its stream and is served
+// like a stdio client: the stream is the proxy's output, and each POST request is a line of input.
 type sseClient struct {
 	*session.Client
 	ctx  context.Context //nolint:containedctx // of the stream, which the requests of other handlers live in
@@ -57,12 +57,12 @@ func (h *handler) serveSSE(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// sse serves one client for as long as its stream is open.
+// sse serves a client as long as its stream is open.
 func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	f := h.front
 	stream := events.NewLines(w)
 	out := lines.NewWriter(stream)
-	out.Aside = true // readers of upstreams that other clients share write to it too
+	out.Aside = true // goroutines that read from shared upstreams also write to it
 	c, refusal := h.sessionLimit.open(f, v.Principal, "sse", r.Header, out)
 	if c == nil {
 		http.Error(w, refusal, http.StatusTooManyRequests)
@@ -72,7 +72,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	defer stop()
 	ctx, cancel := context.WithCancelCause(inner)
 	s := &sseClient{Client: c, ctx: ctx, out: out}
-	h.sse2024.Store(s.ID, s) // before the client learns the address for its messages
+	h.sse2024.Store(s.ID, s) // before the client gets the address for its messages
 	stream.Begin(messagesPath + "?sessionId=" + c.ID)
 	defer func() {
 		h.sse2024.Delete(s.ID)
@@ -83,7 +83,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 		f.Router.DropClient(c)
 		s.work.Wait()
 		select {
-		case <-out.Broken(): // the client does not read: end the current write
+		case <-out.Broken(): // the client is not reading, so end the current write
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
 		default:
 		}
@@ -107,7 +107,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	}
 }
 
-// messages serves a POST with one message of a client, which is answered on the stream.
+// messages serves a POST request with a message from a client. The answer is sent on the stream.
 func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	if !checkMediaType(w, r) {
 		return
@@ -120,7 +120,7 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 	found, _ := h.sse2024.Load(r.URL.Query().Get("sessionId"))
 	s, _ := found.(*sseClient)
 	turn := h.turn(v)
-	if !isInitialize(body) { // initialize might wait for upstreams
+	if !isInitialize(body) { // initialize may wait for upstreams
 		if !turn.Acquire(r.Context().Done()) {
 			return // the client has disconnected
 		}
@@ -133,7 +133,8 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// isInitialize reports whether a message is initialize. It does not parse large messages.
+// isInitialize reports whether the message is an initialize request. It does not parse large
+// messages.
 func isInitialize(body []byte) bool {
 	if len(body) > pipeline.MaxKeptWhole {
 		return false
@@ -142,7 +143,7 @@ func isInitialize(body []byte) bool {
 	return fault == nil && m.Method == "initialize"
 }
 
-// take handles one message. It reports false after the stream has ended.
+// take handles one message. After the stream has ended, it reports false.
 func (s *sseClient) take(f *Front, body []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

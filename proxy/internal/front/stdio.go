@@ -19,11 +19,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ServeStdio serves one client: in carries its messages, one per line, and out carries only the
-// proxy's messages. It returns when in ends, when ctx ends, or when writing to out fails; calls
-// that are unanswered then are cancelled. Call it once per connection. If out supports write
-// deadlines, it gets one when ctx ends, so that a client that does not read cannot block the
-// shutdown.
+// ServeStdio serves one client. Its messages are read from in, one per line, and only messages from
+// the proxy are written to out. ServeStdio returns when in ends, ctx ends, or a write to out fails.
+// It then cancels all unanswered calls. It must be called only once per connection. If out supports
+// write deadlines, ServeStdio sets one when ctx ends, so that a client that does not read cannot
+// block the shutdown.
 func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer limitWrites(ctx, out)()
 	w := lines.NewWriter(out)
@@ -38,7 +38,7 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	defer func() {
 		f.Sessions.Stdio.CompareAndSwap(w, nil)
 		cancel(spec.ErrGone)
-		taking.Lock() // no message is handled after this
+		taking.Lock() // no message is handled from now on
 		f.Router.DropClient(c)
 		taking.Unlock()
 		calls.Wait()
@@ -73,11 +73,11 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	}
 }
 
-// lastWait limits the wait for answers after a client has closed its side, and the wait for a
-// client to read the last messages during shutdown.
+// lastWait limits how long the proxy waits for answers after a client has closed its side, and how
+// long it waits during shutdown until a client has read the last messages.
 const lastWait = time.Second
 
-// limitWrites makes writes to out fail soon after the end of ctx, until stop is called.
+// limitWrites makes writes to out fail soon after ctx ends, unless stop has been called.
 func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	bounded, ok := out.(interface{ SetWriteDeadline(t time.Time) error })
 	if !ok {
@@ -86,8 +86,8 @@ func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = bounded.SetWriteDeadline(time.Now().Add(lastWait)) })
 }
 
-// awaitAnswers waits, for a limited time, until the requests of a client that has closed its side
-// are answered: a client that reads its messages from a file closes its side at once.
+// awaitAnswers waits for a limited time until the requests of a client that has closed its side are
+// answered. A client that reads its messages from a file closes its side immediately.
 func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Writer) {
 	timer := time.NewTimer(lastWait)
 	defer timer.Stop()
@@ -99,7 +99,7 @@ func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Wr
 	}
 }
 
-// A reader reads and handles the messages of a client.
+// A reader reads and handles a client's messages.
 type reader struct {
 	*Front
 	client *session.Client
@@ -107,12 +107,12 @@ type reader struct {
 	calls  *sync.WaitGroup
 	burst  burst.Burst // calls that were read together
 
-	uncork func() // flushes the messages held back during a burst; nil: none
+	uncork func() // flushes the messages held back during a burst; nil: there are none
 }
 
-// readLines passes each line to take until the end of in or an error of take. If several lines can
-// be read at once, it calls taken after the last one, and the messages that result from them are
-// written together.
+// readLines passes each line to take until in ends or take returns an error. If several lines can
+// be read at once, it calls taken after the last of them, and the resulting messages are written
+// together.
 func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken func()) error {
 	input := lines.NewReader(in, r.MaxRequest)
 	reading := burst.Reading{Begin: func() {
@@ -145,7 +145,8 @@ func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken fun
 	}
 }
 
-// releaseHeldBack writes the messages held back, at the end of a burst or before the reader waits.
+// releaseHeldBack writes the messages that were held back, either at the end of a burst or before
+// the reader waits.
 func (r *reader) releaseHeldBack() {
 	if r.uncork != nil {
 		r.uncork()
@@ -153,7 +154,7 @@ func (r *reader) releaseHeldBack() {
 	}
 }
 
-// cork holds back the writes to the client and to all servers until release is called.
+// cork holds back writes to the client and to all servers until release is called.
 func (f *Front) cork(w *lines.Writer) (release func()) {
 	w.Cork()
 	releases := []func(){w.Uncork}
@@ -167,8 +168,9 @@ func (f *Front) cork(w *lines.Writer) (release func()) {
 	}
 }
 
-// take handles one message. The reader itself records requests under their ids, so that a later
-// notifications/cancelled finds them. Messages other than calls wait for the calls before them.
+// take handles one message. Requests are registered by their IDs on this goroutine, so that a later
+// notifications/cancelled finds them. Messages other than calls wait until earlier calls have been
+// handled.
 func (r *reader) take(ctx context.Context, line []byte) {
 	m, fault := wire.Parse(line, r.MaxRequest)
 	if fault != nil || m.Kind != wire.Request || !spec.IsCall(m.Method) {
@@ -188,14 +190,14 @@ func (r *reader) take(ctx context.Context, line []byte) {
 	}
 }
 
-// request begins one request. A call is decided and sent on the reader's goroutine, because that
-// never blocks; work that can block runs on another goroutine.
+// request begins a request. A call is decided and sent on the reader's goroutine, because this
+// never blocks. Work that may block runs on another goroutine.
 func (r *reader) request(ctx context.Context, m wire.Message) {
 	meta, fault := wire.ParseMeta(m.Params)
 	switch v := meta.ProtocolVersion; {
 	case fault == nil && m.Method == "initialize":
 		fault = wire.CheckHandshake(m)
-	case fault == nil && rev.Of(meta.ProtocolVersion).PerRequest && !mcp.IsValidProtocolVersion(v): // like over HTTP
+	case fault == nil && rev.Of(meta.ProtocolVersion).PerRequest && !mcp.IsValidProtocolVersion(v): // as over HTTP
 		fault = spec.UnsupportedVersion(v)
 	}
 	q := session.Request{Client: r.client, Message: m, Meta: meta, Stream: r.out}
@@ -220,16 +222,16 @@ func (r *reader) request(ctx context.Context, m wire.Message) {
 	serve := r.begin(ctx, q)
 	switch {
 	case serve == nil:
-	case m.Method == "initialize": // later messages can depend on it
-		r.releaseHeldBack() // it might wait for servers' answers to messages held back
+	case m.Method == "initialize": // later messages may depend on it
+		r.releaseHeldBack() // it may wait for servers to answer messages held back
 		serve()
 	default:
 		r.calls.Go(serve)
 	}
 }
 
-// spawner returns the [pipeline.Call.Spawn] of a call: it runs work that can block on a new
-// goroutine, with a context that a cancellation of the call ends.
+// spawner returns the [pipeline.Call.Spawn] function for a call. It runs work that may block on a
+// new goroutine, with a context that ends if the call is canceled.
 func (r *reader) spawner(ctx context.Context, t *pipeline.Call) func(func()) {
 	return func(run func()) {
 		t.Burst = nil // the call leaves the burst

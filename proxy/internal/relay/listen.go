@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Listen serves subscriptions/listen (2026-07-28) until the client or the proxy ends it.
+// Listen serves subscriptions/listen (2026-07-28) until the client or the proxy ends the
+// subscription.
 func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	c, s := q.Client, q.Stream
 	if q.Rev().Lacks(q.Message.Method) {
@@ -29,7 +30,7 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	params := session.SubscriptionParams(sub.ID, `,"notifications":`+string(agreed.Bytes()))
 	s.Send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", params))
 	if agreed != nil {
-		if sub.Lists["toolsListChanged"] && !p.Pool.Catalogue.Load().Shows(before) { // the tools changed before the subscription was open
+		if sub.Lists["toolsListChanged"] && !p.Pool.Catalogue.Load().Shows(before) { // the tools changed before the subscription was opened
 			s.Send(wire.AppendNotification(nil, spec.ListChanged, session.SubscriptionParams(sub.ID, "")))
 		}
 		p.Rewatch()
@@ -42,11 +43,11 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, nil
 	}
-	sub.Outbox.WriteTo(s) // notifications from before the end
+	sub.Outbox.WriteTo(s) // notifications that came before the end
 	return session.SubscriptionParams(sub.ID, `,"resultType":"complete"`), nil
 }
 
-// writeNotifications writes the notifications of a subscription until it ends.
+// writeNotifications writes a subscription's notifications until it ends.
 func (p *Relay) writeNotifications(ctx context.Context, sub *session.Subscription, s spec.Stream) {
 	for {
 		select {

@@ -4,8 +4,8 @@ package relay
 type listKind struct {
 	method     string
 	capability string
-	member     string // member of the result with the items
-	key        string // member that identifies an item
+	member     string // result member that contains the items
+	key        string // item member that identifies it
 }
 
 var (

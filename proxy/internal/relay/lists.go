@@ -14,12 +14,12 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxListItems limits the items collected from one list: an upstream that exceeds it is broken or
-// hostile.
+// maxListItems limits the number of items accepted for one list. An upstream that exceeds the limit
+// is broken or hostile.
 const maxListItems = 20_000
 
-// List serves prompts/list, resources/list and resources/templates/list. The list of a single
-// server is forwarded page by page; those of several servers are joined in the order of the
+// List serves prompts/list, resources/list and resources/templates/list. A single server's list is
+// forwarded page by page. The lists of several servers are joined in the order of the
 // configuration.
 func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
@@ -49,13 +49,13 @@ func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]b
 	return q.Rev().Result(p.withBuiltin(kind, page), kind.method), nil
 }
 
-// passesThrough reports whether clients get the list of a single server byte for byte.
+// passesThrough reports whether clients get the only server's list byte for byte.
 func (p *Relay) passesThrough(kind listKind) bool {
 	return len(p.Pool.Servers) == 1 && (kind.key != "name" || p.Pool.Servers[0].Config.ExposedPrefix(true) == "")
 }
 
-// gatherAll returns the items of the lists of the given servers, and the other members of the
-// results. Among items with the same name, the first wins.
+// gatherAll returns the items in the given servers' lists and the other members of the results. If
+// several items have the same name, only the first one is returned.
 func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.Server) ([]pool.Item, listing.Members) {
 	var all []pool.Item
 	around := listing.Members{Alone: len(p.Pool.Servers) == 1}
@@ -79,7 +79,7 @@ func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.
 	return all, around
 }
 
-// itemOf returns an object of a list as an Item with the name that clients use.
+// itemOf returns an object from a list as an Item, with the name that clients use.
 func itemOf(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item {
 	i := pool.Item{Upstream: u, Key: spec.Member(object, kind.key), Object: object}
 	i.Exposed = i.Key
@@ -92,7 +92,8 @@ func itemOf(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item 
 	return i
 }
 
-// gather requests all pages of a list from u. It also returns the items from before an error.
+// gather requests all pages of a list from u. If an error occurs, it also returns the items
+// received before.
 func gather(ctx context.Context, u *pool.Server, kind listKind, around *listing.Members) (objects [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, spec.ListTimeout)
 	defer cancel()
@@ -113,7 +114,7 @@ func gather(ctx context.Context, u *pool.Server, kind listKind, around *listing.
 	return objects, err
 }
 
-// table returns the table for a kind of list.
+// table returns the table for the given kind of list.
 func (p *Relay) table(kind listKind) *table {
 	switch kind {
 	case PromptList:

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// AnnounceSoon notifies the clients of a changed list after a short delay, once for all changes
-// during the delay.
+// AnnounceSoon notifies clients of a changed list after a short delay. There is only one
+// notification for all changes during the delay.
 func (p *Relay) AnnounceSoon(method string) {
 	due := &p.changes.resources
 	if method == spec.PromptsListChanged {
@@ -35,8 +35,8 @@ func (p *Relay) AnnounceIfSeen(method string) {
 	}
 }
 
-// Announce sends list_changed to every client that has fetched the list: to clients with a
-// handshake on the stream of their session, to clients of 2026-07-28 on their subscriptions.
+// Announce sends a list_changed notification to each client that has fetched the list. Clients with
+// a handshake get it on their session's stream, and clients of 2026-07-28 on their subscriptions.
 func (p *Relay) Announce(method string) {
 	if method == spec.ListChanged {
 		p.Advertiser.TouchAll()

@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 )
 
-// anyPrompt reports whether every prompts/get goes to the only server, whatever the name.
+// anyPrompt reports whether the only server gets all prompts/get requests, whatever the name.
 func (p *Relay) anyPrompt() bool {
 	return !p.Admission.Generation().PromptsByList && p.passesThrough(PromptList)
 }
 
-// NamesPrompts reports whether a net names a prompt. Then only listed names can be called: a
-// lenient server might accept another spelling for the prompt that the net names.
+// NamesPrompts reports whether a net names a prompt. If so, only listed names can be called,
+// because a lenient server might accept a different spelling for that prompt.
 func NamesPrompts(policy *gate.Policy) bool {
 	for _, n := range policy.Nets() {
 		for _, t := range n.Transitions {
@@ -27,8 +27,8 @@ func NamesPrompts(policy *gate.Policy) bool {
 	return false
 }
 
-// Prompt returns the prompt that clients know by a name, and requests the servers' lists if
-// necessary.
+// Prompt returns the prompt with the given exposed name. If necessary, it requests the servers'
+// lists.
 func (p *Relay) Prompt(ctx context.Context, name string) (pool.Item, bool) {
 	p.Pool.AwaitUpstreams(ctx)
 	if i, ok := p.KnownPrompt(name); ok {
@@ -42,7 +42,7 @@ func (p *Relay) Prompt(ctx context.Context, name string) (pool.Item, bool) {
 	return p.prompts.get(name)
 }
 
-// KnownPrompt returns the same as Prompt, without asking a server.
+// KnownPrompt is like Prompt, but never asks a server.
 func (p *Relay) KnownPrompt(name string) (pool.Item, bool) {
 	if !p.anyPrompt() {
 		return p.prompts.get(name)

@@ -22,9 +22,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A Relay serves the requests of clients that are not calls: lists, completion/complete,
-// subscriptions and logging/setLevel. It also notifies clients of changed lists. At first its
-// tables of prompts and resources are empty.
+// A Relay serves clients' requests other than calls: lists, completion/complete, subscriptions and
+// logging/setLevel. It also notifies clients of changed lists. Its tables of prompts and resources
+// are initially empty.
 type Relay struct {
 	Life       *lifetime.Lifetime
 	Streaming  context.Context //nolint:containedctx // ends when streams without an end are to end
@@ -42,7 +42,7 @@ type Relay struct {
 	Levels    pool.ByServer[serverLevel]
 }
 
-// relayed returns a request for u. The requests and notifications that u sends meanwhile go to the
+// relayed returns a request to u. Requests and notifications that u sends in the meantime go to the
 // client.
 func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest {
 	r := pool.NewRelayedRequest(q, u)
@@ -59,5 +59,5 @@ func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest 
 	return r
 }
 
-// announcements are the lists with a pending list_changed notification to the clients.
+// announcements contains the lists for which a list_changed notification is pending.
 type announcements struct{ prompts, resources atomic.Bool }

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ResourceOwner returns the server of a resource, and requests the servers' lists if necessary. The
-// server can be down.
+// ResourceOwner returns the server that has a resource. If necessary, it requests the servers'
+// lists. The server may be down.
 func (p *Relay) ResourceOwner(ctx context.Context, uri string) *pool.Server {
 	p.Pool.AwaitUpstreams(ctx)
 	upstreams := p.Pool.Offering("resources")
@@ -27,7 +27,7 @@ func (p *Relay) ResourceOwner(ctx context.Context, uri string) *pool.Server {
 	return p.Resources.Owner(p.Pool.Servers, uri)
 }
 
-// listResources requests the servers' lists of resources and templates.
+// listResources requests the servers' resource and template lists.
 func (p *Relay) listResources(ctx context.Context, upstreams []*pool.Server) {
 	p.gatherAll(ctx, ResourceList, upstreams)
 	p.gatherAll(ctx, TemplateList, upstreams)
@@ -38,8 +38,8 @@ func UnknownResource(id []byte, uri string, client *rev.Rev) *wire.Fault {
 	return &wire.Fault{ID: id, Code: client.NoResource, Message: "Resource not found", Data: uriParams(uri)}
 }
 
-// Complete serves completion/complete. It sends the request to the server with the prompt or
-// template of the ref.
+// Complete serves completion/complete. It sends the request to the server that has the prompt or
+// template in the ref.
 func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
 	if len(p.Pool.Offering("completions")) == 0 {
@@ -60,8 +60,8 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 	return r.Serve(ctx)
 }
 
-// findReferenced sets the server of the prompt or template in the ref. It returns why the policy
-// refuses the request, or an empty string.
+// findReferenced sets the server that has the prompt or template in the ref. If the policy refuses
+// the request, it returns the reason, and otherwise an empty string.
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch spec.Member(ref, "type") {
@@ -87,13 +87,13 @@ func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why
 	return why
 }
 
-// renamedRef returns the params with the server's own name of the prompt.
+// renamedRef returns the params with the server's own name for the prompt.
 func renamedRef(params []byte, name string) []byte {
 	ref, _ := rawjson.Member(params, "ref")
 	return wire.ReplaceMember(nil, params, "ref", wire.ReplaceMember(nil, ref, "name", rawjson.AppendString(nil, name)))
 }
 
-// templateOwner returns the server of the template or resource with that URI, or nil.
+// templateOwner returns the server that has the template or resource with the given URI, or nil.
 func (p *Relay) templateOwner(ctx context.Context, uri string) *pool.Server {
 	if len(p.Pool.Servers) == 1 {
 		return p.Pool.Servers[0]

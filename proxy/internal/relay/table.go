@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 )
 
-// A table maps items to their servers, according to the last lists. It is used if there are several
-// servers.
+// A table maps items to their servers according to the last lists. It is used only if there are
+// several servers.
 type table struct {
-	view atomic.Pointer[map[string]pool.Item] // by the name that clients use
+	view atomic.Pointer[map[string]pool.Item] // by exposed name
 }
 
 func (t *table) set(items []pool.Item) {
@@ -30,14 +30,15 @@ func (t *table) get(name string) (pool.Item, bool) {
 	return i, ok
 }
 
-// resourceTables map resources to their servers.
+// A resourceTables maps resources to their servers.
 type resourceTables struct {
 	listed    table // by URI
 	templates table // by URI template
 }
 
-// Owner returns the server of a resource: the only server, the one that lists the URI, or the first
-// one with a matching template, or nil. The form of the URI plays no role.
+// Owner returns the server that has a resource: the only server, the one that lists the URI, or the
+// first one with a matching template. If there is none, it returns nil. The form of the URI does
+// not matter.
 func (r *resourceTables) Owner(upstreams []*pool.Server, uri string) *pool.Server {
 	if len(upstreams) == 1 {
 		return upstreams[0]

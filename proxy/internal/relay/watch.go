@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Watch serves resources/subscribe and resources/unsubscribe (up to 2025-11-25). The resource stays
-// subscribed at its server while any client watches it.
+// Watch serves resources/subscribe and resources/unsubscribe (up to 2025-11-25). The proxy stays
+// subscribed to a resource at its server as long as any client watches it.
 func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 	c, uri := q.Client, spec.Member(q.Message.Params, "uri")
 	p.Pool.AwaitUpstreams(ctx)
@@ -48,13 +48,13 @@ func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 		watched.note(uri, false)
 	}
 	if !on || result == nil {
-		p.Rewatch() // for clients that began to watch it meanwhile
+		p.Rewatch() // for clients that have begun to watch it in the meantime
 	}
 	return result, err
 }
 
-// watchedBy reports whether c watches resources through the connection u: the shared connection
-// until the session of c has a dedicated one.
+// watchedBy reports whether c watches resources through the connection u. A client uses the shared
+// connection until its session has a dedicated one.
 func watchedBy(u *pool.Server, c *session.Client) bool {
 	if u.Dedicated() {
 		return u.Session == c.Session
@@ -63,7 +63,7 @@ func watchedBy(u *pool.Server, c *session.Client) bool {
 	return at == nil || at == u
 }
 
-// anyWatches reports whether a client watches a resource through u.
+// anyWatches reports whether any client watches the resource through u.
 func (p *Relay) anyWatches(u *pool.Server, uri string) bool {
 	return slices.ContainsFunc(p.Sessions.Clients(), func(c *session.Client) bool {
 		told, subscribers := c.Subscriptions.OfResource(uri)
@@ -71,8 +71,8 @@ func (p *Relay) anyWatches(u *pool.Server, uri string) bool {
 	})
 }
 
-// Updated forwards notifications/resources/updated to the clients that watch the resource, on each
-// of their subscriptions.
+// Updated forwards notifications/resources/updated to the clients that watch the resource, and on
+// each of their subscriptions to it.
 func (p *Relay) Updated(u *pool.Server, params []byte) {
 	uri := spec.Member(params, "uri")
 	for _, c := range p.Sessions.Clients() {
@@ -107,7 +107,7 @@ func (p *Relay) WatchedAt(u *pool.Server) []string {
 	return uris
 }
 
-// Rewatch updates the proxy's subscriptions at the servers to exactly the resources that clients
+// Rewatch changes the proxy's subscriptions at the servers to exactly those resources that clients
 // watch.
 func (p *Relay) Rewatch() {
 	for _, u := range p.Pool.Connections() {
@@ -117,7 +117,7 @@ func (p *Relay) Rewatch() {
 	}
 }
 
-// watchable returns those uris that c is allowed to watch. It omits those that no server lists.
+// watchable returns those of the URIs that c may watch. It omits resources that no server lists.
 func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
 	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
 		p.listResources(ctx, p.Pool.Offering("resources"))

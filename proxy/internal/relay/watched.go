@@ -9,20 +9,20 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// watchedResources are the resources that the proxy has subscribed to at a server.
+// A watchedResources contains the resources at one server to which the proxy has subscribed.
 type watchedResources struct {
 	mu   sync.Mutex
 	uris []string
 }
 
-// has reports whether the proxy has subscribed to uri.
+// has reports whether the proxy has subscribed to the given URI.
 func (w *watchedResources) has(uri string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Contains(w.uris, uri)
 }
 
-// note records a subscription that a client's own request has made or ended.
+// note records that a client's own request has added or ended a subscription.
 func (w *watchedResources) note(uri string, on bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -32,15 +32,15 @@ func (w *watchedResources) note(uri string, on bool) {
 	}
 }
 
-// Reset clears the subscriptions after the server has come up anew.
+// Reset removes all subscriptions after the server has come up again.
 func (w *watchedResources) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.uris = nil
 }
 
-// Ask updates the subscriptions to uris: by one subscriptions/listen (2026-07-28), or by
-// resources/subscribe and resources/unsubscribe for the differences.
+// Ask changes the subscriptions to uris. It sends one subscriptions/listen request (2026-07-28), or
+// resources/subscribe and resources/unsubscribe for each difference.
 func (w *watchedResources) Ask(u *pool.Server, uris []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
