@@ -2,12 +2,12 @@ package session
 
 import "encoding/json"
 
-// An About is the description of a session that is stored for other replicas.
+// An About is a session's description for other replicas.
 type About struct {
 	By    string `json:"by"`
 	Label string `json:"name,omitempty"`
 
-	// Only for an HTTP session with a handshake.
+	// For HTTP sessions with a handshake only.
 	Client       string          `json:"client,omitempty"` // SHA-256 of the client's Mcp-Session-Id
 	State        string          `json:"state,omitempty"`  // label of the session whose nets decide on the calls
 	Protocol     string          `json:"protocol,omitempty"`
@@ -17,7 +17,7 @@ type About struct {
 	Capabilities json.RawMessage `json:"capabilities,omitempty"`
 }
 
-// ReadAbout decodes an About. It returns the zero value if data is not one.
+// ReadAbout decodes an About. If data is not an About, it returns the zero value.
 func ReadAbout(data []byte) (a About) {
 	if json.Unmarshal(data, &a) != nil {
 		return About{}
@@ -28,7 +28,7 @@ func ReadAbout(data []byte) (a About) {
 func (a About) bytes() []byte {
 	data, err := json.Marshal(a)
 	if err != nil {
-		return nil // not reached: capabilities were checked to be JSON
+		return nil // never happens, because capabilities were checked to be JSON
 	}
 	return data
 }

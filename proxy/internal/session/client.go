@@ -11,25 +11,24 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Client is one conversation with an MCP client: a stdio connection, an HTTP session (revisions
-// up to 2025-11-25), or one stateless request (2026-07-28). Its methods are safe for concurrent
-// use.
+// A Client is a conversation with an MCP client: a stdio connection, an HTTP session (revisions up
+// to 2025-11-25), or a stateless request (2026-07-28). Its methods are safe for concurrent use.
 type Client struct {
 	ID        string
 	Transport string // stdio or http
 	Principal string
-	Session   *Session // session of the connection; without a connection the same as State
-	State     *Session // session whose nets decide on its requests, unless a request names another; see [Sessions.Of]
+	Session   *Session // the connection's session; without a connection the same as State
+	State     *Session // session whose nets decide on the client's requests, unless a request names another; see [Sessions.Of]
 	since     time.Time
-	Out       spec.Stream // stream for messages that belong to no request; it can drop messages
+	Out       spec.Stream // stream for messages that belong to no request; may drop messages
 
-	logLevelSet *atomic.Bool // shared with [Sessions]: some client has sent logging/setLevel
+	logLevelSet *atomic.Bool // shared with [Sessions]; some client has sent logging/setLevel
 
 	seen time.Time // last use, guarded by Sessions.mu
 
-	Streams        events.Logs    // resumable streams of an HTTP session
-	Requests       openRequests   // requests of the client that are in flight
-	ClientRequests clientRequests // requests of the proxy to the client
+	Streams        events.Logs    // an HTTP session's resumable streams
+	Requests       openRequests   // client's requests in flight
+	ClientRequests clientRequests // proxy's requests to the client
 	Subscriptions  subscriptions
 
 	Ready    atomic.Bool          // the client has sent notifications/initialized
@@ -37,7 +36,7 @@ type Client struct {
 	logLevel atomic.Value         // string, from logging/setLevel; nil: not set
 }
 
-// Handshake stores the clientInfo and the capabilities that the client sent in initialize.
+// Handshake stores the clientInfo and capabilities from the client's initialize request.
 func (c *Client) Handshake(params []byte, protocol string) {
 	p := &Peer{Protocol: protocol, Rev: rev.Rev2025}
 	if info, ok := rawjson.Member(params, "clientInfo"); ok {
@@ -49,7 +48,7 @@ func (c *Client) Handshake(params []byte, protocol string) {
 	c.peer.Store(p)
 }
 
-// Peer returns the description that the client gave in initialize.
+// Peer returns the client's description of itself in initialize.
 func (c *Client) Peer() Peer {
 	if p := c.peer.Load(); p != nil {
 		return *p
@@ -57,22 +56,22 @@ func (c *Client) Peer() Peer {
 	return Peer{Rev: rev.Rev2025}
 }
 
-// SetLogLevel stores the level of logging/setLevel.
+// SetLogLevel stores the level from logging/setLevel.
 func (c *Client) SetLogLevel(level string) { c.logLevel.Store(level) }
 
-// explicitLogLevel returns the level of logging/setLevel, or an empty string if the client has set
-// none.
+// explicitLogLevel returns the level from logging/setLevel, or an empty string if the client has
+// not set a level.
 func (c *Client) explicitLogLevel() string {
 	level, _ := c.logLevel.Load().(string)
 	return level
 }
 
-// DefaultLogLevel is the level of a client that has set none, once another client has set one.
-// Servers choose their own default, and most choose this one.
+// DefaultLogLevel is the level for clients that have not set a level, once another client has.
+// Servers choose their own defaults, and this is the most common one.
 const DefaultLogLevel = "info"
 
-// LogLevel returns the lowest level of log messages that a client with a handshake gets. An empty
-// string means all levels, or a client without a handshake.
+// LogLevel returns the lowest level of log messages for a client with a handshake. An empty string
+// means all levels, or that the client had no handshake.
 func (c *Client) LogLevel() string {
 	level := c.explicitLogLevel()
 	if level == "" && c.Ready.Load() && c.logLevelSet.Load() {
@@ -81,8 +80,8 @@ func (c *Client) LogLevel() string {
 	return level
 }
 
-// PeerOf returns the client's description of itself: from the _meta of the request since
-// 2026-07-28, and otherwise from its handshake.
+// PeerOf returns the client's description of itself: since 2026-07-28 from the request's _meta,
+// otherwise from the handshake.
 func (c *Client) PeerOf(m wire.Meta) Peer {
 	if !rev.Of(m.ProtocolVersion).PerRequest {
 		return c.Peer()

@@ -13,21 +13,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxClientRequests limits the proxy's unanswered requests to one client.
+// maxClientRequests limits the number of the proxy's unanswered requests to one client.
 const maxClientRequests = 256
 
-// A ClientRequest is a request of the proxy to a client (roots/list, sampling/createMessage,
-// elicitation/create). Its id cannot be guessed, and only the client that gets the request can
+// A ClientRequest is a request from the proxy to a client (roots/list, sampling/createMessage,
+// elicitation/create). Its ID cannot be guessed, and only the client that gets the request can
 // answer it.
 type ClientRequest struct {
-	Answer   func(result, failure []byte) // called once with a result or an error object; must not block
+	Answer   func(result, failure []byte) // called once, with a result or an error object; must not block
 	Progress func(params []byte)          // called with notifications/progress; nil: the request has no progressToken
 
-	id []byte // as on the wire
+	id []byte // as sent
 	of *clientRequests
 }
 
-// Send sends the request on a stream of the client.
+// Send sends the request on one of the client's streams.
 func (q *ClientRequest) Send(to spec.Stream, method string, params []byte) {
 	if q.Progress != nil {
 		meta, _ := rawjson.Member(params, "_meta")
@@ -36,8 +36,8 @@ func (q *ClientRequest) Send(to spec.Stream, method string, params []byte) {
 	to.Send(wire.AppendRequest(nil, q.id, method, params))
 }
 
-// Withdraw stops waiting for the answer. It reports whether no answer had come: the caller must
-// then send the client [ClientRequest.Cancelled].
+// Withdraw stops waiting for the answer. If no answer has arrived, it reports true, and the caller
+// must then send [ClientRequest.Cancelled] to the client.
 func (q *ClientRequest) Withdraw() bool {
 	s, key := q.of, wire.IDKey(q.id)
 	s.mu.Lock()
@@ -47,7 +47,7 @@ func (q *ClientRequest) Withdraw() bool {
 	return open
 }
 
-// Cancelled returns the notifications/cancelled for the request.
+// Cancelled returns a notifications/cancelled message for the request.
 func (q *ClientRequest) Cancelled(reason string) []byte {
 	params := rawjson.Object{}.Raw("requestId", q.id)
 	if reason != "" {
@@ -56,8 +56,8 @@ func (q *ClientRequest) Cancelled(reason string) []byte {
 	return wire.AppendNotification(nil, "notifications/cancelled", params.Bytes())
 }
 
-// Ask sends a request to the client on one of its streams, and waits for the answer: a result or an
-// error object.
+// Ask sends a request to the client on one of its streams and waits for the answer, which is a
+// result or an error object.
 func (s *clientRequests) Ask(ctx context.Context, to spec.Stream, method string, params []byte) (result, failure []byte, err error) {
 	answered := make(chan struct{})
 	q := &ClientRequest{Answer: func(r, f []byte) {
@@ -81,18 +81,18 @@ func (s *clientRequests) Ask(ctx context.Context, to spec.Stream, method string,
 	return nil, nil, context.Cause(ctx)
 }
 
-// clientRequests holds the proxy's unanswered requests to one client. The zero value is empty. mu
-// guards the fields below it.
+// clientRequests contains the proxy's unanswered requests to one client. The zero value is ready to
+// use. mu guards the fields below it.
 type clientRequests struct {
-	process string // identifier of this process in request ids; set before the first request
+	process string // identifies this process in request IDs; set before the first request
 
 	mu   sync.Mutex
-	byID map[string]*ClientRequest // by the key of the request id
-	gone bool                      // the client has disconnected and answers nothing
+	byID map[string]*ClientRequest // by the request ID's key
+	gone bool                      // the client has disconnected and will answer nothing
 }
 
-// Open assigns an id to a request, which the client can answer from then on. It reports false if
-// too many requests are open or the client has disconnected.
+// Open assigns an ID to a request, which the client can then answer. If too many requests are open
+// or the client has disconnected, it reports false.
 func (s *clientRequests) Open(q *ClientRequest) bool {
 	q.id, q.of = rawjson.AppendString(nil, lifetime.RandomID(s.prefix())), s
 	s.mu.Lock()
@@ -107,7 +107,7 @@ func (s *clientRequests) Open(q *ClientRequest) bool {
 	return true
 }
 
-// Find returns the open request with that id key, or nil.
+// Find returns the open request with the given ID key, or nil.
 func (s *clientRequests) Find(key string) *ClientRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,15 +118,15 @@ const askedPrefix = "pg-"
 
 func (s *clientRequests) prefix() string { return askedPrefix + s.process + "-" }
 
-// AskedElsewhere reports whether a response answers a request of another replica or of an earlier
-// process: requests of this process have another prefix.
+// AskedElsewhere reports whether a response answers a request from another replica or an earlier
+// process. This process gives its requests a different prefix.
 func (s *clientRequests) AskedElsewhere(id []byte) bool {
 	text, ok := rawjson.String(id)
 	return ok && strings.HasPrefix(text, askedPrefix) && !strings.HasPrefix(text, s.prefix())
 }
 
-// Response passes a JSON-RPC response to the request that waits for it. It drops a response without
-// such a request.
+// Response passes a JSON-RPC response to the request that is waiting for it. If there is none, it
+// drops the response.
 func (s *clientRequests) Response(m wire.Message) {
 	key := wire.IDKey(m.ID)
 	s.mu.Lock()
@@ -149,9 +149,9 @@ func (s *clientRequests) End() {
 	}
 }
 
-// CheckCapability reports whether the client declared the capability for a server's request, and
-// refuses the request if not. It removes the member task from the params: the proxy does not
-// declare tasks.requests (2025-11-25) for clients.
+// CheckCapability reports whether the client declared the capability required for a server's
+// request. If not, it refuses the request. It removes the task member from the params, because the
+// proxy does not declare tasks.requests (2025-11-25) for clients.
 func CheckCapability(p Peer, q *upstream.ServerRequest) bool {
 	if !p.Answers(q.Method, q.Params) {
 		RefuseRequest(q)
@@ -163,8 +163,8 @@ func CheckCapability(p Peer, q *upstream.ServerRequest) bool {
 	return true
 }
 
-// RefuseRequest answers a server's request with "method not found", for a client that
-// has not declared the capability.
+// RefuseRequest answers a server's request with "method not found" if the client has not declared
+// the capability.
 func RefuseRequest(q *upstream.ServerRequest) {
 	q.Refuse(spec.CodeNoMethod, "the client does not support "+q.Method)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Connect adds a client with a session for its connection. header is the header of the request that
-// connects; nil: none.
+// Connect adds a client with a session for its connection. header contains the headers of the
+// request that connects, or is nil if there are none.
 func (s *Sessions) Connect(transport, principal string, header http.Header, out spec.Stream) (*Client, error) {
 	id := lifetime.RandomID("")
 	own := &Session{ID: idOf(id), Principal: principal, By: "connection", Since: s.now()}
@@ -23,13 +23,13 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 	}
 	own.Bare = state != own
 	if transport != "http" {
-		_ = s.Begin(own) // if it fails, the calls of the session are refused
+		_ = s.Begin(own) // if it fails, the session's calls are refused
 	}
 	return s.add(id, transport, principal, own, state, out), nil
 }
 
-// Begin begins the session of a connection, unless its calls use the nets of another session and
-// other replicas do not need it.
+// Begin begins a connection's session, unless its calls use another session's nets and no other
+// replica needs it.
 func (s *Sessions) Begin(own *Session) error {
 	if own.Bare && own.About == nil {
 		return nil
@@ -39,14 +39,14 @@ func (s *Sessions) Begin(own *Session) error {
 	return err
 }
 
-// NewClient adds a client for a request without a connection to a session.
+// NewClient adds a client for a request outside a connection to a session.
 func (s *Sessions) NewClient(principal string, of *Session) *Client {
 	return s.add(lifetime.RandomID(""), "http", principal, of, of, nil)
 }
 
-// Introduce begins the session of an HTTP client after its handshake. If the states are in a shared
-// database, it stores the session there first, so that the client can continue it on another
-// replica. If Introduce fails, it cannot.
+// Introduce begins an HTTP client's session after the handshake. If the states are in a shared
+// database, it first stores the session there, so that the client can continue it on another
+// replica. If Introduce fails, the client cannot.
 func (s *Sessions) Introduce(c *Client) error {
 	if s.kept {
 		peer, label := c.Peer(), ""
@@ -61,8 +61,8 @@ func (s *Sessions) Introduce(c *Client) error {
 	return s.Begin(c.Session)
 }
 
-// Kept returns the session id that other replicas use to find the HTTP session of a client's id, or
-// an empty string if sessions are not shared between replicas.
+// Kept returns the session ID under which other replicas find the HTTP session with the given
+// client ID. If replicas do not share sessions, it returns an empty string.
 func (s *Sessions) Kept(client string) string {
 	if !s.kept {
 		return ""
@@ -70,9 +70,9 @@ func (s *Sessions) Kept(client string) string {
 	return idOf(client)
 }
 
-// Restore adds the client of an HTTP session that another replica has opened, or this one before a
-// restart. The client presents its Mcp-Session-Id, client; info is the stored session. It returns
-// nil if the session does not belong to that id and principal.
+// Restore adds the client of an HTTP session that was opened by another replica, or by this one
+// before a restart. client is the Mcp-Session-Id that the client presents, and info is the stored
+// session. If the session does not belong to that ID and principal, Restore returns nil.
 func (s *Sessions) Restore(client, principal string, info admission.SessionInfo, out spec.Stream) *Client {
 	a := ReadAbout(info.About)
 	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(digestOf(client))) != 1 {
@@ -95,7 +95,7 @@ func (s *Sessions) restore(client string, info *admission.SessionInfo, a About, 
 	return c
 }
 
-// stateOf returns the session whose nets decide on the calls of a restored connection.
+// stateOf returns the session whose nets decide on a restored connection's calls.
 func (s *Sessions) stateOf(own *Session, label string) (*Session, error) {
 	o := Origin{Principal: own.Principal, Connection: own}
 	if label != "" {
@@ -109,8 +109,8 @@ func digestOf(client string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// idOf returns the id of the session of a client's id. The client's id is a secret of its
-// principal; the session's is not.
+// idOf returns the session ID for a client ID. The client ID is the principal's secret; the session
+// ID is not secret.
 func idOf(client string) string {
 	sum := sha256.Sum256([]byte("session\x00" + client))
 	return hex.EncodeToString(sum[:8])

@@ -5,8 +5,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Notification converts a server's notification during a client's request for the client, with the
-// client's own progress token. It returns nil if the client did not ask for such notifications.
+// Notification converts a server's notification that belongs to a client's request, using the
+// client's own progress token. If the client did not ask for such notifications, it returns nil.
 func (c *Client) Notification(p Peer, meta wire.Meta, method string, params []byte) []byte {
 	switch method {
 	case "notifications/progress":
@@ -28,8 +28,8 @@ func (c *Client) Notification(p Peer, meta wire.Meta, method string, params []by
 	return wire.AppendNotification(nil, method, params)
 }
 
-// TakesLog reports whether the client gets a notifications/message of that level: by
-// logging/setLevel or, since 2026-07-28, by the _meta of its request.
+// TakesLog reports whether the client gets notifications/message at the given level. The client
+// chooses levels with logging/setLevel or, since 2026-07-28, in the request's _meta.
 func (c *Client) TakesLog(p Peer, meta wire.Meta, params []byte) bool {
 	level := spec.LogLevels[spec.Member(params, "level")]
 	if p.Rev.LevelInMeta {
@@ -39,8 +39,8 @@ func (c *Client) TakesLog(p Peer, meta wire.Meta, params []byte) bool {
 	return level >= spec.LogLevels[c.LogLevel()]
 }
 
-// WithLogLevel adds the client's log level to the _meta for a server of 2026-07-28. Without a level
-// the server sends no log messages.
+// WithLogLevel adds the client's log level to the _meta for a server of 2026-07-28. If the client
+// has not set a level, the server sends no log messages.
 func (c *Client) WithLogLevel(p Peer, m wire.Meta, meta []byte) []byte {
 	level := m.LogLevel
 	if !p.Rev.LevelInMeta {

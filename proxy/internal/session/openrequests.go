@@ -12,34 +12,34 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// openRequests holds the unanswered requests of one client. The zero value is empty. mu guards the
-// fields.
+// openRequests contains one client's unanswered requests. The zero value is ready to use. mu guards
+// the fields.
 type openRequests struct {
 	mu    sync.Mutex
-	first openRequest          // most clients have one at a time; its request is nil if none is open
-	more  map[string]canceller // further requests by id on the wire
-	open  int                  // number of requests whose answer is not written yet
-	past  []uint64             // hashes of the ids of recently ended requests
-	idle  chan struct{}        // closed when open becomes 0; nil: no caller waits
+	first openRequest          // most clients have only one at a time; the request is nil if none is open
+	more  map[string]canceller // further requests by ID, as sent
+	open  int                  // number of requests whose answers have not been written
+	past  []uint64             // hashes of recently ended requests' IDs
+	idle  chan struct{}        // closed when open becomes 0; nil: no caller is waiting
 }
 
-// An openRequest is a request with its id on the wire.
+// An openRequest is a request with its ID, as sent.
 type openRequest struct {
 	id      string
 	request canceller
 }
 
-// A canceller is an unanswered request of a client.
+// A canceller is a client's unanswered request.
 type canceller interface {
 	Cancel(reason error)
 }
 
-// A CancelFunc cancels a request that is not a call.
+// A CancelFunc cancels a request other than a call.
 type CancelFunc context.CancelCauseFunc
 
 func (f CancelFunc) Cancel(reason error) { f(reason) }
 
-// Begin adds a request under its id. It reports false if a request with that id is in flight.
+// Begin adds a request with the given ID. If a request with that ID is in flight, it reports false.
 func (r *openRequests) Begin(id string, request canceller) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,7 +58,7 @@ func (r *openRequests) Begin(id string, request canceller) bool {
 	return true
 }
 
-// find returns the request with an id, or nil. The caller must hold mu.
+// find returns the request with the given ID, or nil. The caller must hold mu.
 func (r *openRequests) find(id string) canceller {
 	if r.first.request != nil && r.first.id == id {
 		return r.first.request
@@ -66,7 +66,7 @@ func (r *openRequests) find(id string) canceller {
 	return r.more[id]
 }
 
-// End removes a request. The client can then use its id again.
+// End removes a request, so that the client can reuse its ID.
 func (r *openRequests) End(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,18 +86,18 @@ func (r *openRequests) End(id string) {
 
 var pastSeed = maphash.MakeSeed()
 
-// Limits on the remembered ids of ended requests: their number, and their length.
+// Limits on the number and the length of ended requests' IDs that are remembered.
 const (
 	maxPast      = 64
 	maxPastBytes = 40
 )
 
-// Knows reports whether the request that a notifications/cancelled names is in flight here or was
-// recently.
+// Knows reports whether the request named in a notifications/cancelled is or recently was in flight
+// here.
 func (r *openRequests) Knows(params []byte) bool {
 	id, ok := rawjson.Member(params, "requestId")
 	if !ok {
-		return true // it names no request
+		return true // names no request
 	}
 	key := wire.IDKey(id)
 	r.mu.Lock()
@@ -105,7 +105,7 @@ func (r *openRequests) Knows(params []byte) bool {
 	return r.find(key) != nil || len(key) > maxPastBytes || slices.Contains(r.past, maphash.String(pastSeed, key))
 }
 
-// Answered records that the answer to a request is written, or that the request gets none.
+// Answered records that the answer to a request has been written or that there will be none.
 func (r *openRequests) Answered() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,7 +118,7 @@ func (r *openRequests) Answered() {
 	}
 }
 
-// Drained returns a channel that is closed when every request is answered.
+// Drained returns a channel that is closed once all requests have been answered.
 func (r *openRequests) Drained() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,8 +138,8 @@ func (r *openRequests) Any() bool {
 	return r.first.request != nil || len(r.more) > 0
 }
 
-// Cancelled cancels the request that a notifications/cancelled names. The id must have the same
-// JSON type too: the string "7" does not cancel the number 7.
+// Cancelled cancels the request named in a notifications/cancelled. The ID must also have the same
+// JSON type: the string "7" does not cancel the number 7.
 func (r *openRequests) Cancelled(params []byte) {
 	id, ok := rawjson.Member(params, "requestId")
 	if !ok {
@@ -158,14 +158,14 @@ func (r *openRequests) Cancelled(params []byte) {
 	request.Cancel(spec.ErrCancelled)
 }
 
-// CancelAll cancels all requests of a client that has disconnected.
+// CancelAll cancels all requests from a client that has disconnected.
 func (r *openRequests) CancelAll(reason error) {
 	for _, request := range r.all() {
 		request.Cancel(reason)
 	}
 }
 
-// CancelCalls cancels all calls. It can miss calls that begin meanwhile.
+// CancelCalls cancels all calls. It may miss calls that begin in the meantime.
 func (r *openRequests) CancelCalls(reason error) {
 	for _, request := range r.all() {
 		if _, other := request.(CancelFunc); !other {

@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxOutbox limits the notifications queued for a client that does not read.
+// maxOutbox limits the number of notifications queued for a client that does not read.
 const maxOutbox = 256
 
-// An Outbox queues messages from the goroutine that reads from a server, which other clients share,
-// for the goroutine that writes to one client. A client that does not read must not block the
-// reader: a full Outbox drops notifications. It never drops requests, which are limited elsewhere
-// and whose senders wait for an answer.
+// An Outbox passes messages from the goroutine that reads from a server, which several clients
+// share, to the goroutine that writes to one client. A client that does not read must not block the
+// reading goroutine, so a full Outbox drops notifications. It never drops requests, which are
+// limited elsewhere and whose senders wait for an answer.
 type Outbox struct {
 	Wake chan struct{} // receives a value when messages are queued
 
@@ -25,7 +25,8 @@ type Outbox struct {
 // NewOutbox returns an empty Outbox.
 func NewOutbox() *Outbox { return &Outbox{Wake: make(chan struct{}, 1)} }
 
-// Add queues a message, or drops a notification if the Outbox is full. It never blocks.
+// Add queues a message. If the Outbox is full and the message is a notification, Add drops it. Add
+// never blocks.
 func (n *Outbox) Add(note []byte) {
 	n.mu.Lock()
 	if len(n.waiting) < maxOutbox || !wire.IsNotification(note) {
@@ -49,7 +50,7 @@ func (n *Outbox) WriteTo(s spec.Stream) {
 	}
 }
 
-// An OutboxStream is a stream that queues its messages in an Outbox.
+// An OutboxStream is a stream that queues messages in an Outbox.
 type OutboxStream struct{ *Outbox }
 
 func (s OutboxStream) Send(parts ...[]byte) { s.Add(bytes.Join(parts, nil)) }

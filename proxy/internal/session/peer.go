@@ -7,17 +7,17 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// A Peer is a client's description of itself (clientInfo, capabilities and protocol version), sent
-// in initialize or, since 2026-07-28, in each request.
+// A Peer is a client's description of itself (clientInfo, capabilities and protocol version). It is
+// sent in initialize or, since 2026-07-28, in each request.
 type Peer struct {
-	Name, Version string // for display only: not authenticated
+	Name, Version string // for display only, because it is not authenticated
 	Protocol      string
 	Rev           *rev.Rev
 	Elicit        bool   // the client can show forms (elicitation in form mode)
 	Capabilities  []byte // as declared by the client
 }
 
-// shortened returns a name, shortened if it is too long for an audit record.
+// shortened returns the name, shortened if it is too long for an audit record.
 func shortened(name string) string {
 	if len(name) <= audit.MaxText {
 		return name
@@ -25,9 +25,9 @@ func shortened(name string) string {
 	return audit.Bounded(name)
 }
 
-// Forwarded returns the client's capabilities that the proxy declares to servers on its behalf. It
-// omits tasks of clients (tasks.requests of 2025-11-25), so servers send their requests without
-// tasks.
+// Forwarded returns the client capabilities that the proxy declares to servers on the client's
+// behalf. It omits client tasks (tasks.requests in 2025-11-25), so that servers send requests
+// without tasks.
 func (p Peer) Forwarded() []byte {
 	if p.Rev.PerRequest {
 		return forwardedCapabilities(p.Capabilities)
@@ -50,8 +50,8 @@ func forwardedCapabilities(capabilities []byte) []byte {
 	return forwarded.Bytes()
 }
 
-// canElicit reports whether capabilities allow elicitation/create with a form: the member
-// elicitation declares form, or no mode at all.
+// canElicit reports whether the capabilities allow elicitation/create with a form: the elicitation
+// member must declare form or no mode at all.
 func canElicit(capabilities []byte) bool {
 	e, ok := rawjson.Member(capabilities, "elicitation")
 	if !ok || rawjson.Kind(e) != '{' {
@@ -64,7 +64,7 @@ func canElicit(capabilities []byte) bool {
 	return !url
 }
 
-// Answers reports whether the client declared the capability for a request of a server.
+// Answers reports whether the client declared the capability required for a server's request.
 func (p Peer) Answers(method string, params []byte) bool {
 	switch method {
 	case "roots/list":
@@ -85,7 +85,7 @@ func (p Peer) Answers(method string, params []byte) bool {
 // OpensURL reports whether the client can open a page for its user (elicitation in URL mode).
 func (p Peer) OpensURL() bool { return spec.Declares(p.Capabilities, "elicitation", "url") }
 
-// TakesTasks reports whether a client of 2026-07-28 accepts a task as the result of a call.
+// TakesTasks reports whether a client of 2026-07-28 accepts a task as a call's result.
 func (p Peer) TakesTasks() bool {
 	return p.Rev.TaskExtension && spec.Declares(p.Capabilities, "extensions", spec.TasksExtension)
 }

@@ -2,17 +2,18 @@ package session
 
 import "sync"
 
-// A Quota divides a limited number of slots among principals. The zero value is ready for use, and
-// safe for concurrent use.
+// A Quota divides a limited number of slots among principals. The zero value is ready to use. A
+// Quota is safe for concurrent use.
 type Quota struct {
 	mu    sync.Mutex
 	total int
-	held  map[string]int // slots by principal, without zero entries
+	held  map[string]int // slots by principal; contains no zeros
 }
 
-// Take takes one of limit slots for the principal, or returns how many the principal has. If there
-// are several principals, a principal can never hold more slots than remain free: one alone gets at
-// most half of them, two get a third each, and one slot stays free for another.
+// Take takes one of limit slots for the principal. If it cannot, it returns the number of slots
+// that the principal has. If there are several principals, none can hold more slots than remain
+// free: a single one gets at most half of them, two get a third each, and one slot always stays
+// free for another principal.
 func (s *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -28,11 +29,11 @@ func (s *Quota) Take(principal string, limit int, several bool) (own int, ok boo
 	return own, true
 }
 
-// Fair reports whether a principal with own slots can take another of the free ones if there are
-// several principals.
+// Fair reports whether, with several principals, a principal that holds own slots may take another
+// of the free ones.
 func Fair(own, free int) bool { return own < free }
 
-// Give gives one slot of the principal back.
+// Give returns one of the principal's slots.
 func (s *Quota) Give(principal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

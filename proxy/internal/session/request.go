@@ -9,23 +9,24 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Request is a client's request that is not a call. Its handler returns a result or an error,
-// which [Request.Answer] sends.
+// A Request is a client's request other than a call. Its handler returns a result or an error, and
+// [Request.Answer] sends it.
 type Request struct {
 	Client  *Client
 	Message wire.Message
 	Meta    wire.Meta
-	Stream  spec.Stream // stream for the answer and for the messages that belong to the request
+	Stream  spec.Stream // stream for the answer and for messages that belong to the request
 }
 
-// Peer returns the client's description of itself, from the request or from its handshake.
+// Peer returns the client's description of itself, from the request or the handshake.
 func (q Request) Peer() Peer { return q.Client.PeerOf(q.Meta) }
 
-// Rev returns the family of revisions of the request.
+// Rev returns the request's revision family.
 func (q Request) Rev() *rev.Rev { return rev.Of(q.Meta.ProtocolVersion) }
 
 // Answer sends the answer: a result, a server's error object, a fault, or any other error as an
-// internal error. Without result and error it sends nothing: the client does not wait.
+// internal error. If there is neither a result nor an error, it sends nothing, because the client
+// is not waiting.
 func (q Request) Answer(result []byte, err error) {
 	id := q.Message.ID
 	var refused upstream.Refused

@@ -61,59 +61,59 @@ type Session struct {
 	ID        string
 	Principal string
 	By        string // connection, principal, name, header, meta or agent; see [Sessions.Of]
-	Label     string // distinguishes the session from others of the principal
+	Label     string // distinguishes the session from the principal's other sessions
 	Since     time.Time
 	Lasting   bool        // outlives the process if the states do
 	About     []byte      // encoded [About] for other replicas; nil: not stored
-	Left      atomic.Bool // this process no longer serves the session, but other replicas might
-	Bare      bool        // session of a connection whose calls use the nets of another session
-	Ended     atomic.Bool // no further call begins in the session
+	Left      atomic.Bool // this process no longer serves the session, but other replicas may
+	Bare      bool        // a connection's session, while its calls use another session's nets
+	Ended     atomic.Bool // no more calls can begin in the session
 	Narrowed  atomic.Bool // a client was shown only the tools that the session's nets admit
 }
 
-// Key returns the key of the session's state in the admission.
+// Key returns the admission key for the session's state.
 func (s *Session) Key() admission.Key { return admission.Key{Session: s.ID, Principal: s.Principal} }
 
-// byAgent is Session.By of the sessions that an agent's hooks name.
+// byAgent is the value of Session.By for sessions that an agent's hooks name.
 const byAgent = "agent"
 
-// OfAgent reports whether the session belongs to an agent's hooks alone; see [Sessions.OfAgent].
+// OfAgent reports whether the session belongs only to an agent's hooks; see [Sessions.OfAgent].
 func (s *Session) OfAgent() bool { return s.By == byAgent }
 
-// A Way configures which session a call is in. The zero value is "connection".
+// A Way configures how the session of a call is chosen. The zero value is "connection".
 type Way struct {
 	By     string // "connection", "principal", "name", "header" or "meta"; empty: "connection"
 	Name   string // session name, for "name"
 	Header string // header that names the session, for "header"
-	Meta   string // key of _meta that names the session, for "meta"
+	Meta   string // _meta key that names the session, for "meta"
 }
 
-// An Origin holds the parts of a request that determine its session.
+// An Origin contains the parts of a request that determine its session.
 type Origin struct {
 	Principal  string
-	Connection *Session    // session of the connection, or one issued by the proxy; nil: none
+	Connection *Session    // the connection's session, or one issued by the proxy; nil: none
 	Header     http.Header // nil: the transport has no headers
 	Params     []byte
 }
 
-// Sessions holds the connected clients and the open sessions. It is safe for concurrent use.
+// A Sessions contains the connected clients and the open sessions. It is safe for concurrent use.
 type Sessions struct {
 	now               func() time.Time
 	way               Way
 	kept              bool                         // other replicas can serve the HTTP sessions too
-	process           string                       // identifier of this process in the ids of requests to clients
+	process           string                       // identifies this process in the IDs of requests to clients
 	begin             func(*Session) error         // called before a session is used
 	LogLevelSet       atomic.Bool                  // some client has sent logging/setLevel
 	SeveralPrincipals atomic.Bool                  // more than one principal can connect over HTTP
-	Stdio             atomic.Pointer[lines.Writer] // writer of the stdio client; nil: no such client
-	streams           events.Budget                // limit on the resumable streams of HTTP clients
+	Stdio             atomic.Pointer[lines.Writer] // the stdio client's writer; nil: there is no stdio client
+	streams           events.Budget                // limits the HTTP clients' resumable streams
 
 	making    sync.Mutex // held while a session that several clients can share is created
-	restoring sync.Mutex // held while the client of another replica is added
+	restoring sync.Mutex // held while a client from another replica is added
 
 	mu        sync.Mutex
-	connected map[string]*Client  // by id
-	open      map[string]*Session // by id
+	connected map[string]*Client  // by ID
+	open      map[string]*Session // by ID
 }
 
 // Options configure Sessions.
@@ -122,9 +122,9 @@ type Options struct {
 	Shared bool // the states are in a database that other replicas share
 }
 
-// New returns Sessions without clients. It calls begin for every session before its use, except for
-// HTTP sessions, which begin with [Sessions.Begin] after the handshake. If begin fails, the calls
-// of the session are refused.
+// New returns a Sessions without clients. It calls begin for each session before the session is
+// used. HTTP sessions are an exception: they begin with [Sessions.Begin] after the handshake. If
+// begin fails, the session's calls are refused.
 func New(o Options, begin func(*Session) error, now func() time.Time) *Sessions {
 	return &Sessions{now: now, way: o.Way, kept: o.Shared, process: lifetime.RandomID("")[:8], begin: begin, connected: map[string]*Client{}, open: map[string]*Session{}}
 }
@@ -145,7 +145,8 @@ func (s *Sessions) add(id, transport, principal string, of, state *Session, out 
 	return c
 }
 
-// Remove removes a client, and its session if the session belongs to its connection.
+// Remove removes a client. If the client's session belongs to its connection, Remove removes the
+// session too.
 func (s *Sessions) Remove(c *Client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +156,7 @@ func (s *Sessions) Remove(c *Client) {
 	}
 }
 
-// Limits on the sessions whose names are chosen by clients.
+// Limits on the number of sessions whose names are chosen by clients.
 const (
 	maxSplits    = 1000   // per principal
 	maxSplitsAll = 10_000 // in total
@@ -163,11 +164,11 @@ const (
 
 var errSplits = errors.New("too many named sessions are open; use one of them again")
 
-// shared returns the session of all requests of a principal with this label. It never opens a
-// second one, which would double the budgets.
+// shared returns the session for all of a principal's requests with the given label. It never opens
+// a second one, because that would double the budgets.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	sum := sha256.Sum256([]byte(by + "\x00" + principal + "\x00" + label))
-	id := by[:1] + "-" + hex.EncodeToString(sum[:16]) // a client that chooses its label must not be able to produce another session's id
+	id := by[:1] + "-" + hex.EncodeToString(sum[:16]) // a client that chooses its label must not be able to produce another session's ID
 	if known := s.known(id); known != nil {
 		return known, nil
 	}
@@ -180,14 +181,14 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 		return nil, errSplits
 	}
 	made := &Session{ID: id, Principal: principal, By: by, Label: label, Since: s.now(), Lasting: true, About: About{By: by, Label: label}.bytes()}
-	_ = s.begin(made) // if it fails, the calls of the session are refused
+	_ = s.begin(made) // if it fails, the session's calls are refused
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[id] = made
 	return made, nil
 }
 
-// isChosenByCaller reports whether callers choose the names of such sessions.
+// isChosenByCaller reports whether callers choose the names of sessions of this kind.
 func isChosenByCaller(by string) bool { return by == "header" || by == "meta" || by == byAgent }
 
 func (s *Sessions) known(id string) *Session {
@@ -196,7 +197,7 @@ func (s *Sessions) known(id string) *Session {
 	return s.open[id]
 }
 
-// roomForSplit reports whether the principal can name one more session.
+// roomForSplit reports whether the principal can name another session.
 func (s *Sessions) roomForSplit(principal string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,8 +226,8 @@ func (s *Sessions) Clients() []*Client {
 	return slices.Collect(maps.Values(s.connected))
 }
 
-// EndAgent ends a session that belongs to an agent's hooks alone. It reports false for other
-// sessions.
+// EndAgent ends a session that belongs only to an agent's hooks. For other sessions it reports
+// false.
 func (s *Sessions) EndAgent(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,7 +240,7 @@ func (s *Sessions) EndAgent(id string) bool {
 	return true
 }
 
-// Uses returns the time of last use of each session that has clients.
+// Uses returns, for each session that has clients, when it was last used.
 func (s *Sessions) Uses() map[*Session]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,7 +260,7 @@ func (s *Sessions) All() []*Session {
 	return slices.SortedFunc(maps.Values(s.open), func(a, b *Session) int { return a.Since.Compare(b.Since) })
 }
 
-// Find returns the open session with an id.
+// Find returns the open session with the given ID.
 func (s *Sessions) Find(id string) (*Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -276,7 +277,7 @@ func (s *Sessions) Count() (clients, open int) {
 	return len(s.connected), len(s.open)
 }
 
-// CountHTTP counts the HTTP sessions of a principal and of all principals.
+// CountHTTP returns the number of HTTP sessions of the principal and of all principals.
 func (s *Sessions) CountHTTP(principal string) (own, all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -292,8 +293,8 @@ func (s *Sessions) CountHTTP(principal string) (own, all int) {
 	return own, all
 }
 
-// Use returns the client with that Mcp-Session-Id and marks it as used, or nil if the principal has
-// no such client here.
+// Use returns the client with the given Mcp-Session-Id and marks it as used. If the principal has
+// no such client here, it returns nil.
 func (s *Sessions) Use(id, principal string) *Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -305,8 +306,8 @@ func (s *Sessions) Use(id, principal string) *Client {
 	return c
 }
 
-// once returns the client with that id, or otherwise the result of add. Concurrent callers get the
-// same client.
+// once returns the client with the given ID or, if there is none, the result of add. Concurrent
+// callers get the same client.
 func (s *Sessions) once(id, principal string, add func() *Client) *Client {
 	s.restoring.Lock()
 	defer s.restoring.Unlock()
@@ -316,21 +317,22 @@ func (s *Sessions) once(id, principal string, add func() *Client) *Client {
 	return add()
 }
 
-// keep adds a session to the open ones.
+// keep adds a session to the open sessions.
 func (s *Sessions) keep(own *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[own.ID] = own
 }
 
-// Seen reports whether a client was used after since.
+// Seen reports whether a client has been used after since.
 func (s *Sessions) Seen(c *Client, since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return c.seen.After(since)
 }
 
-// Idle reports whether a client was unused for ttl. busy marks the client as used now.
+// Idle reports whether a client has been unused for ttl. If busy is true, it marks the client as
+// used now.
 func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -341,9 +343,9 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	return !busy && now.Sub(c.seen) > ttl
 }
 
-// Of returns the session whose nets decide on a request, and opens it if necessary. This is the
-// only place where the session is chosen. A name chosen by the client only splits the sessions of
-// its principal, and an id that the proxy did not issue never names a session.
+// Of returns the session whose nets decide on a request, and opens it if necessary. Sessions are
+// chosen only here. A name chosen by a client only splits its principal's sessions, and an ID that
+// the proxy did not issue never names a session.
 func (s *Sessions) Of(o Origin) (*Session, error) {
 	switch s.way.By {
 	case "name":
@@ -373,10 +375,10 @@ func (s *Sessions) Of(o Origin) (*Session, error) {
 	return s.shared("principal", o.Principal, "")
 }
 
-// maxLabel is the maximum length in bytes of a session name chosen by a client.
+// maxLabel is the maximum length, in bytes, of a session name that a client chooses.
 const maxLabel = 128
 
-// split returns the session with that name among those of a principal.
+// split returns the principal's session with the given name.
 func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 	unprintable := !utf8.ValidString(label) || strings.ContainsFunc(label, func(r rune) bool { return !unicode.IsPrint(r) })
 	if label == "" || len(label) > maxLabel || unprintable {
@@ -386,8 +388,8 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 }
 
 // OfAgent returns the session whose nets decide on the calls that an agent reports through its
-// hooks, under the agent's own session id. If sessions belong to connections, the agent's session
-// gets its own; otherwise the same rule applies as for clients of the principal.
+// hooks, with the agent's own session ID. If sessions belong to connections, the agent's session
+// gets its own; otherwise the rule for the principal's clients applies.
 func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
 	if s.way.By != "" && s.way.By != "connection" {
 		return s.Of(Origin{Principal: principal, Header: header})
@@ -403,7 +405,7 @@ func (s *Sessions) OfCall(c *Client, params []byte) (*Session, error) {
 	return s.Of(Origin{Principal: c.Principal, Connection: c.Session, Params: params})
 }
 
-// Agrees returns an error if the header of a request names another session than the request that
+// Agrees returns an error if a request's header names a different session than the request that
 // connected the client.
 func (s *Sessions) Agrees(c *Client, header http.Header) error {
 	if s.way.By != "header" || len(header.Values(s.way.Header)) == 0 {

@@ -9,33 +9,33 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Limits on the subscriptions of one client.
+// Limits on one client's subscriptions.
 const (
 	maxSubscriptions = 64        // open subscriptions/listen requests
-	MaxWatched       = 1024      // resources of resources/subscribe
+	MaxWatched       = 1024      // resources subscribed to with resources/subscribe
 	maxWatchedBytes  = 256 << 10 // total length of their URIs
 )
 
 // A Subscription is an open subscriptions/listen request (2026-07-28).
 type Subscription struct {
-	ID        string          // request id as on the wire
+	ID        string          // request ID, as sent
 	Outbox    *Outbox         // notifications for the goroutine that serves the request
 	Lists     map[string]bool // by the member of the request's filter
 	Resources []string
 	Tasks     []string
 }
 
-// subscriptions holds the lists, resources and tasks whose changes a client is notified of. The
-// zero value is empty. mu guards the fields.
+// subscriptions contains the lists, resources and tasks whose changes a client is notified of. The
+// zero value is ready to use. mu guards the fields.
 type subscriptions struct {
 	mu      sync.Mutex
-	listed  []string                 // methods of the list_changed notifications for the lists that the client has fetched
-	watched map[string]bool          // URIs of resources/subscribe, up to 2025-11-25
-	open    map[string]*Subscription // subscriptions/listen since 2026-07-28, by id on the wire
+	listed  []string                 // list_changed methods for the lists that the client has fetched
+	watched map[string]bool          // URIs from resources/subscribe, up to 2025-11-25
+	open    map[string]*Subscription // subscriptions/listen requests since 2026-07-28, by ID as sent
 }
 
-// SawList records that the client has fetched a list, so that it gets the notification method when
-// the list changes.
+// SawList records that the client has fetched a list. The client then gets the given notification
+// when the list changes.
 func (i *subscriptions) SawList(method string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -44,15 +44,15 @@ func (i *subscriptions) SawList(method string) {
 	}
 }
 
-// OfList reports whether the client has fetched the list that a list_changed notification is about,
-// and returns the subscriptions to that notification.
+// OfList reports whether the client has fetched the list that a list_changed notification is about.
+// It also returns the subscriptions to that notification.
 func (i *subscriptions) OfList(method string) (seen bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return slices.Contains(i.listed, method), i.matching(func(s *Subscription) bool { return s.Lists[filterOf(method)] })
 }
 
-// Subscribe opens a subscription. It reports false if too many are open.
+// Subscribe opens a subscription. If too many are open, it reports false.
 func (i *subscriptions) Subscribe(sub *Subscription) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -73,8 +73,8 @@ func (i *subscriptions) Unsubscribe(sub *Subscription) {
 	delete(i.open, sub.ID)
 }
 
-// Watch records resources/subscribe, or resources/unsubscribe if on is false. It reports false if
-// the client watches too many resources.
+// Watch records a resources/subscribe request, or a resources/unsubscribe request if on is false.
+// If the client watches too many resources, it reports false.
 func (i *subscriptions) Watch(uri string, on bool) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -96,16 +96,15 @@ func (i *subscriptions) Watch(uri string, on bool) bool {
 	return true
 }
 
-// WatchesAny reports whether the client has subscribed to any resource by
-// resources/subscribe.
+// WatchesAny reports whether the client has subscribed to any resource with resources/subscribe.
 func (i *subscriptions) WatchesAny() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return len(i.watched) > 0
 }
 
-// OfResource reports whether the client has sent resources/subscribe for a resource, and returns
-// the subscriptions that name it.
+// OfResource reports whether the client has sent resources/subscribe for the resource. It also
+// returns the subscriptions that name it.
 func (i *subscriptions) OfResource(uri string) (watched bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -124,7 +123,7 @@ func (i *subscriptions) AddResources(uris map[string]bool) {
 	}
 }
 
-// OfTask returns the subscriptions that name a task.
+// OfTask returns the subscriptions that name the task.
 func (i *subscriptions) OfTask(id string) []*Subscription {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -141,15 +140,16 @@ func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscri
 	return list
 }
 
-// IsChange reports whether a message is a notification that a list or a resource has changed, so
-// that one of several equal messages is enough.
+// IsChange reports whether a message is a notification about a changed list or resource. One of
+// several equal messages of this kind is enough.
 func IsChange(message []byte) bool {
 	const head = `{"jsonrpc":"2.0","method":"`
 	return bytes.HasPrefix(message, []byte(head+spec.ListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.PromptsListChanged+`"`)) ||
 		bytes.HasPrefix(message, []byte(head+spec.ResourcesListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.ResourceUpdated+`"`))
 }
 
-// filterOf returns the member of the subscriptions/listen filter that requests a notification.
+// filterOf returns the member of a subscriptions/listen filter that requests the given
+// notification.
 func filterOf(method string) string {
 	switch method {
 	case spec.ListChanged:
@@ -160,7 +160,7 @@ func filterOf(method string) string {
 	return "resourcesListChanged"
 }
 
-// SubscriptionParams returns the params of a notification for a subscription. Their _meta names the
+// SubscriptionParams returns the params of a subscription's notification. Their _meta names the
 // request that opened the subscription.
 func SubscriptionParams(id, rest string) []byte {
 	return []byte(`{"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}` + rest + `}`)
