@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
 // durableEnd is the content of the file that stores the last step known to be on the disk. If the
@@ -31,7 +33,7 @@ func (f *directory) readDurableEnd() (at position, err error) {
 	defer in.Close()
 	info, err := in.Stat()
 	if err == nil {
-		err = checkRegular(name, info)
+		err = sqlite.CheckRegular(name, info)
 	}
 	if err != nil {
 		return at, err

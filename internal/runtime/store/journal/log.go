@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
-	"github.com/petrigate/petrigate/internal/safefile"
+	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
 // Names of the files beside the database. A full segment is renamed to its number, the step before
@@ -119,7 +119,7 @@ func (l *directory) openSegment(name string, flags int) (f file, header position
 	f, err = l.disk.open(name, flags)
 	if err != nil {
 		if info, missing := l.disk.stat(name); missing == nil {
-			err = errors.Join(checkRegular(name, info), err)
+			err = errors.Join(sqlite.CheckRegular(name, info), err)
 		}
 		return nil, header, err
 	}
@@ -133,7 +133,7 @@ func (l *directory) openSegment(name string, flags int) (f file, header position
 func (l *directory) readHeader(name string, f file) (header position, err error) {
 	info, err := f.Stat()
 	if err == nil {
-		err = checkRegular(name, info)
+		err = sqlite.CheckRegular(name, info)
 	}
 	if err != nil {
 		return header, err
@@ -156,20 +156,6 @@ func (l *directory) readHeader(name string, f file) (header position, err error)
 func (l *directory) exists(name string) bool {
 	_, err := l.disk.stat(name)
 	return err == nil
-}
-
-// checkRegular returns an error if other users could have written the file.
-func checkRegular(name string, info fs.FileInfo) error {
-	if !info.Mode().IsRegular() {
-		return backend.Unusable(fmt.Errorf("%q is not a regular file", name))
-	}
-	if info.Mode().Perm()&0o600 != 0o600 {
-		return fmt.Errorf("%q is not writable (mode %04o); chmod 600", name, info.Mode().Perm())
-	}
-	if err := safefile.Regular(info); err != nil {
-		return fmt.Errorf("%q: %w", name, err)
-	}
-	return nil
 }
 
 func (l *log) close() {

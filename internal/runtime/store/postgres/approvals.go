@@ -78,18 +78,14 @@ func (d *DB) Approvals(ctx context.Context, id, key string, since time.Time) ([]
 	}
 	var all []backend.Approval
 	err := d.read(ctx, "reading the approvals of", func(ctx context.Context) error {
-		rows, err := d.pool.Query(ctx, approvalColumns+sql+` ORDER BY created, no`, arg)
-		if err != nil {
-			return err
-		}
 		var a backend.Approval
 		var id, key, session []byte
 		all = nil
-		return each(rows, []any{&id, &key, &a.State, &session, &a.Version, &a.Created, &a.Expires, &a.Data}, func() {
+		return d.each(ctx, []any{&id, &key, &a.State, &session, &a.Version, &a.Created, &a.Expires, &a.Data}, func() {
 			a.ID, a.Key, a.Session = string(id), string(key), string(session)
 			all = append(all, a)
 			a.Data = nil
-		})
+		}, approvalColumns+sql+` ORDER BY created, no`, arg)
 	})
 	return all, err
 }

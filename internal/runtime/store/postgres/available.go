@@ -81,7 +81,7 @@ func (d *DB) probeLoop(ctx context.Context) {
 		d.health.beginProbe()
 		_ = d.probe(ctx)
 		d.health.endProbe()
-		sleep(ctx, probeInterval)
+		_ = sleep(ctx, probeInterval)
 	}
 }
 
@@ -107,13 +107,4 @@ func (d *DB) probe(ctx context.Context) error {
 	}
 	d.health.set(err)
 	return err
-}
-
-func sleep(ctx context.Context, t time.Duration) {
-	timer := time.NewTimer(t)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

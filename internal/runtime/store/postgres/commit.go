@@ -111,16 +111,12 @@ func (d *DB) lockWriter(ctx context.Context, doing string) (within context.Conte
 func (d *DB) Stops(ctx context.Context) ([]backend.Stop, error) {
 	var stops []backend.Stop
 	err := d.read(ctx, "reading the kill switch in", func(ctx context.Context) error {
-		rows, err := d.pool.Query(ctx, `SELECT session, actor, reason, time FROM petrigate_stop ORDER BY time, session`)
-		if err != nil {
-			return err
-		}
 		var session, actor, reason []byte
 		var at time.Time
 		stops = nil
-		return each(rows, []any{&session, &actor, &reason, &at}, func() {
+		return d.each(ctx, []any{&session, &actor, &reason, &at}, func() {
 			stops = append(stops, backend.Stop{Session: string(session), Actor: string(actor), Reason: string(reason), Time: at})
-		})
+		}, `SELECT session, actor, reason, time FROM petrigate_stop ORDER BY time, session`)
 	})
 	return stops, err
 }

@@ -47,7 +47,7 @@ func (l *listener) listen(ctx context.Context) {
 		l.pool.Reset() // the pool's connections are probably broken too
 		l.health.waitForProbe(ctx)
 		l.wake()
-		sleep(ctx, l.poll)
+		_ = sleep(ctx, l.poll)
 	}
 }
 

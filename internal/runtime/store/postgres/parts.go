@@ -10,9 +10,13 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// each scans each row into columns and calls f.
-func each(rows pgx.Rows, columns []any, f func()) error {
-	_, err := pgx.ForEachRow(rows, columns, func() error {
+// each runs a query, scans each row into columns, and calls f.
+func (d *DB) each(ctx context.Context, columns []any, f func(), sql string, args ...any) error {
+	rows, err := d.pool.Query(ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	_, err = pgx.ForEachRow(rows, columns, func() error {
 		f()
 		return nil
 	})
@@ -46,13 +50,9 @@ func (d *DB) readCurrent(ctx context.Context, n int, f func(context.Context) (ma
 
 func (d *DB) load(ctx context.Context, ids []backend.PartID) (parts []backend.Part, mark string, err error) {
 	scopes, names := idColumns(ids)
-	rows, err := d.pool.Query(ctx, loadSQL, scopes, names)
-	if err != nil {
-		return nil, "", err
-	}
 	var p backend.Part
 	var keys, values [][]byte
-	err = each(rows, []any{&p.Version, &p.Data, &p.Changed, &keys, &values, &mark}, func() {
+	err = d.each(ctx, []any{&p.Version, &p.Data, &p.Changed, &keys, &values, &mark}, func() {
 		p.ID, p.Values = ids[len(parts)], nil
 		if len(keys) > 0 {
 			p.Values = make(map[string][]byte, len(keys))
@@ -65,7 +65,7 @@ func (d *DB) load(ctx context.Context, ids []backend.PartID) (parts []backend.Pa
 		}
 		parts = append(parts, p)
 		p.Data = nil
-	})
+	}, loadSQL, scopes, names)
 	return parts, mark, err
 }
 
@@ -89,13 +89,9 @@ ORDER BY a.slot`
 func (d *DB) Versions(ctx context.Context, ids ...backend.PartID) (versions []int64, err error) {
 	scopes, names := idColumns(ids)
 	err = d.readCurrent(ctx, len(ids), func(ctx context.Context) (mark string, err error) {
-		rows, err := d.pool.Query(ctx, versionsSQL, scopes, names)
-		if err != nil {
-			return "", err
-		}
 		var v int64
 		versions = nil
-		err = each(rows, []any{&v, &mark}, func() { versions = append(versions, v) })
+		err = d.each(ctx, []any{&v, &mark}, func() { versions = append(versions, v) }, versionsSQL, scopes, names)
 		return mark, err
 	})
 	for i, v := range versions {
@@ -138,30 +134,23 @@ func (d *DB) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[b
 // listIDs returns the row IDs of the scope's parts whose data contains the text, oldest first.
 func (d *DB) listIDs(ctx context.Context, s backend.Scope, text string) (ids []int64, err error) {
 	err = d.read(ctx, "listing in", func(ctx context.Context) error {
-		rows, err := d.pool.Query(ctx, orderSQL, string(s), []byte(text))
-		if err != nil {
-			return err
-		}
-		ids, err = pgx.CollectRows(rows, pgx.RowTo[int64])
-		return err
+		var id int64
+		ids = nil
+		return d.each(ctx, []any{&id}, func() { ids = append(ids, id) }, orderSQL, string(s), []byte(text))
 	})
 	return ids, err
 }
 
 func (d *DB) listPage(ctx context.Context, s backend.Scope, ids []int64) (parts []backend.Part, err error) {
 	err = d.read(ctx, "listing in", func(ctx context.Context) error {
-		rows, err := d.pool.Query(ctx, listSQL, ids)
-		if err != nil {
-			return err
-		}
 		p := backend.Part{ID: backend.PartID{Scope: s}}
 		var name []byte
 		parts = nil
-		return each(rows, []any{&name, &p.Version, &p.Data, &p.Changed}, func() {
+		return d.each(ctx, []any{&name, &p.Version, &p.Data, &p.Changed}, func() {
 			p.ID.Name = string(name)
 			parts = append(parts, p)
 			p.Data = nil
-		})
+		}, listSQL, ids)
 	})
 	return parts, err
 }

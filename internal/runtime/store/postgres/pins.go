@@ -49,19 +49,15 @@ func (d *DB) Pins(ctx context.Context, after int64) (changed []backend.Pin, tota
 
 func (d *DB) pinsAfter(ctx context.Context, after int64) (page []backend.Pin, total int, err error) {
 	err = d.read(ctx, "reading the accepted tool definitions in", func(ctx context.Context) error {
-		rows, err := d.pool.Query(ctx, pinsSQL, after, pinsPerStatement)
-		if err != nil {
-			return err
-		}
 		var p backend.Pin
 		var server, tool, actor []byte
 		page = nil
-		return each(rows, []any{&total, &p.Number, &server, &tool, &p.Definition, &p.Since, &actor}, func() {
+		return d.each(ctx, []any{&total, &p.Number, &server, &tool, &p.Definition, &p.Since, &actor}, func() {
 			if p.Server, p.Tool, p.By = string(server), string(tool), string(actor); p.Number > 0 {
 				page = append(page, p)
 			}
 			p.Definition = nil
-		})
+		}, pinsSQL, after, pinsPerStatement)
 	})
 	return page, total, err
 }

@@ -63,18 +63,14 @@ func recordsQuery(q backend.Query, after backend.Row) (text string, args pgx.Nam
 
 // records reads the records that the given end of a statement selects.
 func (d *DB) records(ctx context.Context, end string, args ...any) (all []backend.Row, err error) {
-	rows, err := d.pool.Query(ctx, `SELECT w.no, w.name, r.seq, r.time, r.session, r.object, r.hash
-		FROM petrigate_writer w JOIN petrigate_record r ON r.writer = w.no `+end, args...)
-	if err != nil {
-		return nil, err
-	}
 	var r backend.Row
 	var seq int64
 	var session, hash []byte
-	err = each(rows, []any{&r.Place, &r.Writer, &seq, &r.Time, &session, &r.Object, &hash}, func() {
+	err = d.each(ctx, []any{&r.Place, &r.Writer, &seq, &r.Time, &session, &r.Object, &hash}, func() {
 		r.Seq, r.Session, r.Hash = uint64(seq), string(session), [32]byte(hash)
 		all = append(all, r)
 		r.Object = nil
-	})
+	}, `SELECT w.no, w.name, r.seq, r.time, r.session, r.object, r.hash
+		FROM petrigate_writer w JOIN petrigate_record r ON r.writer = w.no `+end, args...)
 	return all, err
 }

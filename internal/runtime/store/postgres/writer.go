@@ -133,10 +133,15 @@ func definite(err error) bool {
 
 // backoff waits before the next attempt, longer each time.
 func backoff(ctx context.Context, n int) error {
-	t := time.NewTimer(min(time.Millisecond<<min(n, 10), 250*time.Millisecond))
-	defer t.Stop()
+	return sleep(ctx, min(time.Millisecond<<min(n, 10), 250*time.Millisecond))
+}
+
+// sleep waits for t or until ctx ends, and returns ctx.Err().
+func sleep(ctx context.Context, t time.Duration) error {
+	timer := time.NewTimer(t)
+	defer timer.Stop()
 	select {
-	case <-t.C:
+	case <-timer.C:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -158,19 +158,29 @@ func (c *connection) checkFiles() error {
 	}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		info, err := os.Lstat(c.path + suffix)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
-		case err != nil:
+		}
+		if err == nil {
+			err = CheckRegular(c.path+suffix, info)
+		}
+		if err != nil {
 			return err
-		case !info.Mode().IsRegular():
-			return backend.Unusable(fmt.Errorf("%q is not a regular file", c.path+suffix))
-		case info.Mode().Perm()&0o600 != 0o600:
-			return fmt.Errorf("%q is not writable (mode %04o); chmod 600", c.path+suffix, info.Mode().Perm())
 		}
-		if err := safefile.Regular(info); err != nil {
-			return fmt.Errorf("%q: %w", c.path+suffix, err)
-		}
+	}
+	return nil
+}
+
+// CheckRegular returns an error if the file is not regular, not writable, or writable by other users.
+func CheckRegular(name string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return backend.Unusable(fmt.Errorf("%q is not a regular file", name))
+	}
+	if info.Mode().Perm()&0o600 != 0o600 {
+		return fmt.Errorf("%q is not writable (mode %04o); chmod 600", name, info.Mode().Perm())
+	}
+	if err := safefile.Regular(info); err != nil {
+		return fmt.Errorf("%q: %w", name, err)
 	}
 	return nil
 }
