@@ -47,7 +47,7 @@ func (p *Pipeline) recordUnknown(c *Call) {
 
 // refuseWithheld refuses a call to a tool that the configuration withholds from clients.
 func (p *Pipeline) refuseWithheld(c *Call, tool *pool.Tool) {
-	c.Tool = tool
+	c.Tool, c.recorded = tool, tool.Name
 	r := PlainRefusal(tool.Withheld())
 	p.RecordRefusal(c, r)
 	c.answer(r)
