@@ -25,7 +25,7 @@ var (
 	plainWords = regexp.MustCompile(`^[A-Za-z]{1,15}([-_., ][A-Za-z]{1,15})*$|^[\d.]+:\d+$`)
 	// randomPart matches a sequence of characters that only a machine would generate.
 	randomPart = regexp.MustCompile(`[A-Za-z0-9+_-]{20,}`)
-	// short matches the option -p, whose value often is a password. ports matches its other common
+	// short matches the option -p, whose value is often a password. ports matches its other common
 	// values: ports, paths and packages.
 	short = regexp.MustCompile(`^-p$`)
 	// joined matches the option -p with its value attached. It does not match long options such as

@@ -14,7 +14,7 @@ import (
 type group struct {
 	name string
 	look func(*Doctor, context.Context) []Finding
-	slow bool // whether it queries other programs, so that no fix changes its result
+	slow bool // whether it queries other programs; no fix changes its result
 }
 
 // groups returns all groups in order of execution.

@@ -19,8 +19,8 @@ import (
 // maxSkew is the largest accepted difference between two clocks.
 const maxSkew = 30 * time.Second
 
-// skew compares another clock with ours. The other clock showed the time there at some moment
-// between begin and now.
+// skew compares another clock with ours. The parameter there is the time that the other clock
+// showed at some moment between begin and now.
 func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	off := there.Sub(begin)
 	if end := d.Now(); there.After(begin) && there.Before(end) {

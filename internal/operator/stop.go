@@ -17,7 +17,7 @@ type Stopping struct {
 	Shared  bool       `json:"shared"`  // the order holds for every process with the same database, else for this process
 	Left    []StopInfo `json:"left"`    // stops that are now in force
 
-	// Alone explains, if the order could not be written to the database, that only this process
-	// obeys it, and what follows from that. It is empty if the order was written.
+	// Alone is empty if the order was written to the database. Otherwise, it explains that only
+	// this process obeys the order, and what follows from that.
 	Alone string `json:"alone,omitempty"`
 }

@@ -51,7 +51,8 @@ func (t *transfer) attempt(fd uintptr) bool {
 	return t.now || t.err != syscall.EAGAIN
 }
 
-// run transfers b through by, a method of a raw connection. Its errors are like those of [os.File].
+// run transfers b with the given method of a raw connection. Its errors are like those of
+// [os.File].
 func (t *transfer) run(by func(func(fd uintptr) bool) error, b []byte, now bool) (int, error) {
 	t.b, t.n, t.err, t.now = b, 0, nil, now
 	err := by(t.try)

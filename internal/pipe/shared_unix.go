@@ -61,7 +61,7 @@ func (s Shared) wait(events int16) error {
 	return errors.Join(outer, err)
 }
 
-// SetWriteDeadline makes writes fail from time t on. If the file is a socket, it is shut down for
+// SetWriteDeadline makes writes fail after time t. If the file is a socket, it is shut down for
 // writing at t, which also ends a blocked write.
 func (s Shared) SetWriteDeadline(t time.Time) error {
 	if info, err := s.Stat(); err != nil || info.Mode()&os.ModeSocket == 0 {

@@ -14,7 +14,8 @@ const (
 )
 
 // Range returns the first seed, and how many inputs to try. The number is the value of [Variable]
-// if set. Otherwise it is usual, or a fifth of it with -short or under the race detector.
+// if set. Otherwise it is the usual number, or a fifth of that with -short or under the race
+// detector.
 func Range(t testing.TB, usual int) (from uint64, count int) {
 	t.Helper()
 	count = Count(usual)
@@ -28,8 +29,8 @@ func Range(t testing.TB, usual int) (from uint64, count int) {
 	return from, count
 }
 
-// Count returns usual, or a fifth of it with -short or under the race detector. The race detector
-// makes tests ten times slower and finds little in sequential code.
+// Count returns the usual number, or a fifth of it with -short or under the race detector. The race
+// detector makes tests ten times slower and finds little in sequential code.
 func Count(usual int) int {
 	if testing.Short() || Race {
 		return 1 + usual/5
@@ -38,7 +39,7 @@ func Count(usual int) int {
 }
 
 // Bulk skips the test under the race detector, unless .ci/soak runs it. Use it for sequential tests
-// that take long because they process much data or compute the slow hash of a PIN.
+// that take a long time because they process much data or compute the slow hash of a PIN.
 func Bulk(t testing.TB) {
 	t.Helper()
 	if Race && os.Getenv(Variable) == "" {

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// safeguards returns those of the client's restrictions that are not part of a server's entry,
-// which import does not carry over. For restrictions in other files of the client, it includes the
-// name of the file.
+// safeguards returns the client's restrictions that are not part of a server's entry; import does
+// not carry them over. For restrictions in other files of the client, it includes the name of the
+// file.
 func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	client := p.file.client
 	names := map[string]string{}

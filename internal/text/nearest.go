@@ -8,8 +8,8 @@ import (
 // maxWord is the maximum length, in bytes, of words to compare.
 const maxWord = 128
 
-// Nearest returns the word in among that a misspelt word most likely means, or "". It allows one
-// edit for every three letters and never returns word itself.
+// Nearest returns the word that a misspelt word most likely means, or "" if no known word is near.
+// It allows one edit for every three letters and never returns the misspelt word itself.
 func Nearest(word string, among []string) string {
 	best, least := "", max(1, len(word)/3)+1
 	if len(word) > maxWord {

@@ -9,7 +9,7 @@ import (
 )
 
 // Table writes rows in aligned columns below a header with titles separated by "|". If there are no
-// rows, it writes the text none instead. It escapes all cells.
+// rows, it writes the text in none instead. It escapes all cells.
 func Table(w io.Writer, none, head string, rows [][]string) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(w, none)

@@ -79,9 +79,9 @@ func Excerpt(s string, limit int) string {
 	return Escape(strings.ReplaceAll(s, "\t", " ")) + dots
 }
 
-// Escape makes all characters of a string visible. It replaces characters that move the cursor,
-// change the text direction, are invisible, or merely look like a space by escapes. It is the only
-// function that sanitizes text for people.
+// Escape makes all characters of a string visible. It escapes characters that move the cursor,
+// change the text direction, are invisible, or merely look like a space. It is the only function
+// that sanitizes text for people.
 func Escape(s string) string {
 	if plain(s) {
 		return s

@@ -9,8 +9,8 @@ type Owner struct{ Upstream, Prefix string }
 // belongs to, so that a server cannot influence this by the tools that it lists.
 type Owners []Owner
 
-// Exposed returns the upstream with the longest prefix that name begins with. It returns "" if
-// there is none or several upstreams have that prefix.
+// Exposed returns the upstream with the longest prefix that name begins with. It returns "" if no
+// prefix matches, or if several upstreams have that prefix.
 func (o Owners) Exposed(name string) string {
 	longest, owner := -1, ""
 	for _, u := range o {
@@ -25,8 +25,7 @@ func (o Owners) Exposed(name string) string {
 	return owner
 }
 
-// Canonical returns the upstream with the longest name such that name begins with it, followed by a
-// dot.
+// Canonical returns the upstream whose name, followed by a dot, is the longest prefix of name.
 func (o Owners) Canonical(name string) (owner string) {
 	for _, u := range o {
 		if len(u.Upstream) > len(owner) && strings.HasPrefix(name, u.Upstream+".") {

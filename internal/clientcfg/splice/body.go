@@ -13,7 +13,7 @@ type body interface {
 	// replace removes the named entries. It inserts the new ones where the first removed entry was
 	// or, if none was removed, at the end.
 	replace(at Place, remove []string, add []New) ([]byte, error)
-	// restore removes the entry named ours, and inserts the named entries of old.
+	// restore removes the entry named ours, and inserts the named entries of the old file.
 	restore(at Place, old body, names []string, ours string) ([]byte, error)
 }
 

@@ -103,8 +103,7 @@ func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	return max(offset, 0), path
 }
 
-// below returns the part of path that follows the prefix of. ok is false if path does not have that
-// prefix.
+// below removes a prefix from a path. ok is false if the path does not have the prefix.
 func below(path, of []string) (rest []string, ok bool) {
 	if len(path) <= len(of) || !slices.Equal(path[:len(of)], of) {
 		return nil, false

@@ -219,7 +219,7 @@ func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 }
 
 // updateRow replaces the row of the call in e with a copy changed by do, provided that the row
-// satisfies is. It reports whether it did.
+// satisfies the function is. It reports whether the row was replaced.
 func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
 	n, ok := j.admitted[callKey{e.Session, e.Call}]
 	if !ok || n < j.first || !is(j.rows[n-j.first]) {

@@ -166,8 +166,8 @@ func (m *snapshot) valueID(v *gate.ValueState) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// hash returns the hash of a value. Records contain only hashes, so that a value from a rebuilt
-// state already is one.
+// hash returns the hash of a value. Records contain only hashes, so a value from a rebuilt state
+// already is one.
 func (m *snapshot) hash(value string) string {
 	if m.state != nil {
 		return audit.HashOf(value)

@@ -57,7 +57,8 @@ func statusOf(g *Grant, where string, now time.Time) Status {
 }
 
 // Logout deletes the tokens for s and, if the authorization server supports it, revokes them there.
-// It returns false if no tokens existed. If was is true, an error concerns only the revocation.
+// It returns false if no tokens existed. If it returns true and an error, only the revocation
+// failed.
 func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 	if store.changed(s.key()).IsZero() {
 		return false, nil

@@ -238,8 +238,8 @@ func (t *table[K, V]) get(k K) *V {
 	return nil
 }
 
-// add returns the cells for k. If there are none, it stores and returns made. Once the table is
-// full, new labels share the cells for rest.
+// add returns the cells for k. If there are none, it stores the new cells in made and returns them.
+// Once the table is full, new labels share the cells for rest.
 func (t *table[K, V]) add(k, rest K, made *V) *V {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -81,8 +81,8 @@ func (l *log) empty() {
 	l.budget.uncount(l, l.size)
 }
 
-// since returns the events that follow event number seen, the number of the first of them, whether
-// the stream is complete, and a channel that is closed when the next event arrives.
+// since returns the events after the one with the number seen, the number of the first of them,
+// whether the stream is complete, and a channel that is closed when the next event arrives.
 func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()

@@ -78,7 +78,7 @@ func (s *Logs) find(lastEventID string) (l *log, seen int) {
 	return nil, 0
 }
 
-// serve writes the events that follow event number seen, and then the rest of the stream. It
+// serve writes the events after the one with the number seen, and then the rest of the stream. It
 // reports whether the client has received the complete stream.
 func (l *log) serve(w http.ResponseWriter, r *http.Request, seen int, stop <-chan struct{}) (whole bool) {
 	startEvents(w)

@@ -176,9 +176,9 @@ func writePushed(w http.ResponseWriter, events []pushed) {
 	}
 }
 
-// join registers a stream. If the stream resumes after event number seen, it replaces earlier
-// streams, which the client must have lost, and gets the messages that were written to them since
-// then. from is the number of the last event before this stream.
+// join registers a stream. If the stream resumes after an event, whose number is seen, it replaces
+// earlier streams, which the client must have lost, and gets the messages that were written to them
+// since then. from is the number of the last event before this stream.
 func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -82,7 +82,7 @@ const (
 // a goroutine to be scheduled. mu guards the fields below it. It is released during a write, while
 // writing is true.
 type Writer struct {
-	// Aside makes the Writer write from a goroutine of its own, because no sender must wait for
+	// Aside makes the Writer write from a goroutine of its own, so that no sender has to wait for
 	// this output. It must be set before the first Send.
 	Aside bool
 

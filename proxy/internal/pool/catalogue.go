@@ -129,8 +129,9 @@ func (c *Catalogue) list(u *Server) upstream.ToolList {
 	return c.lists[u]
 }
 
-// tellChanged calls Noticed for each tool in after that has an unaccepted definition, except if
-// before contained the same tool with the same definition and the same reason.
+// tellChanged compares two views. It calls Noticed for each tool in the new view that has an
+// unaccepted definition, unless the old view contained the same tool with the same definition and
+// the same reason.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
 		same := func(o *Tool) bool {

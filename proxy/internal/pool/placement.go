@@ -28,7 +28,7 @@ var (
 	errProxyEnds   = errors.New("the proxy is stopping")
 )
 
-// A placement maps each session to the connection that serves it. mu guards of.
+// A placement maps each session to the connection that serves it. mu guards the field of.
 type placement struct {
 	asks atomic.Bool // whether the server sends requests to clients; see [IsolateAuto]
 

@@ -256,9 +256,9 @@ func (b *ByServer[T]) Forget(u *Server) {
 	delete(b.of, u)
 }
 
-// WithServerInfo returns the result of initialize or server/discover on behalf of the only server,
-// with the server's name, version, icons and other members. The capabilities and the revision
-// remain those of the proxy.
+// WithServerInfo returns the result of initialize or server/discover with the name, version, icons
+// and other members of the only server. The capabilities and the revision remain those of the
+// proxy.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result

@@ -28,8 +28,8 @@ type Rev struct {
 	LevelInMeta bool
 
 	// Subscriptions means that clients receive notifications about lists and resources on the
-	// streams of subscriptions/listen. Otherwise, those clients receive them that have fetched the
-	// list or sent resources/subscribe.
+	// streams of subscriptions/listen. Otherwise, these notifications go to the clients that have
+	// fetched the list or sent resources/subscribe.
 	Subscriptions bool
 
 	// TaskExtension means that tasks are the extension io.modelcontextprotocol/tasks. A server may

@@ -22,7 +22,7 @@ import (
 
 // A Sealer creates the requestState that a client of revision 2026-07-28 carries between the rounds
 // of an approval, or of a call whose upstream asks for input. The state is encrypted, authenticated
-// and bound to its purpose. The proxy uses up the approval itself, so sending a state twice has no
+// and bound to its purpose. An approval can be used only once, so sending a state twice has no
 // further effect. The key lives as long as the approvals: as long as the process or, if several
 // replicas share a database, as long as the database, so that each replica can open the states of
 // the others. A Sealer is safe for concurrent use; mu guards the fields below it.

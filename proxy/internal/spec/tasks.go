@@ -20,8 +20,8 @@ const TasksSince = "2025-11-25"
 // A client of revision 2026-07-28 can use tasks on a server of 2025-11-25. If a tool always
 // requires a task (execution.taskSupport: required) and the client supports tasks, the proxy calls
 // the tool as a task. It sends tasks/result in the client's place, because the server sends its own
-// requests there, and presents the task in the form of the extension, with its inputRequests, and
-// with its result or error in it.
+// requests there. It presents the task in the form of the extension, which contains the task's
+// inputRequests and its result or error.
 
 // MissingTasks returns the data of the error that means that the client lacks the tasks capability.
 func MissingTasks() []byte { return rawjson.Object{}.Raw("requiredCapabilities", TakesTasks()).Bytes() }

@@ -20,7 +20,7 @@ func MakesTasks(u *pool.Server) bool {
 	return spec.Declares(s.Capabilities, "tasks", "requests", "tools", "call")
 }
 
-// offered reports whether any server that is up creates tasks for clients of family to, and
+// offered reports whether any server that is up creates tasks for clients of the given family, and
 // declares an object at the given path in its capabilities. Servers of revision 2025-11-25 create
 // tasks for clients of both families.
 func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {

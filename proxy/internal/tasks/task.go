@@ -87,7 +87,7 @@ func (x *Task) Finished() bool { return x.settled.Load() || x.lost.Load() }
 // IsSettled reports whether the gate knows how the task ended.
 func (x *Task) IsSettled() bool { return x.settled.Load() }
 
-// IsLost reports whether the outcome of the task is not known so far and polling has stopped.
+// IsLost reports whether polling has stopped while the outcome of the task is still unknown.
 func (x *Task) IsLost() bool { return x.lost.Load() && !x.settled.Load() }
 
 // set stores a task object received from the server. It returns the object with the proxy's ID, and

@@ -59,9 +59,8 @@ func canChange(capabilities []byte, list string) bool {
 	return string(changes) == "true"
 }
 
-// Watch sets the resources about whose changes a server of revision 2026-07-28 must notify the
-// proxy. A server of 2025-11-25 expects resources/subscribe requests instead, which the caller must
-// send.
+// Watch sets the resources to watch. A server of revision 2026-07-28 notifies the proxy when they
+// change. For a server of 2025-11-25, the caller must send resources/subscribe requests instead.
 func (u *Upstream) Watch(uris []string) {
 	u.watched.Store(&uris)
 	conn.Poke(u.rewatch)

@@ -11,7 +11,7 @@ import (
 const MaxValue = 1 << 20
 
 // ResultValue returns the content of a tool result as one JSON value. This is structuredContent if
-// present. Otherwise, if the only content block is a text block that contains JSON, it is this
+// present. Otherwise, if the only content block is a text block that contains JSON, it is that
 // JSON. In all other cases, ResultValue returns nil.
 func ResultValue(result []byte) []byte {
 	if value, ok := rawjson.Member(result, "structuredContent"); ok {

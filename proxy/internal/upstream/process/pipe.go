@@ -58,10 +58,11 @@ func NewPipe(file *os.File, broken func(error)) *Pipe {
 // Nowhere is the position of a message that is not in the stream.
 const Nowhere = math.MaxInt64
 
-// Write appends a message of about size bytes, which build appends, and a newline. It stores the
-// message's position in the stream in position, for Reached. Unless another goroutine is writing, it
-// then writes all pending messages. If several is true, it first lets all runnable goroutines run:
-// many of them may be about to append a message, and one system call then writes all of them.
+// Write queues a message and a newline. build appends the message, of about size bytes, to its
+// argument. Write stores the message's position in the stream in position, for Reached. Unless
+// another goroutine is writing, it then writes all queued messages. If several is true, it first
+// lets all runnable goroutines run: many of them may be about to queue a message, and one system
+// call then writes all of them.
 func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte) []byte) error {
 	p.mu.Lock()
 	if p.err != nil {

@@ -206,8 +206,8 @@ func (c *Conn) read() {
 	})))
 }
 
-// each calls take for each nonempty line until an error occurs. If several lines can be read at
-// once, it reports bursts of up to [burst.Most] lines to together, which may be nil.
+// each passes each nonempty line to take until an error occurs. If several lines can be read at
+// once, it reports bursts of up to [burst.Most] lines to the Burst, which may be nil.
 func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {
