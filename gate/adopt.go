@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// Fate tells whether the state of a net survives a change of the policy.
+// Fate tells what happens to a net's state when the policy changes.
 type Fate uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	Carried               // the net is a changed limit and keeps its usage
 	Begun                 // the net is new or changed and starts in its initial state
 	Dropped               // the new policy does not have the net
-	Held                  // the net has changed and must not be replaced yet: see [Policy.Adopt]
+	Held                  // the net has changed and must not be replaced yet; see [Policy.Adopt]
 )
 
 // String returns the fate in lower case.
@@ -25,16 +25,15 @@ func (f Fate) String() string {
 	return [...]string{"continued", "carried", "begun", "dropped", "held"}[f]
 }
 
-// A Kept is the result of [Policy.Adopt] for one net.
+// A Kept is the [Policy.Adopt] result for a single net.
 type Kept struct {
 	Net  string
 	Fate Fate
 
-	// From is the name of the net that the state or the usage comes from, if it differs from Net.
+	// From names the net that the state or usage comes from, if it differs from Net.
 	From string
 
-	// Lost means that a dropped or restarted net was not in its initial state, or had calls in
-	// flight.
+	// Lost means that a dropped or restarted net had left its initial state or had calls in flight.
 	Lost bool
 }
 
@@ -42,12 +41,12 @@ type Kept struct {
 type AdoptOptions struct {
 	Active []string // active nets; nil: all
 
-	// Reset lists nets of the new policy that start in their initial state regardless of their
-	// previous state.
+	// Reset lists nets of the new policy that start in their initial state, whatever their previous
+	// state was.
 	Reset []string
 
-	// Time is the current time. The clock of a changed limit starts at this time; if Time is zero,
-	// at the first time that becomes known.
+	// Time is the current time. The clocks of changed limits start at this time. If Time is zero,
+	// they start as soon as a time is known.
 	Time time.Time
 }
 
@@ -91,15 +90,15 @@ func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 	return to, a.kept
 }
 
-// adoption is the state of one run of [Policy.Adopt].
+// adoption holds the state of a single [Policy.Adopt] run.
 type adoption struct {
 	AdoptOptions
 	from, to *State
-	numbers  map[int]int // by old index: new index of each net that the calls in flight still move
+	numbers  map[int]int // maps the old index of each net that calls in flight still move to its new index
 	kept     []Kept
 }
 
-// inherit gives n the state or the usage of old.
+// inherit transfers the state or usage of old to n.
 func (a *adoption) inherit(n, old *net) {
 	k := Kept{Net: n.Name}
 	if old.Name != n.Name {
@@ -119,8 +118,8 @@ func (a *adoption) inherit(n, old *net) {
 	a.kept = append(a.kept, k)
 }
 
-// restart starts n in its initial state. old is the previous net with the same name, or nil;
-// elsewhere means that another net has taken over the state of old.
+// restart starts n in its initial state. old is the previous net with the same name, or nil.
+// elsewhere means that another net has taken over old's state.
 func (a *adoption) restart(n, old *net, elsewhere bool) {
 	k := Kept{Net: n.Name, Fate: Begun, Lost: !elsewhere && a.losesState(old)}
 	if k.Lost && old.Labels == nil && !old.Shadow && !slices.Contains(a.Reset, n.Name) {
@@ -135,10 +134,10 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 	a.kept = append(a.kept, k)
 }
 
-// withSuspects returns the initial state d of the net with the calls in flight that may spoil its
-// evidence. These are the calls that spoiled evidence of the net that it replaces, and every
-// call that might have a name listed by a spoiling transition. Only the tools of those calls are
-// known, not their arguments.
+// withSuspects returns d, n's initial state, with the calls in flight that may spoil n's evidence:
+// the calls that spoiled the evidence of the replaced net old, and every call that might have a
+// name listed by a spoiling transition. The tools of those calls are known, but not their
+// arguments.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
@@ -170,7 +169,7 @@ func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	return &c
 }
 
-// maySpoil reports whether the call, whose arguments are unknown, might spoil evidence of the net.
+// maySpoil reports whether c, whose arguments are unknown, might spoil n's evidence.
 func (a *adoption) maySpoil(n *net, c *Call) bool {
 	bare := *c
 	bare.Args = nil
@@ -184,7 +183,7 @@ func (a *adoption) maySpoil(n *net, c *Call) bool {
 	return false
 }
 
-// reportDropped reports the nets that the new policy does not have.
+// reportDropped reports the nets that are missing from the new policy.
 func (a *adoption) reportDropped(heirs []int) {
 	for _, old := range a.from.policy.nets {
 		same := a.to.policy.byName[old.Name]
@@ -194,7 +193,7 @@ func (a *adoption) reportDropped(heirs []int) {
 	}
 }
 
-// losesState reports whether restarting the net would lose state; n may be nil.
+// losesState reports whether restarting n would lose state. n may be nil.
 func (a *adoption) losesState(n *net) bool {
 	if n == nil {
 		return false
@@ -204,8 +203,8 @@ func (a *adoption) losesState(n *net) bool {
 	return n.moved(d) || len(d.Watches) > 0 || whole.Values.Len() > 0
 }
 
-// convertShadow converts the state d to the shadow mode of n, if the mode has changed. The result starts
-// from the actual state, as the calls that were made have moved it.
+// convertShadow adapts d to n's shadow mode if that mode has changed. The result starts from the
+// actual state, which includes the effects of all calls that were made.
 func (n *net) convertShadow(d *NetData) *NetData {
 	if n.Shadow == (d.Shadow != nil) {
 		return d
@@ -219,8 +218,8 @@ func (n *net) convertShadow(d *NetData) *NetData {
 	return mapValues(&c, d.Values, n.convertShadow)
 }
 
-// withUsageOf returns the state of n with the usage that d records; d is the state of a corresponding
-// limit old. If both limits belong to one family, watches are kept as well.
+// withUsageOf returns n's state with the usage recorded in d, the state of the corresponding limit
+// old. If both limits belong to the same family, it keeps the watches as well.
 func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}
@@ -245,8 +244,8 @@ func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetDa
 	return mapValues(both(d), d.Values, both)
 }
 
-// mapValues applies f to the state of each value and stores in d, which must not be shared yet, the
-// results that differ from d.
+// mapValues applies f to each value's state and stores the results that differ from d in d, which
+// must not be shared yet.
 func mapValues(d *NetData, values *Values, f func(*NetData) *NetData) *NetData {
 	if d.Values = nil; values.Len() == 0 {
 		return d
@@ -260,7 +259,7 @@ func mapValues(d *NetData, values *Values, f func(*NetData) *NetData) *NetData {
 	return d
 }
 
-// renumbered returns c with its net indexes converted to another policy.
+// renumbered returns a copy of c that uses the net indexes of another policy.
 func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	moved := *c
 	moved.Nets, moved.Keys = nil, nil
@@ -275,12 +274,12 @@ func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	return &moved
 }
 
-// couldHave reports whether the call has a name that u matches, or arguments could give it one.
+// couldHave reports whether u matches a name that the call has or could get from arguments.
 func (c *namedCall) couldHave(n *net, u Tool) bool {
 	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }
 
-// addSuspects adds to the call the nets whose evidence it may spoil.
+// addSuspects adds the nets whose evidence the call may spoil to c.
 func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	for i, n := range s.policy.nets {
 		f := s.flight(n, c.Number, c.Call.Time)
@@ -294,7 +293,7 @@ func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	return c
 }
 
-// allSpoilers returns the calls in flight that spoil evidence for all values or for some.
+// allSpoilers returns the calls in flight that spoil evidence for any value.
 func allSpoilers(d *NetData) []Flight {
 	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {

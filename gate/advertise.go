@@ -2,16 +2,16 @@ package gate
 
 import "time"
 
-// Advertised lists the offered tools to show to a client for its next turn. It only narrows the
-// list: the gate still decides on each call.
+// Advertised lists the offered tools to show to a client in its next turn. It only narrows the
+// list; the gate still decides on each call.
 type Advertised struct {
-	Tools    []string  // tools to show, in the order of the offer
+	Tools    []string  // tools to show, in the order of [Session.Offer]
 	Hidden   []Hidden  // all other tools
 	Conflict *Conflict // nil: the nets agree
 	Ignored  []string  // advisory nets that would hide tools but yield
 }
 
-// Hidden is a tool that is not shown, with the verdict of the net that hides it.
+// Hidden is a hidden tool with the verdict of the net that hides it.
 type Hidden struct {
 	Tool string
 	Block
@@ -19,17 +19,16 @@ type Hidden struct {
 
 // A Conflict means that the nets together allow no tool. Advisory nets then yield, and do not block
 // calls either. If required nets conflict with each other, none of them yields, and every tool that
-// one of them blocks is hidden.
+// any of them blocks is hidden.
 type Conflict struct {
-	Winner string   // the highest-ranking net that does not yield; empty if none of the nets yields
-	Nets   []string // the nets in conflict, ranked by priority, then by fewer allowed tools, then by name
-	Yields []string // the advisory nets among them that yield
+	Winner string   // the highest-ranking net that does not yield; empty if all yield
+	Nets   []string // the conflicting nets, ranked by priority, then by fewer allowed tools, then by name
+	Yields []string // the advisory nets in Nets that yield
 }
 
-// Offer sets the tools that can be called. They determine which advisory nets yield, see
-// [Net.Advisory]; before the first Offer, advisory nets yield only to nets in recovery. Offer reads
-// only Tool, Also, Upstream and Annotations of the calls. The caller must not modify them
-// afterwards.
+// Offer sets the callable tools. They determine which advisory nets yield; see [Net.Advisory].
+// Before the first Offer, advisory nets yield only to nets in recovery. Offer reads only the Tool,
+// Also, Upstream and Annotations fields. The caller must not modify tools afterwards.
 func (s *Session) Offer(tools []Call) {
 	s.update(func(*State) *Delta { return &Delta{Tools: tools} })
 }

@@ -5,9 +5,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// The types that authors of nets use, and the calls that nets refer to, are in package toolnet,
-// which does not depend on decisions. The aliases below let callers of this package do without that
-// import.
+// Package toolnet defines nets and the calls that they refer to, independently of decisions. The
+// aliases below spare callers that import.
 type (
 	// Net is [toolnet.Net].
 	Net = toolnet.Net
@@ -71,11 +70,11 @@ type (
 	ErrorList = toolnet.ErrorList
 )
 
-// The types for the state of a net as plain data are in package netstate.
+// Package netstate defines the state of a net as plain data.
 type (
 	// NetData is the state of one net. It is immutable.
 	NetData = netstate.NetData
-	// Flight is a transition that waits for the end of a call.
+	// Flight is a transition that waits for its call to end.
 	Flight = netstate.Flight
 	// ShadowData is the additional state of a net in shadow mode.
 	ShadowData = netstate.ShadowData
@@ -83,11 +82,11 @@ type (
 	Clock = netstate.Clock
 	// Spent is the amount that the calls of a net with a [Sum] have spent.
 	Spent = netstate.Spent
-	// Extras is the state that only nets with spoilers, a row or a key have.
+	// Extras is the state that only nets with spoilers, rows or keys have.
 	Extras = netstate.Extras
-	// Debt is the usage of a limit beyond its maximum.
+	// Debt is the usage that exceeds a limit's maximum.
 	Debt = netstate.Debt
-	// Values are the states of a net for the values of its key.
+	// Values holds the states of a net for its key values.
 	Values = netstate.Values
 )
 

@@ -31,19 +31,19 @@ func (s *Session) Decide(c Call, g *Grant) (d Decision) {
 	return d
 }
 
-// notify passes a decision to OnDecision.
+// notify passes a decision to s.onDecision.
 func (s *Session) notify(c Call, d Decision) {
 	if s.onDecision != nil {
 		s.onDecision(c, d)
 	}
 }
 
-// Withdraw ends the wait of a call that will not be decided again.
+// Withdraw stops waiting for an answer to a, whose call will not be decided again.
 func (s *Session) Withdraw(a *Ask) {
 	s.update(func(*State) *Delta { return a.Withdraw() })
 }
 
-// Withdraw returns the change that ends the wait of a call that will not be decided again.
+// Withdraw returns the change that removes a, whose call will not be decided again.
 func (a *Ask) Withdraw() *Delta { return &Delta{Answered: a.Number} }
 
 // Settle is [Ticket.Settle] for a call identified by its number.
@@ -72,14 +72,14 @@ func (s *Session) End(number uint64, e End) (changed bool) {
 // anything.
 func (t *Ticket) Settle(o Outcome) bool { return t.session.Settle(t.Number, o) }
 
-// SettleAt is Settle with the time when the call ended. Nets with a clock that wait for outcomes
-// need it: without it, a clock whose tokens the outcome changes restarts, and thus ticks late
-// rather than early.
+// SettleAt is like Settle, but also reports when the call ended. Nets with a clock that wait for
+// outcomes need this time. Without it, a clock whose tokens the outcome changes restarts, and thus
+// ticks late rather than early.
 func (t *Ticket) SettleAt(o Outcome, ended time.Time) bool {
 	return t.session.SettleAt(t.Number, o, ended)
 }
 
-// End is like SettleAt, but with everything that is known about the end.
+// End is like SettleAt, but reports everything that is known about the end of the call.
 func (t *Ticket) End(e End) bool { return t.session.End(t.Number, e) }
 
 // Close settles the call as [Unknown] unless it is already settled.
@@ -90,7 +90,7 @@ func (s *Session) Classify(c Call) (vs []Verdict) {
 	return read(s, func(state *State) []Verdict { return s.policy.Classify(state, c) })
 }
 
-// Open lists the admitted calls that are not settled, oldest first.
+// Open lists the admitted calls that have not been settled, oldest first.
 func (s *Session) Open() (open []Holder) { return read(s, (*State).Open) }
 
 // Confirm decides on a call for a caller that can wait: if a person must be asked, it calls ask and
@@ -112,9 +112,9 @@ func Confirm(ctx context.Context, s *Session, c Call, ask func(context.Context, 
 	})
 }
 
-// ConfirmN is like [Confirm], but ask returns the number of different persons who approve. The call
-// passes if that number is at least [Ask.Approvals]. ask must ensure that the persons are different
-// and that each counts only once.
+// ConfirmN is like [Confirm], but ask returns how many different people approve. The call passes if
+// there are at least [Ask.Approvals] of them. ask must ensure that they are different and that each
+// counts only once.
 func ConfirmN(ctx context.Context, s *Session, c Call, ask func(context.Context, *Ask) (int, error)) Decision {
 	d := s.Decide(c, nil)
 	a, ok := d.(*Ask)

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// classify evaluates every active net that might apply to the call, and records what spoils the
-// evidence of inactive ones.
+// classify evaluates every active net that might apply to the call, and records which inactive nets
+// have evidence that the call spoils.
 func (j *judgement) classify(s *State) {
 	j.state = s
 	if cap(j.findings) == 0 {
@@ -36,8 +36,8 @@ func (j *judgement) classify(s *State) {
 	}
 }
 
-// evaluate adds the verdict of one net. The judgement of the acting nets postpones a net in shadow mode until
-// the others have agreed.
+// evaluate adds the verdict for s. In the acting world, it postpones a net in shadow mode until the
+// other nets have agreed.
 func (j *judgement) evaluate(s subject) {
 	n := s.net
 	if n.Shadow && j.world == acting {
@@ -95,7 +95,7 @@ func (j *judgement) judge(f *finding) {
 	j.blocked, j.manual = j.blocked || f.kind == Blocked, j.manual || f.manual
 }
 
-// now returns the state of the net at the time of the call. For the state of a value, base is the
+// now returns n's state at the time of the call. If data is the state for a value, base is the
 // default state.
 func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
@@ -105,8 +105,8 @@ func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
 	return moved
 }
 
-// verdicts returns the verdict of each net for callers of the package, together with the verdicts
-// of the nets in shadow mode.
+// verdicts returns the verdicts for callers of the package, one per net, merged with those of the
+// nets in shadow mode.
 func (fs findings) verdicts(shadow findings) []Verdict {
 	all := fs
 	if len(shadow) > 0 {
@@ -132,7 +132,7 @@ func (fs findings) verdicts(shadow findings) []Verdict {
 	return vs
 }
 
-// classifyKeyed evaluates the net for each value of the call.
+// classifyKeyed evaluates n for each value in the call.
 func (j *judgement) classifyKeyed(n *net, base *NetData) {
 	base = j.now(n, "", base, base)
 	if j.keyed == nil {
@@ -156,8 +156,8 @@ func (j *judgement) classifyKeyed(n *net, base *NetData) {
 	}
 }
 
-// classifyAny evaluates the net for a call with unknown arguments: it blocks only if it blocks for
-// every value.
+// classifyAny evaluates n for a call with unknown arguments. n blocks the call only if it blocks
+// the call for every value.
 func (j *judgement) classifyAny(n *net, base *NetData) {
 	best := base
 	if base.Active {
@@ -177,7 +177,7 @@ func (j *judgement) classifyAny(n *net, base *NetData) {
 	j.evaluate(subject{net: n, data: best})
 }
 
-// evaluateShadow evaluates the nets in shadow mode for the call in the given world.
+// evaluateShadow evaluates the nets in shadow mode in the given world.
 func (j *judgement) evaluateShadow(w world) *judgement {
 	k := &judgement{namedCall: j.namedCall, state: j.state, offered: j.offered, world: w, row: j.row, known: j.known}
 	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]
@@ -190,7 +190,7 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 	return k
 }
 
-// choose chooses transitions for the names of the call, one name after the other.
+// choose chooses transitions for the names of the call, one name at a time.
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
@@ -240,8 +240,8 @@ func (f *finding) choose(room []int) {
 	}
 }
 
-// scratch is a copy of the marking. The transitions for the names of one call take their tokens
-// from it, so that two names cannot spend the same token.
+// scratch is a copy of the marking. The transitions for a call's names take their tokens from it,
+// so that two names cannot spend the same token.
 type scratch struct {
 	net     *net
 	marking []int // read-only until own is set
@@ -249,7 +249,7 @@ type scratch struct {
 	own     bool
 }
 
-// take removes the tokens that a firing of t removes. It reports whether t was enabled.
+// take removes the tokens that t consumes when it fires. It reports whether t was enabled.
 func (s *scratch) take(t int) bool {
 	if !s.net.net.Transitions[t].Enabled(s.marking) {
 		return false
@@ -272,9 +272,9 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// judgeWatches removes the observers whose key is in the result from the choices, because they are
-// watched in the default state, and records those that were not chosen: their watches do not count
-// for this value.
+// judgeWatches removes from the choices the observers whose key is in the result, because the
+// default state watches for them. It also records which of them were not chosen; their watches do
+// not count for this value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {
@@ -299,7 +299,8 @@ func (f *finding) judgeBase() {
 	}
 }
 
-// checkSum blocks a call that would exceed the limit of the net's sum, or whose amount cannot be read.
+// checkSum blocks a call that would exceed the limit on the net's sum, or whose amount cannot be
+// read.
 func (f *finding) checkSum(c *Call) {
 	if f.kind != Gated || !f.hasGating() {
 		return

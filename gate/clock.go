@@ -12,7 +12,7 @@ import (
 // steps have caught up.
 const maxTicks = 1000
 
-// Tick returns the change of s when its active nets advance to the time t; see [Session.Tick].
+// Tick returns the change that advances the active nets of s to time t; see [Session.Tick].
 func (p *Policy) Tick(s *State, t time.Time) *Delta {
 	d := &Delta{}
 	for _, i := range p.timed {
@@ -27,9 +27,9 @@ func (p *Policy) Tick(s *State, t time.Time) *Delta {
 	return d
 }
 
-// advanced returns the state of the net at the time t: d, advanced as far as its clock allows, or d
-// itself if the clock changes nothing. The clock of an inactive net does not run. If d is a state
-// of a net with a key, base is the default state.
+// advanced returns n's state at time t: d advanced as far as n's clock allows, or d itself if the
+// clock changes nothing. The clock of an inactive net does not run. If n has a key, base is its
+// default state.
 func (n *net) advanced(d, base *NetData, t time.Time) *NetData {
 	if !n.moving || t.IsZero() || !d.Active {
 		return d
@@ -52,7 +52,7 @@ func (n *net) advanced(d, base *NetData, t time.Time) *NetData {
 	return &both
 }
 
-// watchesOf returns the watches of d, which may be nil.
+// watchesOf returns d's watches. d may be nil.
 func watchesOf(d *NetData) []Flight {
 	if d == nil {
 		return nil
@@ -60,9 +60,9 @@ func watchesOf(d *NetData) []Flight {
 	return d.Watches
 }
 
-// tick advances the net to the time t, or to its latest known time if that is later. over are the
-// watches in the default state; a watch can lapse only after its call was admitted. large means
-// that d is the default state of a net with a key.
+// tick advances n to time t, or to n's latest known time if that is later. over lists the watches
+// in the default state; a watch can lapse only after its call was admitted. large means that d is
+// the default state of a net with a key.
 func (n *net) tick(d *NetData, over []Flight, large bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {
@@ -93,7 +93,7 @@ func (n *net) tickTo(d *NetData, over []Flight, large bool, t time.Time) *NetDat
 	return w.data
 }
 
-// isDue reports whether the clock changes anything by the time t.
+// isDue reports whether the clock changes anything by time t.
 func (n *net) isDue(d *NetData, t time.Time) bool {
 	for k, number := range n.timed {
 		since := netstate.Since(d.Clock, k)
@@ -104,8 +104,8 @@ func (n *net) isDue(d *NetData, t time.Time) bool {
 	return false
 }
 
-// nextTick returns the index of the timed transition with the next tick, and the time of that tick; -1
-// if none is enabled.
+// nextTick returns the index of the timed transition that ticks next, and when it ticks. The index
+// is -1 if no timed transition is enabled.
 func (n *net) nextTick(d *NetData) (k int, due time.Time) {
 	k = -1
 	for i, number := range n.timed {
@@ -118,7 +118,7 @@ func (n *net) nextTick(d *NetData) (k int, due time.Time) {
 	return k, due
 }
 
-// waitFor returns the time after t until the clock enables one of the transitions. It simulates only a
+// waitFor returns how long after t the clock enables one of the transitions. It simulates only a
 // limited number of ticks.
 func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
 	if len(n.timed) == 0 || t.IsZero() || n.candidate(lists, d, false) >= 0 {
@@ -137,7 +137,7 @@ func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool
 	return 0, false
 }
 
-// clockMove is a net that is being advanced by the clock.
+// clockMove is a move that the clock makes.
 type clockMove struct {
 	move
 	seen map[string]time.Time // time of each earlier configuration, see [clockMove.skipCycles]
@@ -149,7 +149,7 @@ func newClockMove(n *net, d *NetData, t time.Time) *clockMove {
 	return w
 }
 
-// run fires the transitions that are due by the time t, in chronological order.
+// run fires the transitions that are due by time t, in chronological order.
 func (w *clockMove) run(t time.Time) {
 	for range maxTicks {
 		k, due := w.net.nextTick(w.data)
@@ -169,8 +169,8 @@ func (w *clockMove) run(t time.Time) {
 	w.data.Stuck = !due.After(t)
 }
 
-// fire fires one transition by the clock. If the timed transitions are independent, it performs all
-// firings until t in one step.
+// fire fires a timed transition. If the timed transitions are independent, it performs all firings
+// until t in a single step.
 func (w *clockMove) fire(k int, due, t time.Time) {
 	number, since := w.net.timed[k], w.data.Clock.Since
 	every := w.net.Transitions[number].Every
@@ -192,8 +192,8 @@ func (w *clockMove) fire(k int, due, t time.Time) {
 	w.restartClocks(due)
 }
 
-// skipCycles skips whole cycles of a net that the clock moves periodically: if the marking and the time
-// until each tick are the same as at an earlier time, it jumps ahead by a multiple of the period.
+// skipCycles skips whole cycles of a net that the clock moves periodically. If the marking and the
+// time until each tick equal those at an earlier time, it jumps ahead by a multiple of the period.
 func (w *clockMove) skipCycles(now, t time.Time) {
 	key := petri.Marking(w.data.Marking).AppendKey(nil)
 	for _, since := range w.data.Clock.Since {
@@ -218,8 +218,8 @@ func (w *clockMove) skipCycles(now, t time.Time) {
 	}
 }
 
-// tickKeyed adds to d the changes of the net by the clock, in the default state and for all stored
-// values.
+// tickKeyed adds the clock changes of a net with a key to d, in the default state and for all
+// stored values.
 func (n *net) tickKeyed(d *Delta, base *NetData, t time.Time) {
 	moved := n.advanced(base, base, t)
 	if moved != base {

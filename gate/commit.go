@@ -11,8 +11,8 @@ import (
 
 // commit moves all nets, or none if one of them would not come to rest.
 func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *Delta) {
-	// Allocated separately from the delta, because the state keeps it until the call ends and would
-	// otherwise keep the nets of the delta alive.
+	// Allocated separately from the delta, because the state keeps open until the call ends and
+	// would otherwise keep the delta's nets alive.
 	open := &OpenCall{Number: j.state.Last + 1, Call: *j.call}
 	d := &Delta{Opened: open, Nets: j.ticked}
 	if asked != nil {
@@ -48,7 +48,7 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	return &a.allow, d
 }
 
-// recordWaiting records the nets that wait for the end of the call. It drops the arguments unless a hook
+// recordWaiting records which nets wait for the call to end. It drops the arguments unless a hook
 // needs them.
 func (j *judgement) recordWaiting(d *Delta, open *OpenCall) {
 	remembers := false
@@ -68,7 +68,7 @@ func (j *judgement) recordWaiting(d *Delta, open *OpenCall) {
 	}
 }
 
-// refusalDelta returns the delta of a refusal: the changes by the clock, and the end of the waiting
+// refusalDelta returns the delta for a refusal: the clock changes, and the removal of the waiting
 // call a, which may be nil.
 func (j *judgement) refusalDelta(a *OpenAsk) *Delta {
 	if a == nil && len(j.ticked) == 0 {
@@ -108,8 +108,8 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 	return metas, nil
 }
 
-// rejection returns the reason why the validator of the net rejects a firing, or "" if it accepts.
-// A panic counts as a rejection.
+// rejection returns why d's validator rejects f, or "" if the validator accepts it. A panic counts
+// as a rejection.
 func (d *definition) rejection(f Firing) (reason string) {
 	defer func() {
 		if recover() != nil {
@@ -123,7 +123,7 @@ func (d *definition) rejection(f Firing) (reason string) {
 	return cmp.Or(err.Error(), d.reason(f.Name))
 }
 
-// rejected returns the block for a rejection by a validator.
+// rejected returns the block for a call that a validator rejects.
 func (f *finding) rejected(name, reason string) Block {
 	b := f.net.block(name, f.fillKey(reason))
 	b.Key = f.keyValues()
@@ -142,11 +142,11 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 	}
 }
 
-// applyMoves adds to d the moves of the nets that gate the call. If a net would not come to rest, and
-// that matters, moves returns it.
+// applyMoves adds the moves of the nets that gate the call to d. It returns the finding of a net
+// that would not come to rest, if that matters in this world.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
-	var base *NetData // default state of the current net, if it was moved
+	var base *NetData // the current net's default state, if it was moved
 	for i := range j.findings {
 		f := &j.findings[i]
 		if !f.moves() {
@@ -185,9 +185,9 @@ func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	return nil
 }
 
-// move performs the move of the net for the finding: the transitions chosen for the call, then those that
-// spoil evidence. base is the default state of a net with a key, which may have been moved before. It reports whether the net
-// comes to rest.
+// move performs the net's move for f: first the transitions chosen for the call, then those that
+// spoil evidence. For a net with a key, base is the default state, which may already have been
+// moved. move reports whether the net comes to rest.
 func (j *judgement) move(m *move, f *finding, base *NetData, number uint64) bool {
 	call := j.state.flight(f.net, number, j.call.Time)
 	if f.plan != nil {
@@ -219,7 +219,7 @@ func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
 
-// startKeyed starts the move of a net with a key.
+// startKeyed prepares the move of a net with a key.
 func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	*m.data = f.copyState()
 	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)
@@ -229,8 +229,8 @@ func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	}
 }
 
-// watchesBefore returns the watches without those of the call, which come last: the new watches start after
-// the gating transitions have fired.
+// watchesBefore returns the watches without those of the given call, which come last: new watches
+// start after the gating transitions have fired.
 func watchesBefore(watches []Flight, call *Flight) []Flight {
 	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
 		watches = watches[:len(watches)-1]
@@ -238,7 +238,7 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 	return watches
 }
 
-// recordMissed records the watches of the call that do not count for the value.
+// recordMissed records which of the call's watches do not count for the value.
 func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.special.missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]
@@ -249,7 +249,7 @@ func (m *move) recordMissed(f *finding, call Flight) {
 	}
 }
 
-// start starts one transition chosen for the call.
+// start starts a transition that was chosen for the call.
 func (m *move) start(c choice, flight Flight) {
 	def, t := &m.net.Transitions[c.transition], &m.net.net.Transitions[c.transition]
 	flight.Transition, flight.Name = c.transition, c.name
@@ -266,8 +266,8 @@ func (m *move) start(c choice, flight Flight) {
 	}
 }
 
-// pass removes the findings of nets that block, except if the call spoils evidence or ends a row
-// there.
+// pass removes the findings of nets that block the call, unless the call spoils evidence or ends a
+// row in them.
 func (fs *findings) pass() {
 	passed := (*fs)[:0]
 	for _, f := range *fs {

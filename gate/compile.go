@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// compile checks and prepares one net.
+// compile checks and prepares a net.
 func compile(def Net) (*net, ErrorList) {
 	n := &net{definition: definition{Net: def.Clone()}}
 	n.Cause = cmp.Or(n.Cause, CauseNet)
@@ -51,7 +51,7 @@ func compile(def Net) (*net, ErrorList) {
 	return n, nil
 }
 
-// findBudget returns the budget of a limit from rules, or nil if the net is not such a limit.
+// findBudget returns the budget of a limit from rules, or nil if n is no such limit.
 func (n *net) findBudget() *budget {
 	gates := func(t Transition) bool { return len(t.Tools) > 0 && !t.Observe }
 	b := &budget{place: -1, spend: slices.IndexFunc(n.Transitions, gates)}
@@ -70,9 +70,9 @@ func (n *net) findBudget() *budget {
 	return b
 }
 
-// prepareClock sets n.independent if no timed transition changes the inputs of another timed or
-// structural transition. In that case the structural transitions stay at rest while time passes,
-// and the timed transitions tick independently of each other.
+// prepareClock sets n.independent if no timed transition changes an input of another timed or
+// structural transition. The structural transitions then stay at rest while time passes, and the
+// timed transitions tick independently of each other.
 func (n *net) prepareClock() {
 	n.independent = true
 	for _, t := range n.timed {

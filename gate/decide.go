@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Verdicts returns the verdicts of the last decision, without nets that abstain or are in shadow
-// mode.
+// Verdicts returns the verdicts of the last decision, without those of nets that abstain or are in
+// shadow mode.
 func (q *Prepared) Verdicts() []Verdict { return q.judgement.findings.verdicts(nil) }
 
 // Decide decides on c in the state s: it returns an [Allow], a [Refusal] or an [Ask], together with
@@ -19,10 +19,10 @@ func (p *Policy) Decide(s *State, c Call, g *Grant) (Decision, *Delta) {
 	return p.Prepare(c).Decide(s, g)
 }
 
-// Decide is [Policy.Decide] for the call. It can be called again with another state.
+// Decide is [Policy.Decide] for the prepared call. It can be called again with another state.
 //
-// The order of the phases is significant: no person is asked about a call that a net forbids, no
-// validator is called before the approval, and no net moves before all have agreed.
+// The order of the phases matters: no person is asked about a call that a net forbids, no validator
+// is called before the approval, and no net moves until all have agreed.
 func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	j := &q.judgement
 	if len(j.waived) > 0 {
@@ -59,8 +59,8 @@ func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	return j.commit(g, asked, metas) // all nets or none
 }
 
-// refusal returns the refusal of the structural phase if a net blocks the call, or if no net knows
-// the call under default: deny.
+// refusal returns the refusal of the structural phase: a net blocks the call, or no net knows the
+// call under default: deny. It returns nil if the call may proceed.
 func (j *judgement) refusal(g *Grant) *Refusal {
 	switch {
 	case j.blocked && g != nil:
@@ -74,8 +74,8 @@ func (j *judgement) refusal(g *Grant) *Refusal {
 	}
 }
 
-// checkGrant returns g if it is an unused grant of this session for this call, and nil otherwise. asked
-// is the call that waits for the grant, or nil.
+// checkGrant returns g if it is an unused grant of this session for c, and nil otherwise. asked is
+// the call that waits for the grant, or nil.
 func (s *State) checkGrant(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	if g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
 		return nil, nil
@@ -87,8 +87,8 @@ func (s *State) checkGrant(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	return g, asked
 }
 
-// Classify returns the verdict of each active net on the call in the state s, in the order of the
-// policy and including nets that abstain.
+// Classify returns each active net's verdict on c in state s, in policy order. It includes nets
+// that abstain.
 func (p *Policy) Classify(s *State, c Call) (vs []Verdict) {
 	j := &p.Prepare(c).judgement
 	j.classify(s)

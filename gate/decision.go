@@ -5,36 +5,36 @@ import (
 	"time"
 )
 
-// A Decision is an [*Allow], a [*Refusal] or an [*Ask]. Only an Allow permits the call: a caller
-// that merely checks for a Refusal would make calls without their required approval.
+// A Decision is an [*Allow], a [*Refusal] or an [*Ask]. Only an Allow permits the call. A caller
+// that only checks for a Refusal would make calls without their required approval.
 type Decision interface{ decision() }
 
-// Refusal rejects a call. It changes nothing except the clocks.
+// Refusal rejects a call. It changes nothing but the clocks.
 type Refusal struct {
 	Kind   Kind
 	Names  []Name
-	Blocks []Block // the nets that block or ask, in the order of the policy
-	Text   string  // one sentence for the reader of the refusal
+	Blocks []Block // the nets that block or ask, in policy order
+	Text   string  // the reason in one sentence
 
-	// Retry is the time from the call until the clock alone makes the call possible; 0 if the clock
-	// does not, or only in the distant future.
+	// Retry is the time from the call until the clock alone makes the call possible. It is 0 if the
+	// clock never does, or only in the distant future.
 	Retry time.Duration
 }
 
-// Ask is a question: the call passes if all its steps are approved, by as many different persons as
-// [Ask.Approvals] returns.
+// Ask is a question: the call passes if as many different people as [Ask.Approvals] returns approve
+// all its steps.
 type Ask struct {
-	Number uint64 // number of the waiting call
+	Number uint64 // number assigned to the waiting call
 	Call   Call
 	Names  []Name
 	Steps  []Step
 }
 
-// A Step is one manual transition whose firing a person is asked to approve.
+// A Step is a manual transition that a person is asked to approve.
 type Step struct {
 	Net, Transition string
-	Name            string // name of the call
-	Via             string // channel for asking the person; empty: any
+	Name            string // the call's name
+	Via             string // channel for the question; empty: any
 	Approvals       int    // number of different people who must approve; 0 means one
 	Rule            Position
 	Reason          string
@@ -42,11 +42,10 @@ type Step struct {
 	Doubt           *Doubt     // why it is uncertain whether the call has the Name; nil: it is certain
 }
 
-// persons returns the number of persons who must approve the step.
+// persons returns how many people must approve the step.
 func (s *Step) persons() int { return max(s.Approvals, 1) }
 
-// Approvals returns the number of different persons who must approve the call: the maximum over its
-// steps.
+// Approvals returns how many different people must approve the call: the maximum over its steps.
 func (a *Ask) Approvals() int {
 	n := 1
 	for i := range a.Steps {
@@ -55,19 +54,18 @@ func (a *Ask) Approvals() int {
 	return n
 }
 
-// A Grant is the approval of the given steps by as many persons as they require. It does not
-// identify the persons: its creator must have collected the approvals of [Ask.Approvals] different
-// persons.
+// A Grant states that as many people as required have approved the given steps. It does not
+// identify them. Its creator must have collected approvals from [Ask.Approvals] different people.
 type Grant struct {
-	Number uint64 // number of the Ask
+	Number uint64 // the Number of the Ask
 	Steps  []Step
 }
 
-// Grant returns the approval of all steps of a. The caller must have collected the approvals of
-// [Ask.Approvals] different persons.
+// Grant returns the approval of all steps of a. The caller must have collected approvals from
+// [Ask.Approvals] different people.
 func (a *Ask) Grant() *Grant { return &Grant{Number: a.Number, Steps: a.Steps} }
 
-// Kind is the phase of the decision that refused the call.
+// Kind tells which phase of the decision refused the call.
 type Kind string
 
 const (
@@ -79,29 +77,29 @@ const (
 	KindDuplicate    Kind = "duplicate"
 )
 
-// A Block is the reason why one net blocks a call.
+// A Block explains why a net blocks a call.
 type Block struct {
 	Net    string
 	Cause  Cause
 	Rule   Position
 	Reason string        // a sentence
 	Words  string        // the quoted part of the arguments, as it appears in Reason; may be empty
-	Name   string        // name of the call
-	Holds  []Holder      // some calls in flight: one that would produce the missing tokens, those that hold them, and those that spoil the evidence
-	Retry  time.Duration // see [Refusal]; for this net alone
+	Name   string        // the call's name
+	Holds  []Holder      // some calls in flight: those that hold the missing tokens or spoil the evidence, and one that would produce the tokens
+	Retry  time.Duration // like [Refusal].Retry, but for this net alone
 	Key    []KeyValue    // for a net with a key: the value that is blocked; nil: the call has no value
 	More   int           // number of further blocked values
 	Doubt  *Doubt        // why it is uncertain whether the call has the Name; nil: it is certain
-	Near   []Near        // calls that had an awaited name but whose success was not evidence
+	Near   []Near        // calls that had an awaited name but did not count as evidence when they succeeded
 }
 
-// A Near is a call that certainly had a name, but whose success did not count as evidence of it.
+// A Near is a call that certainly had a name, but whose success did not count as evidence for it.
 type Near struct {
 	Name string
 	Why  Doubt
 }
 
-// Sentence names the call that did not count, with the reason and advice what to write instead.
+// Sentence names the call that did not count, explains why, and advises what to write instead.
 func (n *Near) Sentence() string {
 	code := n.Why.Code
 	if code == "" {
@@ -116,24 +114,23 @@ func (n *Near) Sentence() string {
 	return sentence
 }
 
-// A Holder is a call with an unknown outcome that holds tokens or spoils the evidence of other
-// calls.
+// A Holder is a call with an unknown outcome that holds tokens or spoils other calls' evidence.
 type Holder struct {
 	Number  uint64
-	ID      string // empty for a call of another session
-	Tool    string // for a call of another session: its name in the net
+	ID      string // empty for another session's call
+	Tool    string // for another session's call: its name in the net
 	Since   time.Time
 	Other   bool   // the call belongs to another session
 	Unknown bool   // the outcome was reported as unknown; an operator can supply it
-	More    uint64 // number of further calls with unknown outcome that this one represents, see [OpenCall.More]
+	More    uint64 // number of further calls with an unknown outcome that this call represents; see [OpenCall.More]
 	Brings  bool   // the call holds nothing: its success would produce the missing tokens
 
 	// Voids lists the calls whose evidence this call spoils while it is in flight, such as "test or
-	// lint"; empty: it spoils no evidence.
+	// lint". It is empty if the call spoils no evidence.
 	Voids string
 }
 
-// A Verdict is the result of one net for a call.
+// A Verdict is a net's judgement of a call.
 type Verdict struct {
 	Net        string
 	Kind       VerdictKind
@@ -144,7 +141,7 @@ type Verdict struct {
 	Key        []KeyValue // for a net with a key: the first value with this verdict
 }
 
-// VerdictKind is ordered by strength: the verdict of a net is the strongest one over the names of
+// VerdictKind is ordered by strength. A net's verdict is the strongest verdict over all names of
 // the call.
 type VerdictKind uint8
 
@@ -153,7 +150,7 @@ const (
 	Free
 	Gated
 	Blocked
-	Yields // an advisory net would block but currently yields, see [Net.Advisory]
+	Yields // an advisory net would block but currently yields; see [Net.Advisory]
 )
 
 func (*Refusal) decision() {}
@@ -161,13 +158,13 @@ func (*Refusal) decision() {}
 func (*Ask) decision() {}
 
 // WouldCount counts the calls that passed but would have been refused, or would have required
-// approval, if no net were in shadow mode.
+// approval, without shadow mode.
 type WouldCount struct {
 	Refused int
 	Asked   int // a person would have been asked
 }
 
-// add counts one answer.
+// add counts an answer.
 func (c *WouldCount) add(k Kind) {
 	if k == KindApproval {
 		c.Asked++
@@ -182,8 +179,8 @@ type Allow struct {
 	Names  []Name
 	Nets   []Verdict // without nets that abstain
 
-	// Would is the refusal that the nets in shadow mode would have caused, with kind approval if
-	// they would have asked a person; nil if they would have let the call pass.
+	// Would is the refusal that the nets in shadow mode would have caused. Its kind is KindApproval
+	// if they would have asked a person. It is nil if they would have let the call pass.
 	Would *Refusal
 }
 

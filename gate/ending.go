@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// ending is the end of a call for one net, or for one value of its key.
+// ending describes how a call ends for a net, or for a single value of its key.
 type ending struct {
 	call    *OpenCall
 	flight  Flight
@@ -16,14 +16,14 @@ type ending struct {
 	time    time.Time
 	result  []byte
 
-	// For a value of a key.
+	// For a single key value.
 	base  *NetData // default state
-	keys  uint64   // keys of the net that have the value in the result
+	keys  uint64   // the net's keys that have the value in the result
 	named []KeyValue
 }
 
-// applyBoth stores in room the new state after old, including the enforced state of a net in shadow
-// mode. It reports whether the net waited for the call.
+// applyBoth stores the state that follows old in room, including the enforced state of a net in
+// shadow mode. It reports whether the net waited for the call.
 func (e *ending) applyBoth(n *net, old, room *NetData) bool {
 	waited := e.apply(n, old, room)
 	if old.Shadow == nil {
@@ -49,7 +49,7 @@ func (e *ending) apply(n *net, old, room *NetData) bool {
 	return true
 }
 
-// end applies the outcome of a call to one net. It reports whether the net waited for the call.
+// end applies the outcome of the call to m's net. It reports whether the net waited for the call.
 func (m *move) end(e *ending) bool {
 	call, o := e.flight, e.outcome
 	found := e.matchingWatches(m.net)
@@ -82,7 +82,7 @@ func (m *move) end(e *ending) bool {
 	return true
 }
 
-// succeed completes the transitions of the call and fires those that watched it.
+// succeed completes the call's transitions and fires those that watched the call.
 func (m *move) succeed(e *ending, done []Flight) {
 	for _, f := range done {
 		if !m.paysDebt(f.Transition) {
@@ -96,7 +96,7 @@ func (m *move) succeed(e *ending, done []Flight) {
 	}
 }
 
-// credit fires the transition of a watch of the call, if it is enabled.
+// credit fires the transition of w, a watch of the call, if it is enabled.
 func (m *move) credit(e *ending, w Flight) {
 	t := &m.net.net.Transitions[w.Transition]
 	if !t.Enabled(m.data.Marking) {
@@ -109,7 +109,7 @@ func (m *move) credit(e *ending, w Flight) {
 	m.callOnSuccess(e, w)
 }
 
-// nextWatch removes and returns the first watch of the call.
+// nextWatch removes and returns the call's first watch.
 func (m *move) nextWatch(call Flight) (Flight, bool) {
 	for i, w := range m.data.Watches {
 		if w.SameCall(&call) {
@@ -121,13 +121,13 @@ func (m *move) nextWatch(call Flight) (Flight, bool) {
 	return Flight{}, false
 }
 
-// endWatches ends all watches of the call.
+// endWatches ends all watches of the given call.
 func (m *move) endWatches(call Flight) {
 	m.data.Watches = netstate.Filter(m.data.Watches, func(w Flight) bool { return !w.SameCall(&call) })
 }
 
-// callOnSuccess calls the hook for a success. If the hook panics, the metadata is unchanged, but the
-// tokens are produced nevertheless because the tool has run.
+// callOnSuccess calls the success hook. If the hook panics, the metadata stays unchanged, but the
+// tokens are produced because the tool has run.
 func (m *move) callOnSuccess(e *ending, f Flight) {
 	if m.net.OnSuccess == nil {
 		return
@@ -142,7 +142,7 @@ func (m *move) callOnSuccess(e *ending, f Flight) {
 	m.data.Meta = meta
 }
 
-// matchingWatches returns the watches of the call whose key has the value in the result.
+// matchingWatches returns the call's watches whose key has the value in the result.
 func (e *ending) matchingWatches(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil
@@ -152,7 +152,8 @@ func (e *ending) matchingWatches(n *net) []Flight {
 	})
 }
 
-// fireFound fires the transitions of these watches, except those that have lapsed for the value.
+// fireFound fires the transitions of the found watches, except those that have lapsed for the
+// value.
 func (m *move) fireFound(e *ending, found []Flight) {
 	for _, w := range found {
 		if !slices.Contains(m.data.Lapsed(), w) {

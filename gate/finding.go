@@ -11,10 +11,10 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// finding is the verdict of one net, or of one net for one value.
+// finding is a net's verdict, possibly for a single value of its key.
 type finding struct {
 	subject
-	labels    []naming.Label // names that this net gives the call
+	labels    []naming.Label // names that the net gives to the call
 	choices   []choice       // empty if the net blocks
 	special   *special       // nil: no special parts
 	label     int32          // index of the first blocked label
@@ -26,33 +26,33 @@ type finding struct {
 	addsValue bool           // concerns a value without an entry in the state
 }
 
-// findings are the verdicts of the nets on one call, in the order of the policy.
+// findings are the verdicts on a call, in policy order.
 type findings []finding
 
-// subject is a net that applies to a call, with its state at the time of the call. A net with a key
-// has one subject for each value of the call, and one without a value for the parts that concern no
+// subject is a net that applies to a call, with its state when the call is made. A net with a key
+// has a subject for each value in the call, and one without a value for everything that concerns no
 // value.
 type subject struct {
 	net  *net
 	data *NetData
 
-	// For a net with a key whose values are known; otherwise nil.
+	// Set only for a net with a key, if the call's values are known.
 	base  *NetData        // default state
-	plan  *plan           // plan of the call
+	plan  *plan           // the call's plan
 	value *keyvalue.Value // nil: the part of the call that concerns no value
 }
 
-// special contains the parts of a finding that only few nets have.
+// special holds the parts of a finding that only a few nets have.
 type special struct {
-	spoils []choice // transitions that spoil evidence, see [Transition.Spoils]
+	spoils []choice // transitions that spoil evidence; see [Transition.Spoils]
 	reason string   // reason for blocking other than the marking; may be empty
 	retry  time.Duration
 	phase  *Phase   // the phase that blocks the call
-	amount *big.Rat // amount that the call adds to the sum of the net
-	missed uint64   // bit set of the watches of the plan that do not count for the value
+	amount *big.Rat // amount that the call adds to the net's sum
+	missed uint64   // bit set of the plan's watches that do not count for the value
 }
 
-// chosen reports whether the transition was chosen for an earlier name.
+// chosen reports whether t was chosen for an earlier name.
 func (f *finding) chosen(t int) bool {
 	return slices.ContainsFunc(f.choices, func(c choice) bool { return c.transition == t })
 }
@@ -62,13 +62,13 @@ func (f *finding) add(t, label int) {
 	f.choices = append(f.choices, choice{transition: t, name: f.labels[label].Text})
 }
 
-// moves reports whether an admitted call moves the net. This is possible even if the net blocks: it
-// might yield or be in shadow mode.
+// moves reports whether the call moves the net when it is admitted. This is possible even if the
+// net blocks: it might yield or be in shadow mode.
 func (f *finding) moves() bool {
 	return len(f.choices) > 0 || f.restarts || f.special != nil && (len(f.special.spoils) > 0 || f.special.missed != 0)
 }
 
-// hasGating reports whether a transition other than an observer was chosen.
+// hasGating reports whether any chosen transition is not an observer.
 func (f *finding) hasGating() bool {
 	for _, c := range f.choices {
 		if !f.net.Transitions[c.transition].Observe {
@@ -84,7 +84,7 @@ func (f *finding) block(label int) {
 	}
 }
 
-// blockDoubtful blocks a weak name that would let the net progress.
+// blockDoubtful blocks a weak name that would advance the net.
 func (f *finding) blockDoubtful(label int) {
 	f.doubtful = f.doubtful || f.kind != Blocked
 	f.block(label)
@@ -97,7 +97,7 @@ func (f *finding) blockFor(reason string, retry time.Duration) {
 	s.reason, s.retry = reason, retry
 }
 
-// makeSpecial returns the special part of the finding for changes.
+// makeSpecial returns the finding's special part, and creates it if necessary.
 func (f *finding) makeSpecial() *special {
 	if f.special == nil {
 		f.special = &special{}
@@ -105,7 +105,7 @@ func (f *finding) makeSpecial() *special {
 	return f.special
 }
 
-// spoils returns the transitions that spoil evidence.
+// spoils returns the spoiling transitions.
 func (f *finding) spoils() []choice {
 	if f.special == nil {
 		return nil
@@ -113,7 +113,7 @@ func (f *finding) spoils() []choice {
 	return f.special.spoils
 }
 
-// objection returns the reason for blocking other than the marking, or "".
+// objection returns the reason for blocking, other than the marking, or "".
 func (f *finding) objection() string {
 	if f.special == nil {
 		return ""
@@ -121,7 +121,7 @@ func (f *finding) objection() string {
 	return f.special.reason
 }
 
-// copyState returns a copy of the state of the subject for changes. If the value has no state yet, the
+// copyState returns a copy of the subject's state for changes. If the value has no state yet, the
 // copy derives from the default state.
 func (s *subject) copyState() NetData {
 	if s.value == nil || s.data != s.base {
@@ -139,7 +139,7 @@ func (s subject) enforced() subject {
 	return s
 }
 
-// keyValues returns the value of the finding by field.
+// keyValues returns the finding's value by field.
 func (f *finding) keyValues() []KeyValue {
 	if f.value == nil {
 		return nil
@@ -147,7 +147,7 @@ func (f *finding) keyValues() []KeyValue {
 	return f.value.Named
 }
 
-// withValue returns the transitions whose key has the value of the finding.
+// withValue returns the transitions whose key has the finding's value.
 func (f *finding) withValue(lists []int) []int {
 	if f.value != nil && f.plan.KeysOf(f.value) == f.net.allKeys() {
 		return lists
@@ -155,8 +155,8 @@ func (f *finding) withValue(lists []int) []int {
 	return listing.Delete(lists, func(t int) bool { return !f.appliesTo(t) })
 }
 
-// appliesTo reports whether the transition applies to the value of the finding. A transition whose value
-// is in the result might apply to any value.
+// appliesTo reports whether t applies to the finding's value. A transition that takes its value
+// from the result might apply to any value.
 func (f *finding) appliesTo(t int) bool {
 	if f.value == nil {
 		return false

@@ -2,7 +2,7 @@ package gate
 
 import "slices"
 
-// ignoredArguments are the arguments that are not part of the identity of calls.
+// ignoredArguments are the arguments that do not belong to a call's identity.
 type ignoredArguments struct {
 	given  []Ignored           // as given in the options
 	byTool map[string][]string // by tool name
@@ -16,7 +16,7 @@ func newIgnoredArguments(all []Ignored) ignoredArguments {
 	return a
 }
 
-// of returns the arguments of the call that are ignored.
+// of returns the arguments of c that are ignored.
 func (a *ignoredArguments) of(c *Call) []string {
 	if len(a.byTool) == 0 {
 		return nil
@@ -33,7 +33,7 @@ func (a *ignoredArguments) of(c *Call) []string {
 	return fields
 }
 
-// unusual returns the ignored arguments that are part of the fingerprint.
+// unusual returns the ignored arguments that belong to the fingerprint.
 func (a *ignoredArguments) unusual() []Ignored {
 	return slices.DeleteFunc(slices.Clone(a.given), func(i Ignored) bool { return i.Usual })
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// A Prepared call has its names, which do not depend on the state and can thus be computed before a
-// state is locked. It must not be used by several goroutines at once.
+// A Prepared is a call with its names. These do not depend on the state, so they can be computed
+// before a state is locked. Several goroutines must not use a Prepared at once.
 type Prepared struct {
-	// Offered are the tools that can be called; if not nil, they replace [State.Tools], see
+	// Offered lists the callable tools. If it is not nil, it replaces [State.Tools]; see
 	// [Session.Offer].
 	Offered []Call
 
@@ -25,14 +25,14 @@ func (p *Policy) Prepare(c Call) *Prepared {
 	return &q.Prepared
 }
 
-// Reset reuses q for the call c under the policy p; see [Policy.Prepare]. The call must not change
-// while q is in use.
+// Reset reuses q for call c under policy p; see [Policy.Prepare]. The call must not change while q
+// is in use.
 func (q *Prepared) Reset(p *Policy, c *Call) {
 	q.clear()
 	q.judgement.name(p, c)
 }
 
-// preparedCall is a prepared call together with the call itself.
+// preparedCall stores a prepared call together with the call itself.
 type preparedCall struct {
 	Prepared
 	call Call
@@ -41,7 +41,7 @@ type preparedCall struct {
 // maxSpare limits the number of findings whose memory is reused.
 const maxSpare = 128
 
-// clear resets q, and keeps its memory for the next call.
+// clear resets q but keeps its memory for the next call.
 func (q *Prepared) clear() {
 	keyed := cmp.Or(q.judgement.keyed, q.judgement.spare)
 	findings := q.judgement.findings
@@ -56,8 +56,8 @@ func (q *Prepared) clear() {
 	}
 }
 
-// name computes the labels of the call c under the policy p, which do not depend on the state. The
-// rest of j must be zero, except for withoutMaps and memory to reuse.
+// name computes the labels of c under policy p, which do not depend on the state. The rest of j
+// must be zero, except for withoutMaps and reusable memory.
 func (j *judgement) name(p *Policy, c *Call) {
 	j.policy, j.call = p, c
 	j.tools = naming.Physical(c, j.toolRoom[:0])
@@ -75,16 +75,16 @@ func (j *judgement) name(p *Policy, c *Call) {
 	}
 }
 
-// namedCall is a call with the names that a policy gives it.
+// namedCall is a call with the names that a policy gives to it.
 type namedCall struct {
 	policy      *Policy
 	call        *Call
 	tools       []naming.Label // physical names
-	labels      []naming.Label // labels of the policy, physical names first
+	labels      []naming.Label // labels given by the policy, physical names first
 	withoutMaps bool           // without names from maps
 }
 
-// judgement collects the verdicts of the nets on one call in one state. [judgement.name] must be called
+// judgement collects the verdicts on a call in a given state. [judgement.name] must be called
 // before [judgement.classify].
 type judgement struct {
 	namedCall
@@ -100,14 +100,14 @@ type judgement struct {
 	manual   bool
 	known    bool       // an active net gates a certain name, or has it among its free tools
 	replayed bool       // the call was made regardless of the verdicts
-	offered  []Call     // tools that can be called; nil: those of the state
+	offered  []Call     // callable tools; nil: those in the state
 	world    world      // the default is acting
 	row      string     // see [argument.Fingerprint]; empty: no net counts rows
-	ticked   []NetDelta // changes by the clock in the evaluated nets
+	ticked   []NetDelta // clock changes in the evaluated nets
 	shadows  []subject  // nets in shadow mode that apply to the call
 
 	// Preallocated space for the usual case, so that a decision needs few allocations.
-	waived []naming.Label // uncertain names of the call that a person is asked about
+	waived []naming.Label // uncertain names that a person is asked about
 
 	toolRoom    [3]naming.Label
 	labelRoom   [4]naming.Label
@@ -117,7 +117,7 @@ type judgement struct {
 	setRoom     [4]uint64
 }
 
-// world selects the nets that a judgement evaluates, and which of their states it uses.
+// world selects which nets a judgement evaluates, and in which state.
 type world uint8
 
 const (
@@ -126,7 +126,7 @@ const (
 	actual                // the nets in shadow mode, in the state after all calls made, where possible
 )
 
-// names returns the names of the call given by the policy and by the evaluated nets.
+// names returns the names that the policy and the evaluated nets give to the call.
 func (j *judgement) names() []Name {
 	ls := j.labels
 	if len(j.waived) > 0 {

@@ -10,14 +10,14 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// netKeys are the keys of the nets of a policy.
+// netKeys holds the keys of a policy's nets.
 type netKeys struct {
 	keys    keyvalue.Set
 	keyed   listing.Set // nets with a key; nil: none
 	results bool        // some net reads results
 }
 
-// newNetKeys numbers the fields and the keys of the nets.
+// newNetKeys numbers the fields and keys of the nets.
 func newNetKeys(nets []*net) (k netKeys) {
 	for _, n := range nets {
 		for i := range n.Transitions {
@@ -42,7 +42,7 @@ func newNetKeys(nets []*net) (k netKeys) {
 	return k
 }
 
-// setKey assigns the key, which has this number, to a transition.
+// setKey assigns key k with the given number to a transition.
 func (n *net) setKey(transition, number int, k *keyvalue.Key) {
 	local := slices.Index(n.keys, number)
 	if local < 0 {
@@ -56,32 +56,32 @@ func (n *net) setKey(transition, number int, k *keyvalue.Key) {
 	}
 }
 
-// plan describes, independently of the state, how a call concerns a net with a key: the values of
+// plan describes how a call concerns a net with a key, independently of the state: the values in
 // the call and the transitions that do not depend on them.
 type plan struct {
 	keyvalue.Union
 	net     *net
 	labels  []naming.Label
-	ok      bool          // the mapper of the net did not fail
+	ok      bool          // the net's mapper did not fail
 	watches []choice      // observers whose key is in the result
-	spoils  []choice      // spoiling transitions whose value the call lacks: they spoil the evidence for all values
-	missing *missingValue // a transition that gates the call needs a value that the call lacks; nil: no such transition
+	spoils  []choice      // spoiling transitions whose value is missing from the call; they spoil the evidence for all values
+	missing *missingValue // a value that a gating transition needs but the call lacks; nil: none is missing
 }
 
-// missingValue describes a value that the call lacks for a transition that gates it.
+// missingValue describes a value that the call lacks for a gating transition.
 type missingValue struct {
 	label   int
 	reading *keyvalue.Reading
 	key     *keyvalue.Key
 }
 
-// choice is a transition chosen for a name.
+// choice is a transition that was chosen for a name.
 type choice struct {
 	transition int
 	name       string
 }
 
-// keyedCall contains the plans of a call for the nets with a key.
+// keyedCall holds a call's plans for the nets with a key.
 type keyedCall struct {
 	plans   []plan // for the nets that might apply, in order
 	next    int    // index of the plan that [judgement.classify] has reached
@@ -90,7 +90,7 @@ type keyedCall struct {
 	planRoom [4]plan // preallocated space for the usual case
 }
 
-// clear resets k, and keeps its memory for the next call.
+// clear resets k but keeps its memory for the next call.
 func (k *keyedCall) clear() {
 	clear(k.plans)
 	k.plans, k.next = k.plans[:0], 0
@@ -125,7 +125,7 @@ func (j *judgement) plan() {
 	}
 }
 
-// fillPlan computes the plan for its net.
+// fillPlan computes p for its net.
 func (j *judgement) fillPlan(p *plan) {
 	n := p.net
 	p.labels, p.ok = j.labels, true
@@ -147,7 +147,7 @@ func (j *judgement) fillPlan(p *plan) {
 	}
 }
 
-// addTransition adds to the plan the values for one transition that lists a name of the call.
+// addTransition adds the values for transition t, which lists the given label of the call.
 func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]
@@ -168,7 +168,7 @@ func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	}
 }
 
-// own returns the names that a net without Labels gives the call.
+// own returns the names that n, a net without Labels, gives to the call.
 func (c *namedCall) own(n *net) ([]naming.Label, bool) {
 	if c.withoutMaps && n.Mapper == nil {
 		return naming.WithPatterns(slices.Clip(c.tools), n.own.Patterns), true
@@ -176,7 +176,7 @@ func (c *namedCall) own(n *net) ([]naming.Label, bool) {
 	return n.own.Labels(c.call, c.tools)
 }
 
-// ownLabels is like [namedCall.own], but uses the result that a plan has cached.
+// ownLabels is like [namedCall.own], but uses the result cached in the plan.
 func (c *namedCall) ownLabels(s subject) ([]naming.Label, bool) {
 	if s.plan != nil {
 		return s.plan.labels, s.plan.ok
@@ -184,7 +184,7 @@ func (c *namedCall) ownLabels(s subject) ([]naming.Label, bool) {
 	return c.own(s.net)
 }
 
-// allSpoils returns all transitions of the net that spoil evidence.
+// allSpoils returns all spoiling transitions of n.
 func (n *net) allSpoils(name string) (spoils []choice) {
 	for t := range n.Transitions {
 		if n.Transitions[t].Spoils {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// settleKeyed adds to d the changes by the end of a call in a net with a key: for each value that
-// waits for the call, and for each value in the result.
+// settleKeyed adds to d the changes that the end of a call causes in a net with a key: for each
+// value that waits for the call, and for each value in the result.
 func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	base := n.advanced(s.Nets[n.index], s.Nets[n.index], e.time)
 	after := netstate.Unwatched(base, &e.flight, e.over)
@@ -38,9 +38,9 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	}
 }
 
-// endedValues returns the values that wait for the end of the call, followed by the values in the result
-// that the watches of the call refer to. If the policy does not allow storing all values of the
-// result, it returns none of them, so that the call is not evidence; before that, it tries to
+// endedValues returns the values that wait for the call to end, followed by the values in the
+// result that the call's watches refer to. If the policy does not allow storing all values of the
+// result, endedValues returns none of them, so the call is no evidence. Before that, it tries to
 // remove values whose state equals the default state after.
 func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []keyvalue.Value, idle []NetDelta) {
 	for k, i := range e.call.Nets {
@@ -76,7 +76,7 @@ func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []ke
 	return values, idle
 }
 
-// watchedKeys returns the keys of the watches of the call, both actual and enforced.
+// watchedKeys returns the keys of the call's watches, both actual and enforced.
 func (e *ending) watchedKeys(n *net) []int {
 	watches := e.base.Watches
 	if e.base.Shadow != nil {
@@ -91,7 +91,7 @@ func (e *ending) watchedKeys(n *net) []int {
 	return keys
 }
 
-// addResultValues adds to values the values of one key in the result.
+// addResultValues appends the values of a single key in the result to values.
 func (q PreparedEnd) addResultValues(n *net, local int, e *ending, values []keyvalue.Value) []keyvalue.Value {
 	at := make(map[string]int, len(values))
 	for i := range values {

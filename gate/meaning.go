@@ -4,23 +4,21 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// A Meaning contains the transitions of one net for the names of a call, independently of the
-// marking.
+// A Meaning holds the transitions of a net for a call's names, independently of the marking.
 type Meaning struct {
 	Net  int // index in the policy
 	Asks []Asked
 }
 
-// Asked contains the transitions for one name.
+// Asked holds the transitions for a single name.
 type Asked struct {
 	Transitions []int // transitions that list the name and do not exempt the call, in declaration order
 	Free        bool
 	Weak        bool // the name is not evidence
 }
 
-// Meaning returns the meaning of the call for each net that lists one of its names, in the order of
-// the policy and including inactive nets. It is intended for planning; decisions are made by
-// [Session.Decide].
+// Meaning returns the meaning of c for each net that lists one of its names, in policy order and
+// including inactive nets. It is intended for planning; [Session.Decide] makes decisions.
 func (p *Policy) Meaning(c Call) []Meaning {
 	j := &p.Prepare(c).judgement
 	var all []Meaning
@@ -39,7 +37,7 @@ func (p *Policy) Meaning(c Call) []Meaning {
 	return all
 }
 
-// asks returns the transitions of the net for each name that it lists.
+// asks returns n's transitions for each name that n lists.
 func (n *net) asks(ls []naming.Label) []Asked {
 	var asks []Asked
 	spared := n.listing.Spared(ls)
@@ -51,17 +49,17 @@ func (n *net) asks(ls []naming.Label) []Asked {
 	return asks
 }
 
-// Why reports whether the maps of the policy give the call this name, and the reason why that is
-// doubtful or why the success of the call would not be evidence of it. An empty doubt means that
-// the name is certain or that no map gives it. With [NotFound], a nonempty doubt means that the
-// call contains a part of the pattern of a map, and describes the missing part.
+// Why reports whether the policy's maps give the name to c, and why that is doubtful or why c's
+// success would not be evidence for the name. An empty doubt means that the name is certain or that
+// no map gives it. With [NotFound], a nonempty doubt means that the call contains part of a map's
+// pattern, and describes the missing part.
 func (p *Policy) Why(c Call, name string) (Doubt, Found) {
 	j := &p.Prepare(c).judgement
 	return p.names.Why(j.call, j.tools, name)
 }
 
-// Names returns all names of a call: the labels of the policy, followed by the names that nets with
-// their own names add. It is as expensive as a decision.
+// Names returns all names of a call: the policy's labels, followed by the names that individual
+// nets add. It is as expensive as a decision.
 func (p *Policy) Names(c Call) []Name {
 	j := &p.Prepare(c).judgement
 	ls := j.labels
@@ -74,8 +72,8 @@ func (p *Policy) Names(c Call) []Name {
 	return naming.Names(ls)
 }
 
-// Unproved returns the awaited names that maps certainly find in the call although its success
-// would not be evidence of them.
+// Unproved returns the awaited names that maps certainly find in c although c's success would not
+// be evidence for them.
 func (p *Policy) Unproved(c Call) (names []string) {
 	if len(p.awaits) == 0 {
 		return nil

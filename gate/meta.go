@@ -2,8 +2,8 @@ package gate
 
 import "reflect"
 
-// cloneMeta returns a non-nil copy of m, including copies of the maps and slices in it, so that
-// in-place changes by a hook can be undone.
+// cloneMeta returns a non-nil copy of m, including its maps and slices, so that in-place changes by
+// a hook can be undone.
 func cloneMeta(m Meta) Meta {
 	c := make(Meta, len(m))
 	for key, v := range m {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// move is one step of one net, performed on a copy of its state.
+// move is a single step of a net, performed on a copy of its state.
 type move struct {
 	net  *net
 	data *NetData
@@ -35,7 +35,7 @@ func (m *move) marking() petri.Marking {
 	return m.data.Marking
 }
 
-// endDisabledWatches ends the watches whose transition is disabled after a firing.
+// endDisabledWatches ends the watches whose transition was disabled by a firing.
 func (m *move) endDisabledWatches() {
 	if len(m.baseWatches) > 0 {
 		m.lapseDisabled()
@@ -49,17 +49,17 @@ func (m *move) endDisabledWatches() {
 	})
 }
 
-// fireStructural fires the structural transitions. If they do not come to rest, the net keeps its marking
-// and becomes stuck. settle reports whether they came to rest.
+// fireStructural fires the structural transitions. If they do not come to rest, the net keeps its
+// marking and becomes stuck. fireStructural reports whether they came to rest.
 func (m *move) fireStructural() bool {
 	enabled := func(t int) bool { return m.net.net.Transitions[t].Enabled(m.data.Marking) }
 	m.data.Stuck = slices.ContainsFunc(m.net.structural, enabled) && !m.net.advance(m.marking(), m.data.Flights)
 	return !m.data.Stuck
 }
 
-// setBaseWatches makes m a move of the state for one value, or, if large is set, of the default state;
-// over are the watches of the default state. Such a watch has lapsed for a value if, at any time
-// since the call was admitted, its transition was disabled or its evidence was spoiled.
+// setBaseWatches makes m a move of the state for a single value or, if large is set, of the default
+// state. over lists the default state's watches. Such a watch has lapsed for a value if, at any
+// time since the call was admitted, its transition was disabled or its evidence was spoiled.
 func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.baseWatches, m.isBase = over, large
 	if len(m.data.Lapsed()) > 0 {
@@ -68,7 +68,7 @@ func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.lapseDisabled()
 }
 
-// lapseDisabled records the watches that no longer count.
+// lapseDisabled records which watches no longer count.
 func (m *move) lapseDisabled() {
 	for _, w := range m.baseWatches {
 		if len(m.data.Spoilers()) > 0 || !m.net.net.Transitions[w.Transition].Enabled(m.data.Marking) {
@@ -77,7 +77,7 @@ func (m *move) lapseDisabled() {
 	}
 }
 
-// addLapsed records that the watch no longer counts for the value.
+// addLapsed records that watch w no longer counts for the value.
 func (m *move) addLapsed(w Flight) {
 	if !slices.Contains(m.data.Lapsed(), w) {
 		netstate.SetLapsed(m.data, append(slices.Clip(m.data.Lapsed()), w))
@@ -85,7 +85,7 @@ func (m *move) addLapsed(w Flight) {
 }
 
 // paysDebt reports whether the tokens that the transition returns to the budget pay off a debt
-// instead, and if so reduces the debt.
+// instead. If so, it reduces the debt.
 func (m *move) paysDebt(transition int) bool {
 	debt := m.data.Debt()
 	if debt == nil || m.net.budget == nil || m.net.Sum != nil {
@@ -103,8 +103,8 @@ func (m *move) paysDebt(transition int) bool {
 	return true
 }
 
-// restartClocks starts at the time t the clocks of the timed transitions that the move has enabled, and
-// stops the clocks of those that it has disabled. The clock of the data must be a copy.
+// restartClocks starts, at time t, the clocks of the timed transitions that the move has enabled,
+// and stops the clocks of those that it has disabled. The clock in m.data must be a copy.
 func (m *move) restartClocks(t time.Time) {
 	for k, number := range m.net.timed {
 		since := &m.data.Clock.Since[k]
@@ -117,7 +117,7 @@ func (m *move) restartClocks(t time.Time) {
 	}
 }
 
-// updateClock updates the clocks after a step from old at the time t; see [move.restartClocks]. If the time is
+// updateClock updates the clocks after a step from old at time t; see [move.restartClocks]. If t is
 // unknown, a clock whose tokens have changed restarts at the next known time, so that it never
 // ticks too early.
 func (m *move) updateClock(old *NetData, t time.Time) {

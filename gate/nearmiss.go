@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// nearTo returns the stored near misses for the names that the net waits for.
+// nearTo returns the stored near misses for the names that n waits for.
 func (s *State) nearTo(n *net) (near []Near) {
 	for i := range s.Near {
 		if slices.Contains(n.awaits, s.Near[i].Name) {
@@ -18,8 +18,8 @@ func (s *State) nearTo(n *net) (near []Near) {
 	return near
 }
 
-// nearTo returns the near misses for the net. The call itself is one if its script contains the
-// awaited evidence in addition to the blocked name, because a call is decided before any of it
+// nearTo returns the near misses for n. The call itself is a near miss if its script contains the
+// awaited evidence as well as the blocked name, because a call is decided before any part of it
 // runs.
 func (j *judgement) nearTo(n *net, name string) []Near {
 	near := j.state.nearTo(n)
@@ -38,8 +38,8 @@ func (j *judgement) nearTo(n *net, name string) []Near {
 	return near
 }
 
-// near adds to d the names of the call that nets wait for as evidence: those whose success will not
-// count, with the reason, and those whose success will, which removes an earlier near miss.
+// near adds the call's names that nets await as evidence to d: with a reason if the call's success
+// will not count, and without one if it will, which removes an earlier near miss.
 func (j *judgement) near(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]
@@ -68,7 +68,7 @@ func (j *judgement) near(d *Delta) {
 	}
 }
 
-// spoiledBy lists the other names of the call that spoil its evidence for this name, or returns "".
+// spoiledBy lists the call's other names that spoil its evidence for the given name, or returns "".
 func (fs findings) spoiledBy(name string) string {
 	var by []string
 	for i := range fs {

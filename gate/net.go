@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// definition is a net as it was given, except for its name, with the sentences about it.
+// definition is a net as given, except for its name, together with its reason.
 type definition struct {
 	Net               // private copy
 	reasoned []string // the reason, split at each {key}
@@ -23,7 +23,7 @@ type net struct {
 	index int
 	print string // fingerprint of the structure and the maps
 
-	net             petri.Net // its transitions have the order of Net.Transitions
+	net             petri.Net // its transitions are in the order of Net.Transitions
 	lasting         [][]petri.Arc
 	progress        []bool // transitions that a weak name cannot fire
 	structural      []int  // transitions without tools, except timed ones
@@ -33,12 +33,12 @@ type net struct {
 	start           petri.Marking // initial, at rest
 	on, off         *NetData      // initial states, active and inactive
 	listing         listing.Listing
-	own             naming.Own // names given by the net if it has no Labels; in any case its patterns
+	own             naming.Own // names given by the net itself if it has no Labels; always holds the net's patterns
 	manual          bool       // some transition requires approval
 	moving          bool       // time alone changes the net
 	spoils          bool       // some transition spoils evidence
 	hasEvidence     bool       // some transition has Evidence
-	awaits          []string   // names of the calls whose success the net waits for
+	awaits          []string   // names of calls whose success the net awaits
 	spoiledEvidence []string   // awaits, if the net has spoilers
 
 	budget *budget // nil unless the net is a limit from rules
@@ -50,16 +50,16 @@ type net struct {
 	mixed   bool         // some of these keys read the arguments, too
 }
 
-// A budget is the quantity that a limit from rules restricts: the tokens of a place, or a sum.
+// A budget is the quantity that a limit from rules restricts: the tokens in a place, or a sum.
 type budget struct {
 	place int // -1: the budget is a sum
 	spend int // transition that uses up the budget
 }
 
-// maxTokens limits the tokens that the clock produces in one place.
+// maxTokens limits the tokens that the clock produces in a place.
 const maxTokens = math.MaxInt32
 
-// newInitialState creates the initial state of the net.
+// newInitialState creates the net's initial state.
 func (n *net) newInitialState(active bool) *NetData {
 	d := &NetData{Active: active, Marking: n.start}
 	if n.Shadow {
@@ -68,8 +68,8 @@ func (n *net) newInitialState(active bool) *NetData {
 	return d
 }
 
-// initialState returns the initial state of the net. All states share this object, because most nets of
-// most sessions never move.
+// initialState returns the net's initial state. Sessions share this object, because most nets never
+// move in most sessions.
 func (n *net) initialState(active bool) *NetData {
 	if active {
 		return n.on
@@ -77,7 +77,7 @@ func (n *net) initialState(active bool) *NetData {
 	return n.off
 }
 
-// withInFlight returns the marking with the tokens in flight in the places they came from.
+// withInFlight returns the marking with the tokens in flight put back into their places.
 func (n *net) withInFlight(d *NetData) petri.Marking {
 	m := append(petri.Marking(nil), d.Marking...)
 	for _, f := range d.Flights {
@@ -86,9 +86,9 @@ func (n *net) withInFlight(d *NetData) petri.Marking {
 	return m
 }
 
-// advance fires the structural transitions in m until it is at rest. It reports whether that
-// happened within [toolnet.MaxRounds]; if not, m is unchanged. The tokens of calls in flight count
-// as present, because a call that fails must not have moved the net.
+// advance fires the structural transitions in m until it is at rest. It reports whether m came to
+// rest within [toolnet.MaxRounds]; if not, m is unchanged. The tokens of calls in flight count as
+// present, because a failing call must not have moved the net.
 func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	present := func(m petri.Marking) petri.Marking {
 		return n.withInFlight(&NetData{Marking: m, Flights: flights})
@@ -96,10 +96,10 @@ func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	return n.net.Advance(m, n.structural, toolnet.MaxRounds, present)
 }
 
-// candidate returns the first of the transitions that is enabled, or -1. Transitions with Evidence
-// are candidates only if observed is set, that is, if all transitions are observers: a call is
-// never its own evidence. Spoiling transitions are never candidates, because they fire after the
-// others on the remaining tokens.
+// candidate returns the first enabled transition in lists, or -1. Transitions with Evidence are
+// candidates only if observed is set, that is, if all transitions are observers: a call is never
+// its own evidence. Spoiling transitions are never candidates, because they fire last, on the
+// remaining tokens.
 func (n *net) candidate(lists []int, data *NetData, observed bool) int {
 	if data.Stuck {
 		return -1
@@ -112,15 +112,15 @@ func (n *net) candidate(lists []int, data *NetData, observed bool) int {
 	return -1
 }
 
-// allKeys returns the set of all keys of the net.
+// allKeys returns the set of all the net's keys.
 func (n *net) allKeys() uint64 { return 1<<len(n.keys) - 1 }
 
-// moved reports whether the net is not in its initial state or has calls in flight.
+// moved reports whether the net has left its initial state or has calls in flight.
 func (n *net) moved(d *NetData) bool {
 	return len(d.Flights) > 0 || d.Spent != nil || d.Debt() != nil || d.Values.Len() > 0 || !slices.Equal(d.Marking, []int(n.start))
 }
 
-// show returns the marking of the net for display: every place, in order.
+// show returns the net's marking for display, with every place in order.
 func (n *net) show(d *NetData) Marking {
 	all := n.withInFlight(d)
 	m := make(Marking, len(all))

@@ -22,8 +22,8 @@ func (p *Policy) readIDs() []NetID {
 	return ids
 }
 
-// mapsFor returns the maps that give calls a name that the net lists. A net's own maps are part of
-// its fingerprint already.
+// mapsFor returns the maps that give calls a name listed by the net. A net's own maps are already
+// part of its fingerprint.
 func (d *definition) mapsFor(maps []Map) (fed []Map) {
 	if d.Labels == nil {
 		return nil
@@ -52,9 +52,9 @@ func (d *definition) mapsFor(maps []Map) (fed []Map) {
 }
 
 // Heirs returns, for each net of p in order, the index in olds of the net that it replaces, or -1.
-// A net replaces a net with the same Print, and takes over its state, or a limit with the same
-// Limit, and takes over its usage. Each net is replaced by at most one; nets with the same Name,
-// Print or Family take precedence.
+// A net with the same Print takes over the state, and a limit with the same Limit takes over the
+// usage. Each old net has at most one heir; nets with the same Name, Print or Family take
+// precedence.
 func (p *Policy) Heirs(olds []NetID) []int {
 	heirs, taken := make([]int, len(p.nets)), make([]bool, len(olds))
 	for i := range heirs {

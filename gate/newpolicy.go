@@ -14,8 +14,8 @@ import (
 
 // NewPolicy checks the nets and returns a policy. A non-nil error is an [ErrorList].
 //
-// Equal nets with Labels become one (see [Policy.Merged]), and unequal ones with the same name get
-// the suffixes "#2", "#3" and so on. Two other nets with the same name are an error.
+// Equal nets with Labels are merged (see [Policy.Merged]), and different ones with the same name get
+// the suffixes "#2", "#3" and so on. Any other two nets with the same name are an error.
 func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	p := &Policy{asks: o.AskDoubts, deny: o.Deny, shadow: o.Shadow, static: o.Static, netTable: netTable{byName: make(map[string]*net, len(nets))}}
 	errs := p.add(nets, p.shadow, p.static)
@@ -59,14 +59,14 @@ func distinctLabels(nets []Net, others []*Labels) (all []*Labels) {
 	return all
 }
 
-// enforcedFirst returns the nets with those in shadow mode last, so that the latter do not affect
-// the order of the names of a call.
+// enforcedFirst returns the nets with those in shadow mode last, so that these do not affect the
+// order of a call's names.
 func (t *netTable) enforcedFirst() []*net {
 	enforced := slices.DeleteFunc(slices.Clone(t.nets), func(n *net) bool { return n.Shadow })
 	return append(enforced, slices.DeleteFunc(slices.Clone(t.nets), func(n *net) bool { return !n.Shadow })...)
 }
 
-// add compiles the nets, merges equal statements and makes the names of the nets unique.
+// add compiles the nets, merges equal statements and makes the net names unique.
 func (t *netTable) add(nets []Net, shadow, static bool) (errs ErrorList) {
 	written := make(map[string]bool) // names of hand-written nets
 	for _, n := range nets {
@@ -120,7 +120,7 @@ func (t *netTable) freeName(name string, written map[string]bool) string {
 	return free
 }
 
-// fingerprint returns the fingerprint of everything that determines decisions.
+// fingerprint returns a fingerprint of everything that determines decisions.
 func (p *Policy) fingerprint(maps []Map) string {
 	f := fingerprint.Policy{AskDoubts: p.asks, Maps: maps, Successes: p.successes, Deny: p.deny, Shadow: p.shadow, Ignored: p.ignored.unusual()}
 	if p.keys.Len() > 0 && p.maxValues != defaultKeys {
@@ -136,7 +136,7 @@ func (p *Policy) fingerprint(maps []Map) string {
 	return f.Print()
 }
 
-// readParts collects the parts of the commands whose names nets wait for.
+// readParts collects the parts of the commands whose names nets await.
 func (p *Policy) readParts() {
 	for _, m := range p.Maps() {
 		words := strings.Fields(m.Source)
@@ -146,7 +146,7 @@ func (p *Policy) readParts() {
 	}
 }
 
-// newNaming registers the names and patterns of the nets that use the labels of the policy.
+// newNaming registers the names and patterns of the nets that use the policy's labels.
 func newNaming(maps []Map, nets []*net) *naming.Naming {
 	g := naming.New(maps)
 	for _, n := range nets {
@@ -163,7 +163,7 @@ func newNaming(maps []Map, nets []*net) *naming.Naming {
 }
 
 // newIndex returns an index of the nets that might apply to a call. A net with its own names or
-// patterns, rows or phases might apply to every call.
+// patterns, or with rows or phases, might apply to every call.
 func newIndex(g *naming.Naming, nets []*net) listing.Index {
 	x := listing.NewIndex(len(nets), len(g.Patterns()))
 	for _, n := range nets {

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// applyPhases blocks a call that is not on the list of a marked phase.
+// applyPhases blocks a call that a marked phase does not list.
 func (f *finding) applyPhases(c *Call) {
 	if f.kind == Blocked {
 		return
@@ -27,18 +27,18 @@ func (f *finding) applyPhases(c *Call) {
 	}
 }
 
-// allows reports whether the list contains a certain name of the call.
+// allows reports whether the phase lists a certain name of the call.
 func allows(ph *Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(ph.Tools, func(u Tool) bool { return naming.Exempts(&u, ls) })
 }
 
-// inPhase reports whether the list of some phase, marked or not, contains a certain name of the
-// call; if so, "default: deny" does not refuse the call.
+// inPhase reports whether any phase, marked or not, lists a certain name of the call. If so,
+// "default: deny" does not refuse the call.
 func (d *definition) inPhase(ls []naming.Label) bool {
 	return slices.ContainsFunc(d.Phases, func(ph Phase) bool { return allows(&ph, ls) })
 }
 
-// phaseReason returns the reason why the tool cannot be called in a phase.
+// phaseReason explains why the tool cannot be called in a phase.
 func (d *definition) phaseReason(ph *Phase, tool string) string {
 	if d.Reason != "" {
 		return d.Reason

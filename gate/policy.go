@@ -9,31 +9,31 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// PolicyOptions are the options that the nets of a policy share. The zero value is ready to use.
+// PolicyOptions are options shared by a policy's nets. The zero value is ready to use.
 type PolicyOptions struct {
 	Deny   bool // default: deny; calls that no active net knows are refused
 	Shadow bool // all nets and the default are in shadow mode
 	Static bool // no net can be switched on or off at run time
 
-	// AskDoubts makes a person decide about a call that a net blocks only because the call possibly
-	// has a name: see [Block.Doubt]. If approved, the call is decided without that name.
+	// AskDoubts asks a person about a call that a net blocks only because the call might have a
+	// name; see [Block.Doubt]. If approved, the call is decided without that name.
 	AskDoubts bool
 
-	// Labels are labels of calls in addition to those of the nets. They are needed if no net has
-	// labels and a caller asks for the names of a call.
+	// Labels are further labels besides those of the nets. They are needed if no net has labels and
+	// a caller asks for call names.
 	Labels []*Labels
 
-	// Keys is the maximum number of values with a state of their own in a net with a key. A call
-	// that would add another one is refused. 0: 10,000.
+	// Keys is the maximum number of values for which a net with a key stores a separate state. A
+	// call that would add another value is refused. 0 means 10,000.
 	Keys int
 
-	// Ignored are arguments that are not part of the identity of calls: nets that count equal calls
+	// Ignored lists arguments that do not belong to a call's identity: nets that count equal calls
 	// in a row do not compare them, and an approval also applies to calls with other values of
 	// them.
 	Ignored []Ignored
 }
 
-// defaultKeys is the default of [PolicyOptions.Keys].
+// defaultKeys is the default for [PolicyOptions.Keys].
 const defaultKeys = 10_000
 
 // Policy is an immutable set of nets that decide together. It is safe for concurrent use.
@@ -44,17 +44,17 @@ type Policy struct {
 	static bool // the whole policy is static
 	asks   bool // see [PolicyOptions.AskDoubts]
 	print  string
-	parts  []part // parts of the commands that give the names in awaits
+	parts  []part // parts of the commands that have a name in awaits
 
 	netKeys
 	maxValues int // maximum number of values in one net
-	givenMax  int // most as given in the options
+	givenMax  int // PolicyOptions.Keys as given
 
 	ignored ignoredArguments
 
 	labels    []*Labels      // distinct labels of the nets and the options
 	successes []Condition    // conditions of the labels
-	names     *naming.Naming // naming of calls
+	names     *naming.Naming // names calls
 	ids       func() []NetID // identities of the nets
 	index     listing.Index  // nets that might apply to a call
 }
@@ -68,16 +68,17 @@ type netTable struct {
 	timed    []int           // nets that move by the clock
 	rows     bool            // some net counts equal calls in a row
 	advisory bool            // some net is advisory
-	awaits   map[string]bool // names of the calls whose success nets wait for
+	awaits   map[string]bool // names of the calls whose success some net waits for
 }
 
-// A Merge is a statement that repeats an earlier one; both become one net with one budget.
+// A Merge is a statement that repeats an earlier one. Both become a single net with a single
+// budget.
 type Merge struct {
 	Net          string
 	First, Again Position
 }
 
-// Maps returns the maps that label calls, in order.
+// Maps returns the policy's label maps, in order.
 func (p *Policy) Maps() []Map {
 	var maps []Map
 	for _, l := range p.labels {
@@ -86,7 +87,7 @@ func (p *Policy) Maps() []Map {
 	return maps
 }
 
-// Options returns the options of the policy, including all labels, for building a policy from a
+// Options returns the policy's options, including all labels, so that a policy can be built from a
 // subset of its nets.
 func (p *Policy) Options() PolicyOptions {
 	return PolicyOptions{AskDoubts: p.asks, Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels), Keys: p.givenMax, Ignored: slices.Clone(p.ignored.given)}
@@ -98,11 +99,12 @@ func (p *Policy) Merged() []Merge { return p.merged }
 // Shadow reports whether the whole policy, including its default, is in shadow mode.
 func (p *Policy) Shadow() bool { return p.shadow }
 
-// Fingerprint returns the hexadecimal SHA-256 of everything that determines decisions: the nets,
-// the maps, the default and the ignored arguments. Of Go functions, it covers only their presence.
+// Fingerprint returns the hexadecimal SHA-256 hash of everything that determines decisions: the
+// nets, the maps, the default and the ignored arguments. Go functions count only as present or
+// absent.
 func (p *Policy) Fingerprint() string { return p.print }
 
-// A NetInfo describes one net of a policy. It must not be modified.
+// A NetInfo describes a net in a policy. It must not be modified.
 type NetInfo struct {
 	Net                // as given, but with its name in the policy
 	Fingerprint string // of its structure and its maps
@@ -117,17 +119,17 @@ func (p *Policy) Nets() []NetInfo {
 	return infos
 }
 
-// A NetID identifies a net for the transfer of states between policies: a net with the same Print
+// A NetID identifies a net when states are transferred between policies. A net with the same Print
 // can take over the state, and a limit with the same Limit can take over the usage.
 type NetID struct {
 	Name   string
 	Print  string // fingerprint of the structure and of the maps that supply its names
 	Limit  string // for a limit from rules: fingerprint of the counted calls and callers; otherwise empty
-	Family string // for a limit from rules: fingerprint without its number
+	Family string // for a limit from rules: fingerprint without the limit's number
 }
 
-// A part is the first two words of a longer command. A call that contains only these words may be
-// an attempt at the command.
+// A part holds the first two words of a longer command. A call that contains only these words may
+// be an attempt at the command.
 type part struct {
 	name         string // name given by the map
 	first, other []byte // the two words
@@ -138,10 +140,10 @@ func (p *part) in(args []byte) bool {
 	return bytes.Contains(args, p.first) && bytes.Contains(args, p.other)
 }
 
-// IDs returns the identity of each net, in order. The result must not be modified.
+// IDs returns the identities of the nets, in order. The result must not be modified.
 func (p *Policy) IDs() []NetID { return p.ids() }
 
-// Successes lists the conditions on results of the policy, in order.
+// Successes lists the policy's conditions on results, in order.
 func (p *Policy) Successes() []Condition {
 	var all []Condition
 	for _, l := range p.labels {
@@ -153,17 +155,18 @@ func (p *Policy) Successes() []Condition {
 // JudgesResults reports whether the policy has conditions on results; see [Policy.Judged].
 func (p *Policy) JudgesResults() bool { return len(p.successes) > 0 }
 
-// ReadsResults reports whether the policy uses the results of calls: as values of a key, for a
-// hook, or for a condition. If not, [End.Result] has no effect.
+// ReadsResults reports whether the policy uses call results: as key values, for a hook, or for a
+// condition. If not, [End.Result] has no effect.
 func (p *Policy) ReadsResults() bool { return p.results || len(p.successes) > 0 }
 
-// Ignored returns the arguments of the call that are not part of its identity, see
-// [PolicyOptions.Ignored]; nil: all arguments are.
+// Ignored returns the arguments that do not belong to c's identity; see [PolicyOptions.Ignored]. It
+// returns nil if all arguments do.
 func (p *Policy) Ignored(c *Call) []string {
 	return p.ignored.of(c)
 }
 
-// Row returns a text that is equal exactly for equal calls; empty if no net counts rows.
+// Row returns a text that two calls share only if they are equal. It is empty if no net counts
+// rows.
 func (p *Policy) Row(c *Call) string {
 	if !p.rows {
 		return ""

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// question returns the question for a person, including doubts. If g is given but does not cover
-// all steps, it returns a refusal, because the state has changed.
+// question returns the question to ask a person, including doubts. If g is not nil but does not
+// cover all steps, question returns a refusal, because the state has changed.
 func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
 	steps := append(doubts, j.steps()...)
 	if g == nil {
@@ -25,8 +25,7 @@ func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
 	return nil, j.refuse(KindStateChanged, blocksOf(open))
 }
 
-// covers reports whether the grant includes this transition of this net and enough approvals for
-// it.
+// covers reports whether the grant includes the step's transition, with enough approvals.
 func (g *Grant) covers(s Step) bool {
 	return slices.ContainsFunc(g.Steps, func(t Step) bool {
 		return t.Net == s.Net && t.Transition == s.Transition && slices.Equal(t.Key, s.Key) && t.persons() >= s.persons()
@@ -51,7 +50,7 @@ func (j *judgement) steps() []Step {
 	return steps
 }
 
-// step returns the step for the approval of t under a name of the call.
+// step returns the step that asks for the approval of t under the given name.
 func (f *finding) step(t *Transition, name string) Step {
 	return Step{
 		Net: f.net.Name, Transition: t.Name, Name: name, Via: t.Via, Approvals: t.Approvals, Rule: f.net.Rule,

@@ -10,12 +10,12 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxWords is the maximum length of a quotation from an argument in a sentence.
+// maxWords is the maximum length of an argument quoted in a sentence.
 const maxWords = 80
 
-// quoteCall puts the tool and the text that a map has read in front of the block's sentence if
-// that starts with a name given by a map: the caller knows its call, but perhaps not the name. The
-// text is omitted if the sentence already shows the value of a key.
+// quoteCall prefixes the block's sentence with the tool and the text that a map has read, if the
+// sentence starts with a name given by a map: the caller knows its call, but perhaps not that name.
+// It omits the text if the sentence already shows a key value.
 func (c *namedCall) quoteCall(b *Block, f *finding, l *naming.Label) {
 	rest, ok := strings.CutPrefix(b.Reason, l.Text+" ")
 	if !ok || l.From != naming.FromMap || b.Cause == CauseNet {
@@ -28,8 +28,8 @@ func (c *namedCall) quoteCall(b *Block, f *finding, l *naming.Label) {
 }
 
 // mappedText returns the first map that gives the name to the call, and the text that the map has
-// read; nil if no map does. If the text is longer than maxWords, only the part that the map matched
-// is returned.
+// read. It returns nil if no map gives the name. If the text is longer than maxWords, only the part
+// matched by the map is returned.
 func (c *namedCall) mappedText(name string) (string, *Map) {
 	for _, l := range c.policy.labels {
 		for i := range l.Maps {
@@ -50,7 +50,7 @@ func (c *namedCall) mappedText(name string) (string, *Map) {
 	return "", nil
 }
 
-// appliesToCall reports whether the map applies to the tool of the call.
+// appliesToCall reports whether m applies to the call's tool.
 func (c *namedCall) appliesToCall(m *Map) bool {
 	for i := range c.tools {
 		if tool := c.tools[i].Text; tool == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, tool) {

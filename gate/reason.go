@@ -24,12 +24,12 @@ func (d *definition) approvalReason(name string, persons int) string {
 	return name + " requires human approval."
 }
 
-// unrest returns the reason of a net that does not come to rest.
+// unrest returns the reason to give for a net that does not come to rest.
 func (d *definition) unrest() string {
 	return fmt.Sprintf("Net '%s' never settles: its transitions without tools keep firing.", d.Name)
 }
 
-// because returns the sentence preceded by the explanation of the net's author.
+// because returns the sentence preceded by the author's explanation.
 func (d *definition) because(sentence string) string {
 	switch last, _ := utf8.DecodeLastRuneInString(d.Because); {
 	case d.Because == "":
@@ -40,7 +40,7 @@ func (d *definition) because(sentence string) string {
 	return d.Because + " " + sentence
 }
 
-// reason returns the reason of the net for the value of the finding.
+// reason returns the net's reason for the finding's value.
 func (f *finding) reason(name string) string {
 	if f.value == nil || len(f.net.reasoned) == 1 {
 		return f.net.reason(name)
@@ -48,8 +48,8 @@ func (f *finding) reason(name string) string {
 	return strings.Join(f.net.reasoned, f.value.Format())
 }
 
-// withReason returns the sentence, preceded by the reason that the author of the net has written. That
-// reason is omitted if it contains {key} and the finding has no value.
+// withReason returns the sentence preceded by the reason that the net's author has written. It
+// omits that reason if it contains {key} and the finding has no value.
 func (f *finding) withReason(sentence string) string {
 	if f.net.Cause != CauseNet || f.net.Reason == "" || f.value == nil && len(f.net.reasoned) > 1 {
 		return sentence
@@ -57,7 +57,7 @@ func (f *finding) withReason(sentence string) string {
 	return f.reason("") + " " + sentence
 }
 
-// fillKey inserts the value of the finding into a sentence.
+// fillKey inserts the finding's value into a sentence.
 func (f *finding) fillKey(sentence string) string {
 	if f.value == nil || !strings.Contains(sentence, "{key}") {
 		return sentence
@@ -65,7 +65,7 @@ func (f *finding) fillKey(sentence string) string {
 	return strings.ReplaceAll(sentence, "{key}", f.value.Format())
 }
 
-// displayName returns the name of the call for use in a sentence.
+// displayName returns the call's name for use in a sentence.
 func (f *finding) displayName(c *Call) string {
 	for i := range f.labels {
 		if l := &f.labels[i]; l.Text == f.choices[0].name && l.Glob == 0 {

@@ -24,7 +24,7 @@ func (j *judgement) duplicate() *Refusal {
 	return j.refuse(KindDuplicate, nil)
 }
 
-// sentence returns the text of the refusal.
+// sentence returns the refusal's text.
 func (r *Refusal) sentence(c *Call) string {
 	switch r.Kind {
 	case KindDuplicate:
@@ -70,8 +70,8 @@ func Ways(blocks []Block) (ways []string) {
 	return ways
 }
 
-// sentence describes the call that holds or produces the missing tokens or spoils the evidence, and
-// how long it has been in flight.
+// sentence describes a call that holds or will produce the missing tokens or spoils the evidence,
+// and how long it has been in flight.
 func (h *Holder) sentence(now time.Time) string {
 	where := ""
 	if h.Other {
@@ -90,7 +90,7 @@ func (h *Holder) sentence(now time.Time) string {
 	return text + " and holds what this call needs."
 }
 
-// blocks returns the blocks of all nets that block the call.
+// blocks returns a block for each net that blocks the call.
 func (j *judgement) blocks() []Block {
 	count := 0
 	for i := range j.findings {
@@ -99,7 +99,7 @@ func (j *judgement) blocks() []Block {
 		}
 	}
 	blocks := make([]Block, 0, count)
-	values := 0 // number of blocked values of the net
+	values := 0 // number of the net's blocked values
 	for i := range j.findings {
 		f := &j.findings[i]
 		if i > 0 && j.findings[i-1].net != f.net {
@@ -118,12 +118,12 @@ func (j *judgement) blocks() []Block {
 	return blocks
 }
 
-// block returns a block of the net for a name of the call.
+// block returns a block by this net for the given name of the call.
 func (d *definition) block(name, reason string) Block {
 	return Block{Net: d.Name, Cause: d.Cause, Rule: d.Rule, Name: name, Reason: d.because(reason)}
 }
 
-// shownHolders limits the calls in flight that a block lists, because a client can have many.
+// shownHolders limits how many calls in flight a block lists, because a client can have many.
 const shownHolders = 8
 
 // block fills b with the reason why the finding's net blocks the call.
@@ -140,9 +140,8 @@ func (j *judgement) block(b *Block, f *finding) {
 	b.Reason = f.net.because(b.Reason)
 }
 
-// doubted returns the reason why it is uncertain whether the call has the label, and the net's
-// reason reworded to express that. If the label is certain, it returns a nil doubt and the
-// unchanged reason.
+// doubted explains why it is uncertain whether the call has label l, and rewords the net's reason
+// accordingly. If l is certain, doubted returns a nil doubt and the unchanged reason.
 func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt, string) {
 	l = f.matched(l)
 	if !l.Weak || l.From != naming.FromMap {
@@ -160,8 +159,8 @@ func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt,
 	return nil, reason
 }
 
-// matched returns the uncertain name that the pattern l matches, or l itself if it is not an
-// uncertain pattern.
+// matched returns the uncertain name matched by l if l is an uncertain pattern, and l itself
+// otherwise.
 func (f *finding) matched(l *naming.Label) *naming.Label {
 	if l.Glob == 0 || !l.Weak {
 		return l
@@ -174,7 +173,7 @@ func (f *finding) matched(l *naming.Label) *naming.Label {
 	return l
 }
 
-// why queries the maps that name the calls of the net; see [Policy.Why].
+// why queries the maps that name the net's calls; see [Policy.Why].
 func (c *namedCall) why(f *finding, name string) (Doubt, Found) {
 	if f.net.Labels == nil {
 		return f.net.own.Why(c.call, c.tools, name)
@@ -182,8 +181,8 @@ func (c *namedCall) why(f *finding, name string) (Doubt, Found) {
 	return c.policy.names.Why(c.call, c.tools, name)
 }
 
-// explain sets the reason and the related fields of the block, assuming that the call certainly has
-// its names.
+// explain sets the block's reason and the related fields, assuming that the call certainly has its
+// names.
 func (j *judgement) explain(b *Block, f *finding) {
 	if reason := f.objection(); reason != "" {
 		b.Reason, b.Retry = f.fillKey(reason), f.special.retry
@@ -216,7 +215,7 @@ func (j *judgement) explain(b *Block, f *finding) {
 	j.wait(f, lists, b)
 }
 
-// doubt returns the reason of a net that a weak name must not let progress.
+// doubt returns the reason for a net that a weak name must not advance.
 func doubt(l *naming.Label, name string) string {
 	if l.From&naming.FromTool != 0 {
 		return fmt.Sprintf("Cannot tell which server's %s this net waits for: the net must name the server too.", name)
@@ -224,7 +223,7 @@ func doubt(l *naming.Label, name string) string {
 	return fmt.Sprintf("Cannot tell whether this is %s: write the command plainly.", name)
 }
 
-// wait adds the time until the clock allows the call, if it does.
+// wait adds the time until the clock allows the call, if it ever does.
 func (c *namedCall) wait(f *finding, lists []int, b *Block) {
 	if in, ok := f.net.waitFor(f.data, c.call.Time, lists); ok {
 		b.Retry = in
@@ -232,8 +231,8 @@ func (c *namedCall) wait(f *finding, lists []int, b *Block) {
 	}
 }
 
-// retry returns the time until the clock alone makes all blocking nets allow the call; 0 if it does
-// not for one of them.
+// retry returns the time until the clock alone makes all blocking nets allow the call. It returns 0
+// if the clock does not do so for one of them.
 func retry(blocks []Block) (last time.Duration) {
 	for i := range blocks {
 		if blocks[i].Retry == 0 {
@@ -244,7 +243,7 @@ func retry(blocks []Block) (last time.Duration) {
 	return last
 }
 
-// holders returns the calls in flight that hold tokens which these transitions lack.
+// holders returns the calls in flight that hold tokens which the given transitions lack.
 func (f *finding) holders(s *State, lists []int) []Holder {
 	if len(f.data.Flights) == 0 {
 		return nil
@@ -259,8 +258,8 @@ func (f *finding) holders(s *State, lists []int) []Holder {
 	return held
 }
 
-// awaited returns the first call in flight whose success would produce the tokens that these
-// transitions lack. One such call is sufficient.
+// awaited returns the first call in flight whose success would produce the tokens that the given
+// transitions lack. A single such call is enough.
 func (f *finding) awaited(s *State, lists []int) []Holder {
 	ts := f.net.net.Transitions
 	for _, w := range f.data.Watches {
@@ -274,8 +273,8 @@ func (f *finding) awaited(s *State, lists []int) []Holder {
 	return nil
 }
 
-// holds reports whether the flight holds tokens from a place where one of the transitions lacks
-// tokens.
+// holds reports whether the flight holds tokens from a place where one of the given transitions
+// lacks tokens.
 func (f *finding) holds(flight Flight, lists []int) bool {
 	ts := f.net.net.Transitions
 	return slices.ContainsFunc(lists, func(t int) bool { return ts[flight.Transition].TakesMissing(&ts[t], f.data.Marking) })
@@ -289,7 +288,7 @@ func (a *Ask) Refusal() *Refusal {
 	return r
 }
 
-// blocksOf returns one block that requires approval for each net among the steps.
+// blocksOf returns a block for each net in steps, stating that approval is required.
 func blocksOf(steps []Step) []Block {
 	var blocks []Block
 	for _, s := range steps {
@@ -300,5 +299,5 @@ func blocksOf(steps []Step) []Block {
 	return blocks
 }
 
-// shownValues limits the number of values of one net that are shown to readers.
+// shownValues limits how many values of a net are shown to readers.
 const shownValues = 10

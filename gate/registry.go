@@ -31,7 +31,7 @@ func (s *Session) toggle(name string, on bool) (err error) {
 	return err
 }
 
-// Toggle activates or deactivates a net in the state s; see [Session.Activate] and
+// Toggle activates or deactivates a net in state s; see [Session.Activate] and
 // [Session.Deactivate].
 func (p *Policy) Toggle(s *State, name string, on bool) (*Delta, error) {
 	n, err := p.dynamic(name)
@@ -45,9 +45,9 @@ func (p *Policy) Toggle(s *State, name string, on bool) (*Delta, error) {
 	return &Delta{Nets: []NetDelta{{Net: n.index, Data: netstate.Switched(data, on)}}}, nil
 }
 
-// Switch returns the list of active nets with one net switched on or off, in the order of the
-// policy, for [SessionOptions].Active and [SharedOptions].Active of later sessions. A nil list
-// means all nets. Its errors are those of [Session.Activate] and [Session.Deactivate].
+// Switch returns the list of active nets after switching the named net on or off, in policy order.
+// It is meant for [SessionOptions].Active and [SharedOptions].Active of later sessions. A nil list
+// means all nets. Switch fails in the same cases as [Session.Activate] and [Session.Deactivate].
 func (p *Policy) Switch(active []string, name string, on bool) ([]string, error) {
 	n, err := p.dynamic(name)
 	if err != nil {
@@ -60,8 +60,8 @@ func (p *Policy) Switch(active []string, name string, on bool) ([]string, error)
 	return p.netNames(func(m *net) bool { return was(m) != (m == n) }), nil
 }
 
-// dynamic returns the net with that name if it can be switched. If the name is unknown, the error
-// suggests a similar one.
+// dynamic returns the named net if it can be switched. If the name is unknown, the error suggests a
+// similar one.
 func (t *netTable) dynamic(name string) (*net, error) {
 	if n := t.byName[name]; n != nil {
 		if n.Static {
@@ -76,8 +76,8 @@ func (t *netTable) dynamic(name string) (*net, error) {
 	return nil, fmt.Errorf("unknown net %q; the nets are: %s", name, strings.Join(known, ", "))
 }
 
-// already returns the error that the net already has the requested state. It lists the active nets
-// in case the caller meant one of them.
+// already returns the error for a net that already is in the requested state. It lists the active
+// nets in case the caller meant another one.
 func (d *definition) already(on bool, active []string) error {
 	if on {
 		return fmt.Errorf("net %q is already active", d.Name)
@@ -85,7 +85,7 @@ func (d *definition) already(on bool, active []string) error {
 	return fmt.Errorf("net %q is not active; active: %s", d.Name, list(active))
 }
 
-// netNames returns the names of the selected nets, in the order of the policy.
+// netNames returns the names of the selected nets, in policy order.
 func (t *netTable) netNames(wanted func(*net) bool) []string {
 	names := []string{}
 	for _, n := range t.nets {

@@ -18,7 +18,7 @@ func (p *Policy) Reset(s *State) *Delta {
 	return d
 }
 
-// restarted returns the net in its initial state, as after a reset. Calls in flight that spoil its
+// restarted returns d reset to the net's initial state. Calls in flight that spoil the net's
 // evidence continue to do so.
 func (n *net) restarted(d *NetData) *NetData {
 	r := n.reset(d)
@@ -47,16 +47,16 @@ func restartedValues(base *NetData, old *Values) *Values {
 	return values
 }
 
-// reset returns the net in its initial state. Calls in flight will settle without effect, but those
-// that spoil evidence continue to do so.
+// reset returns the net's initial state. Calls in flight will settle without effect, but those that
+// spoil evidence continue to do so.
 func (n *net) reset(d *NetData) *NetData {
 	fresh := &NetData{Active: d.Active, Marking: n.start, Shadow: d.Shadow}
 	netstate.SetSpoilers(fresh, d.Spoilers())
 	return fresh
 }
 
-// restartRow resets the net to its initial state if the call differs from the last one that the net
-// counted. The reset takes effect when the call is admitted.
+// restartRow resets the net to its initial state if the call differs from the last call that the
+// net counted. The reset takes effect when the call is admitted.
 func (f *finding) restartRow(row string) {
 	if f.net.Row && f.data.Row() != "" && f.data.Row() != row {
 		f.data, f.restarts = f.net.reset(f.data), true

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// A Session holds the state of every net of a policy for one conversation. It is safe for
-// concurrent use.
+// A Session holds a policy's state for a single conversation. It is safe for concurrent use.
 type Session struct {
 	policy     *Policy              // immutable
 	shared     []*Shared            // in lock order; immutable
@@ -23,17 +22,18 @@ type Session struct {
 type SessionOptions struct {
 	Active []string // initially active nets; nil: all; unknown names are ignored
 
-	// Time is the start of the session and of its clocks. If it is zero, the clock of a net starts
-	// with the first call that the net applies to.
+	// Time is when the session and its clocks start. If it is zero, a net's clock starts with the
+	// first call that the net applies to.
 	Time time.Time
 
-	// Principal and Global hold the state of the nets with these scopes, see [NewShared]. If one of
-	// them is nil, the session has its own state for such nets.
+	// Principal and Global hold the state of the nets with these scopes; see [NewShared]. If one of
+	// them is nil, the session has its own state for the nets with that scope.
 	Principal, Global *Shared
 
-	// OnDecision is called with each decision, including those in shadow mode, where [Allow].Would
-	// contains the alternative. It is called after the decision and before Decide returns, without
-	// holding a lock. It must not settle the ticket of an Allow; that is the caller's duty.
+	// OnDecision is called with each decision, including decisions in shadow mode, for which
+	// [Allow].Would contains the alternative. It is called after the decision and before Decide
+	// returns, without holding a lock. It must not settle the ticket of an Allow; that is the
+	// caller's duty.
 	OnDecision func(Call, Decision)
 }
 
@@ -47,7 +47,7 @@ func NewSession(p *Policy, o SessionOptions) *Session {
 	return s
 }
 
-// addShared adds the nets of that scope in h to the session.
+// addShared adds the nets in h, which have the given scope, to the session.
 func (s *Session) addShared(scope Scope, h *Shared) {
 	switch {
 	case h == nil:
@@ -67,7 +67,7 @@ func (s *Session) update(f func(*State) *Delta) {
 	updateShared(s.shared, s.state, f)
 }
 
-// read returns the result of f for the state, under the lock.
+// read returns f's result for the state, under the lock.
 func read[T any](s *Session, f func(*State) T) (got T) {
 	s.update(func(state *State) *Delta {
 		got = f(state)
@@ -76,7 +76,7 @@ func read[T any](s *Session, f func(*State) T) (got T) {
 	return got
 }
 
-// Tick advances the clocks to now. Decide and Classify do so for the nets that they evaluate; call
+// Tick advances the clocks to now. Decide and Classify do so for the nets that they evaluate. Call
 // Tick before reading the state of nets with a clock. The zero time has no effect.
 func (s *Session) Tick(now time.Time) {
 	s.update(func(state *State) *Delta { return s.policy.Tick(state, now) })
@@ -87,5 +87,5 @@ func (s *Session) Reset() {
 	s.update(s.policy.Reset)
 }
 
-// Snapshot returns a copy of the current state of the session.
+// Snapshot returns a copy of the session's current state.
 func (s *Session) Snapshot() (snapshot *State) { return read(s, (*State).Clone) }

@@ -12,35 +12,35 @@ import (
 type End struct {
 	Outcome Outcome
 
-	// Time is the time when the call ended. If it is zero, a clock whose tokens the outcome changes
+	// Time is when the call ended. If it is zero, a clock whose tokens the outcome changes
 	// restarts, and thus ticks late rather than early.
 	Time time.Time
 
-	// Result is the result of a success, one JSON value; nil: unknown. A result that is longer than
-	// a megabyte, or that JSON parsers might read differently, counts as unknown. See
-	// [Policy.ReadsResults].
+	// Result is the result of a successful call, a single JSON value, or nil if unknown. A result
+	// that is longer than a megabyte, or that JSON parsers might read differently, counts as
+	// unknown. See [Policy.ReadsResults].
 	Result []byte
 
-	// Text is the text of the result of a success, for [Policy.Judged].
+	// Text is the result text of a successful call, for [Policy.Judged].
 	Text string
 
 	// Broken is the condition that made [Policy.Judged] turn a success into a failure, or nil.
 	Broken *Condition
 
-	// All means that all calls that this call represents have ended in the same way, as an operator
+	// All means that all calls represented by this call have ended in the same way, as an operator
 	// has found out. See [OpenCall.More].
 	All bool
 }
 
-// A PreparedEnd is an end whose result has already been parsed for the nets of the policy, before a
-// state is locked. It must not be used by several goroutines at once.
+// A PreparedEnd is an end whose result has been parsed for the policy's nets before a state is
+// locked. Several goroutines must not use it at once.
 type PreparedEnd struct {
 	policy  *Policy
 	end     End
-	carrier *keyvalue.CallReader // nil: no key is in the result
+	carrier *keyvalue.CallReader // nil: no key reads the result
 }
 
-// PrepareEnd reads the result of a call that has ended.
+// PrepareEnd parses the result of a call that has ended.
 func (p *Policy) PrepareEnd(e End) PreparedEnd {
 	q := PreparedEnd{policy: p, end: e}
 	if e.Outcome != Success || !p.results {
@@ -55,9 +55,9 @@ func (p *Policy) PrepareEnd(e End) PreparedEnd {
 	return q
 }
 
-// Judged applies the conditions on results to the end of a call. If a success violates a condition,
-// the returned end is a failure, and broken is the first violated condition; otherwise broken is
-// nil and e is returned unchanged.
+// Judged applies the policy's conditions on results to e. If a successful call violates a
+// condition, judged is a failure, and broken is the first violated condition. Otherwise Judged
+// returns e unchanged and nil.
 func (p *Policy) Judged(c *Call, e End) (judged End, broken *Condition) {
 	if e.Outcome != Success {
 		return e, nil
@@ -72,7 +72,7 @@ func (p *Policy) Judged(c *Call, e End) (judged End, broken *Condition) {
 	return e, nil
 }
 
-// holds evaluates a condition. A judge that panics counts as a violation.
+// holds evaluates a condition. A panicking judge counts as a violation.
 func holds(s *Condition, c *Call, e *End) (ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -82,7 +82,7 @@ func holds(s *Condition, c *Call, e *End) (ok bool) {
 	return s.Judge.Holds(c, e.Result, e.Text, s.Number)
 }
 
-// broke records in d the names that lost their evidence because the result of the call violated a
+// broke records in d which names lost their evidence because the call's result violated a
 // condition.
 func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 	why := Doubt{What: fmt.Sprintf("its result fails the condition `success %s when %q`", q.end.Broken.Tool, q.end.Broken.Source)}
@@ -141,7 +141,7 @@ func (q PreparedEnd) Settle(s *State, number uint64) *Delta {
 	return d
 }
 
-// End returns the change of the state s by the end of an admitted call; see [PreparedEnd.Settle].
+// End returns the change that the end of an admitted call makes to s; see [PreparedEnd.Settle].
 func (p *Policy) End(s *State, number uint64, e End) *Delta {
 	return p.PrepareEnd(e).Settle(s, number)
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// shadow adds to d the moves of the nets in shadow mode for an admitted call. It returns their
-// verdicts and the refusal that they would have caused; nil if they agree.
+// shadow adds the moves of the nets in shadow mode for an admitted call to d. It returns their
+// verdicts and the refusal that they would have caused, which is nil if they agree.
 func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	w, a := j.evaluateShadow(enforced), j.evaluateShadow(actual)
 	var had, has Delta
@@ -27,7 +27,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	return w.findings, r
 }
 
-// move adds to d the moves of a net in shadow mode in both worlds, and counts the answer.
+// move adds the moves of a net in shadow mode in both worlds to d, and counts the answer.
 func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	key := ""
 	if s.value != nil {
@@ -56,8 +56,8 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	d.set(s.net.index, key, &data)
 }
 
-// moveEnforced performs the moves in the world where the nets in shadow mode block; none, if one of them
-// does not agree.
+// moveEnforced performs the moves in the world where the nets in shadow mode block. It performs
+// none if one of them does not agree.
 func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	j.yield()
 	if r := j.refusal(nil); r != nil {
@@ -81,7 +81,7 @@ func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	return nil
 }
 
-// moveActual performs the moves of the nets that can fire, in the actual world.
+// moveActual performs the moves of the nets that can fire in the actual world.
 func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.findings.pass()
 	metas, _ := j.validate()
@@ -89,7 +89,7 @@ func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.dropNewValues(d, j.overfull(d))
 }
 
-// withAnswer returns a copy of s that includes the answer of the net in its counts.
+// withAnswer returns a copy of s whose counts include the net's answer.
 func withAnswer(s *ShadowData, net string, r *Refusal) *ShadowData {
 	c := *s
 	switch {
@@ -108,7 +108,7 @@ type ShadowReport struct {
 	Nets []ShadowState // nets in shadow mode, in the order of the policy
 }
 
-// A ShadowState is a copy of the state of one net in shadow mode.
+// A ShadowState is a copy of the state of a net in shadow mode.
 type ShadowState struct {
 	Name     string
 	Active   bool
@@ -122,7 +122,7 @@ type ShadowState struct {
 // Shadow reports on the nets in shadow mode.
 func (s *Session) Shadow() (r ShadowReport) { return read(s, s.policy.ShadowOf) }
 
-// ShadowOf reports on the nets in shadow mode in the state s.
+// ShadowOf reports on the nets in shadow mode in state s.
 func (p *Policy) ShadowOf(s *State) ShadowReport {
 	r := ShadowReport{WouldCount: s.Would}
 	for i, n := range p.nets {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Shared holds the state of the nets of one scope for all sessions that are created with it: the
-// sessions of one principal, or all sessions. It is safe for concurrent use.
+// Shared holds the state of all nets with a given scope, for all sessions that are created with it:
+// the sessions of a principal, or all sessions. It is safe for concurrent use.
 //
-// A decision locks its session, then the Shared of its principal, then the global Shared, and omits
-// those without nets. So a decision is atomic over all nets, regardless of their scope.
+// A decision locks its session, then its principal's Shared, then the global Shared. It skips a
+// Shared without nets. A decision is thus atomic over all nets, whatever their scope.
 type Shared struct {
 	policy *Policy
 	scope  Scope
@@ -17,12 +17,12 @@ type Shared struct {
 
 	mu    sync.Mutex
 	data  []*NetData // one for each element of nets; guarded by mu
-	owner uint64     // last assigned owner number, see [State.Owners]; guarded by mu
+	owner uint64     // last assigned owner number; see [State.Owners]; guarded by mu
 }
 
 // SharedOptions configure a [Shared]. The zero value is ready to use.
 type SharedOptions struct {
-	Active []string  // see [SessionOptions]; the list of a session does not affect these nets
+	Active []string  // see [SessionOptions]; a session's own list does not affect these nets
 	Time   time.Time // see [SessionOptions]
 }
 
@@ -47,8 +47,8 @@ func (h *Shared) newOwner() uint64 {
 	return h.owner
 }
 
-// updateShared calls f with the state of a session that includes the shared nets, under their
-// locks, and applies the delta that f returns.
+// updateShared calls f with a session state that includes the shared nets, under their locks, and
+// applies the delta that f returns.
 func updateShared(shared []*Shared, s *State, f func(*State) *Delta) {
 	if len(shared) == 0 {
 		s.Apply(f(s))
@@ -62,22 +62,22 @@ func updateShared(shared []*Shared, s *State, f func(*State) *Delta) {
 	h.copyFrom(s)
 }
 
-// copyTo copies the shared nets into the state of a session; h must be locked.
+// copyTo copies the shared nets into s, a session's state; h must be locked.
 func (h *Shared) copyTo(s *State) {
 	for k, i := range h.nets {
 		s.Nets[i] = h.data[k]
 	}
 }
 
-// copyFrom copies the shared nets back from the state of a session; h must be locked.
+// copyFrom copies the shared nets back from s, a session's state; h must be locked.
 func (h *Shared) copyFrom(s *State) {
 	for k, i := range h.nets {
 		h.data[k] = s.Nets[i]
 	}
 }
 
-// Reset resets every net to its initial state for all sessions, as [Session.Reset] does for one
-// session.
+// Reset resets every net to its initial state for all sessions, as [Session.Reset] does for a
+// single session.
 func (h *Shared) Reset() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// findSpoilers finds the transitions that let the call spoil the evidence of the net, regardless of the
-// marking. Weak and free names count, and so does a call that the net blocks but that is made
+// findSpoilers finds the transitions through which the call spoils the net's evidence, whatever the
+// marking is. Weak and free names count, and so does a call that the net blocks but that is made
 // nevertheless. If the net cannot name the call, all spoiling transitions count.
 func (f *finding) findSpoilers(call *Call) {
 	if f.broken {
@@ -30,21 +30,21 @@ func (f *finding) findSpoilers(call *Call) {
 	}
 }
 
-// concerns reports whether a transition that spoils evidence applies to the value of the finding,
-// or to all values because the call has no such value.
+// concerns reports whether spoiling transition t applies to the finding's value, or to all values
+// because the call lacks the value.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
 	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)
 }
 
-// spoiled reports whether t waits for the success of the call although that success will not be
-// evidence, because this call or one in flight spoils it.
+// spoiled reports whether t waits for the call to succeed although its success will not be
+// evidence, because this call or a call in flight spoils the evidence.
 func (f *finding) spoiled(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base != nil && len(f.base.Spoilers()) > 0)
 }
 
-// spoil fires the enabled ones of the spoiling transitions and ends all watches. No watch starts
-// until the call has ended. An inactive net keeps its tokens.
+// spoil fires the enabled spoiling transitions and ends all watches. No watch starts until the call
+// has ended. An inactive net keeps its tokens.
 func (m *move) spoil(spoils []choice, call Flight) {
 	if len(spoils) == 0 {
 		return
@@ -57,7 +57,7 @@ func (m *move) spoil(spoils []choice, call Flight) {
 	m.lapseDisabled()
 }
 
-// fireSpoilers fires the enabled ones of the spoiling transitions and ends all watches.
+// fireSpoilers fires the enabled spoiling transitions and ends all watches.
 func (m *move) fireSpoilers(spoils []choice) {
 	for _, c := range spoils {
 		if t := &m.net.net.Transitions[c.transition]; m.data.Active && t.Enabled(m.data.Marking) {
@@ -67,8 +67,8 @@ func (m *move) fireSpoilers(spoils []choice) {
 	m.data.Watches = nil
 }
 
-// spoilValues returns the states for values after spoiling transitions moved the default state from
-// base to after, for all values. enforced reports whether they did so, too, in the world where the
+// spoilValues returns the value states after spoiling transitions have moved the default state from
+// base to after, for all values. enforced reports whether they also did so in the world where the
 // nets in shadow mode block.
 func (n *net) spoilValues(base, after *NetData, spoils []choice, now time.Time, enforced bool) *Values {
 	values := &Values{}
@@ -94,7 +94,7 @@ func (n *net) withSpoilersFired(old *NetData, spoils []choice, now time.Time) *N
 	return m.data
 }
 
-// spoilers returns the calls in flight that spoil evidence for the net.
+// spoilers returns the calls in flight that spoil the net's evidence.
 func (f *finding) spoilers(s *State) (held []Holder) {
 	if len(f.net.spoiledEvidence) == 0 {
 		return nil
@@ -114,8 +114,8 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 	return held
 }
 
-// chooseEvidence chooses the Evidence transitions that the success of the call will fire for later calls:
-// those that are enabled after the transitions that gate the call have fired.
+// chooseEvidence chooses the Evidence transitions that the call's success will fire for later
+// calls: those that are enabled after the gating transitions have fired.
 func (f *finding) chooseEvidence(spared []int) {
 	var after petri.Marking
 	for i := range f.labels {
@@ -140,8 +140,8 @@ func (f *finding) chooseEvidence(spared []int) {
 	}
 }
 
-// markingAfter returns the marking after the admission of the call: the chosen transitions, which are not
-// observers, have consumed their tokens and, unless deferred, produced their outputs.
+// markingAfter returns the marking after the call is admitted: the chosen transitions, which are
+// not observers, have consumed their tokens and, unless deferred, produced their outputs.
 func (f *finding) markingAfter() petri.Marking {
 	m := petri.Marking(slices.Clone(f.data.Marking))
 	for _, c := range f.choices {

@@ -9,34 +9,34 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// A State is everything that a policy remembers about one conversation. It is plain data:
-// [Policy.Decide] and the other queries only read it; changes are described by a [Delta], and only
-// [State.Apply] performs them.
+// A State is everything that a policy remembers about a conversation. It is plain data:
+// [Policy.Decide] and the other queries only read it, a [Delta] describes a change, and only
+// [State.Apply] performs changes.
 type State struct {
-	Nets  []*NetData           // in the order of the policy
+	Nets  []*NetData           // in policy order
 	Calls map[uint64]*OpenCall // admitted and not settled; may be nil
 	Asks  map[uint64]*OpenAsk  // waiting for an answer; may be nil
 	Spent []uint64             // numbers of used grants
 	Last  uint64               // last assigned number
 
-	Tools []Call // tools that can be called; nil: unknown, see [Session.Offer]
+	Tools []Call // callable tools; nil: unknown, see [Session.Offer]
 
-	Near []Near // for each name, the last call whose success was not evidence; not stored with the session
+	Near []Near // for each name, the last call whose success was no evidence; not stored with the session
 
 	Would WouldCount // answers that the nets in shadow mode would have given
 
-	// Owners distinguishes the session's own flights from those of other sessions, by the scope of
-	// the net; 0: the nets are not shared.
+	// Owners distinguishes the session's own flights from those of other sessions, by net scope. 0
+	// means that the nets are not shared.
 	Owners [3]uint64
 
 	policy *Policy
 	ids    map[string]int // number of entries in Calls and Asks by ID
 }
 
-// Policy returns the policy that created this state, or that adopted it by [Policy.Adopt].
+// Policy returns the policy that created the state, or that adopted it with [Policy.Adopt].
 func (s *State) Policy() *Policy { return s.policy }
 
-// Open lists the admitted calls that are not settled, oldest first.
+// Open lists the admitted calls that have not been settled, oldest first.
 func (s *State) Open() []Holder {
 	var open []Holder
 	for _, c := range s.Calls {
@@ -46,56 +46,56 @@ func (s *State) Open() []Holder {
 	return open
 }
 
-// An OpenCall is an admitted call that is not settled.
+// An OpenCall is an admitted call that has not been settled.
 type OpenCall struct {
 	Number uint64
 	Call   Call  // without arguments, unless a hook needs them
-	Nets   []int // nets with a flight or a watch of the call, or with evidence that it spoils
+	Nets   []int // nets with a flight or a watch of the call, or with evidence that the call spoils
 
-	// Keys has the key value, as in [NetDelta], for each element of Nets: a net with a key occurs
-	// there once for each waiting value, and with an empty value for its default state. Nil: all
-	// are empty.
+	// Keys holds the key value, as in [NetDelta], for each element of Nets. A net with a key occurs
+	// there once for each waiting value, and with an empty value for its default state. Nil means
+	// that all are empty.
 	Keys []string
 
 	Unknown bool // the outcome was reported as unknown
 
-	// More is the number of further calls with unknown outcome that this one represents: calls of
-	// the same tool that have nothing in flight and spoil no other evidence. A state keeps only one
-	// of many such calls. An end without [End.All] ends one of them; the remaining ones continue to
-	// spoil evidence, because it is unknown which call has ended.
+	// More is the number of further calls with an unknown outcome that this call represents: calls
+	// to the same tool that have nothing in flight and spoil no other evidence. A state keeps only
+	// one of many such calls. An end without [End.All] ends one of them. The remaining calls
+	// continue to spoil evidence, because it is unknown which call has ended.
 	More uint64
 }
 
-// An OpenAsk is a call that waits for the answer of a person.
+// An OpenAsk is a call that waits for a person's answer.
 type OpenAsk struct {
 	Number uint64
 	Call   Call
 }
 
-// A Delta is the change of a [State] by one step.
+// A Delta is the change that a single step makes to a [State].
 type Delta struct {
 	Nets     []NetDelta
-	Asked    *OpenAsk  // a call that starts to wait
+	Asked    *OpenAsk  // a call that starts waiting
 	Answered uint64    // number of a call that no longer waits
 	Spent    uint64    // number of a used grant
 	Opened   *OpenCall // a call that was admitted or whose record has changed
 	Closed   uint64    // number of a call that was settled or merged into Opened
-	Would    Kind      // kind of refusal by the nets in shadow mode; empty: they agree
-	Tools    []Call    // new list of tools that can be called; nil: unchanged
+	Would    Kind      // kind of refusal that shadow mode would have caused; empty: none
+	Tools    []Call    // new list of callable tools; nil: unchanged
 	Near     []Near    // near misses by name; an entry without a reason removes one
 }
 
-// A NetDelta is the new state of one net.
+// A NetDelta is the new state of a net.
 type NetDelta struct {
 	Net int // index in the policy
 
-	// Key is the key value that the state belongs to. Empty: the net itself or, for a net with a
-	// key, its default state. A state for a value that equals the default state is not stored.
+	// Key is the key value that the state belongs to. It is empty for the net itself or, for a net
+	// with a key, for the default state. A value state that equals the default state is not stored.
 	Key  string
 	Data *NetData
 }
 
-// set records the new state of the net, or of one value.
+// set records the new state of the net, or of a single value.
 func (d *Delta) set(net int, key string, data *NetData) {
 	for i := len(d.Nets) - 1; i >= 0; i-- {
 		if n := &d.Nets[i]; n.Net == net && n.Key == key {
@@ -106,7 +106,8 @@ func (d *Delta) set(net int, key string, data *NetData) {
 	d.Nets = append(d.Nets, NetDelta{Net: net, Key: key, Data: data})
 }
 
-// of returns the new state of the net, or of one value; nil: unchanged.
+// of returns the new state of the net, or of a single value. It returns nil if the state is
+// unchanged.
 func (d *Delta) of(net int, key string) *NetData {
 	for i := range d.Nets {
 		if n := &d.Nets[i]; n.Net == net && n.Key == key {
@@ -116,8 +117,8 @@ func (d *Delta) of(net int, key string) *NetData {
 	return nil
 }
 
-// NewState returns the initial state. The nets named in active are active, or all nets if active is
-// nil.
+// NewState returns the initial state. The nets named in active are active; if active is nil, all
+// nets are.
 func (p *Policy) NewState(active []string) *State {
 	s := &State{Nets: make([]*NetData, len(p.nets)), policy: p}
 	on := make(map[string]bool, len(active))
@@ -130,8 +131,8 @@ func (p *Policy) NewState(active []string) *State {
 	return s
 }
 
-// Apply performs the change d, which must have been computed for this same state. If d would leave
-// a negative number of tokens, it panics without changing anything.
+// Apply performs the change d, which must have been computed for this very state. If d would leave
+// a negative number of tokens, Apply panics without changing anything.
 func (s *State) Apply(d *Delta) {
 	if d == nil {
 		return
@@ -189,9 +190,9 @@ func (s *State) Apply(d *Delta) {
 	}
 }
 
-// applyValues performs the changes for single values.
+// applyValues performs the changes to the states of single values.
 func (s *State) applyValues(d *Delta) {
-	last := -1 // the net that was changed last
+	last := -1 // the net changed last
 	for i := range d.Nets {
 		if n := &d.Nets[i]; n.Key != "" {
 			s.Nets[n.Net] = netstate.With(s.Nets[n.Net], n.Key, n.Data, n.Net == last)
@@ -200,7 +201,7 @@ func (s *State) applyValues(d *Delta) {
 	}
 }
 
-// addCall adds the record of an admitted call.
+// addCall adds an admitted call.
 func (s *State) addCall(c *OpenCall) {
 	if s.Calls == nil {
 		s.Calls = make(map[uint64]*OpenCall)
@@ -208,7 +209,7 @@ func (s *State) addCall(c *OpenCall) {
 	s.Calls[c.Number] = c
 }
 
-// countID counts one more open call or question with the ID.
+// countID counts another open call or question with the given ID.
 func (s *State) countID(id string) {
 	if s.ids == nil {
 		s.ids = make(map[string]int)
@@ -222,12 +223,12 @@ func (s *State) releaseID(id string) {
 	}
 }
 
-// flight returns a flight of the call in the net, without its transition.
+// flight returns the call's flight in n, without its transition.
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
 }
 
-// idTaken reports whether a call other than asked is in flight or waiting with this ID.
+// idTaken reports whether a call other than asked is in flight or waiting with the given ID.
 func (s *State) idTaken(id string, asked *OpenAsk) bool {
 	if id == "" || asked != nil && asked.Call.ID == id {
 		return false
@@ -257,7 +258,7 @@ func (s *State) storeNear(n *Near) {
 	s.Near = kept[max(0, len(kept)-maxNear):]
 }
 
-// wait records the value for the net that was added last.
+// wait records the key value for the net that was added last.
 func (c *OpenCall) wait(key string) {
 	for len(c.Keys) < len(c.Nets)-1 {
 		c.Keys = append(c.Keys, "")
@@ -269,7 +270,7 @@ func (c *OpenCall) holder() Holder {
 	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time, Unknown: c.Unknown, More: c.More}
 }
 
-// holder returns the call of a flight.
+// holder returns the call that a flight belongs to.
 func (s *State) holder(n *net, f Flight) Holder {
 	other := f.Owner != s.Owners[n.Scope]
 	if c := s.Calls[f.Call]; c != nil && !other {

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// A NetState is a copy of the state of one net.
+// A NetState is a copy of a net's state.
 type NetState struct {
 	Name     string
 	Scope    Scope
@@ -20,22 +20,22 @@ type NetState struct {
 	Shadow   bool
 	Moved    bool      // not in its initial state, or waiting for a call
 	Static   bool      // cannot be switched at run time
-	Marking  Marking   // tokens in flight count in the places they came from
+	Marking  Marking   // includes the tokens in flight, in the places they came from
 	Enforced Marking   // in shadow mode: the marking if the nets in shadow mode had blocked; otherwise nil
-	Next     time.Time // time of the next change by the clock, as of the last Tick; zero: never
+	Next     time.Time // time of the next clock change, as of the last Tick; zero: never
 	Spent    string    // for a net with a sum: the spent amount, such as "120.50 of 1000 per day"; otherwise empty
 	InFlight []InFlight
-	Spoilers []InFlight // calls that spoil evidence: while there are any, no call is evidence for the net
+	Spoilers []InFlight // calls that spoil evidence; while there are any, no call is evidence for the net
 	Meta     Meta
 
-	// For a net with a key, Marking is the default state. Values are up to ten values with a
-	// different state, those with the largest difference first; More is the number of further ones.
+	// For a net with a key, Marking is the default state. Values lists up to ten values with a
+	// different state, largest difference first; More is the number of further values.
 	Key    string // the fields as written; empty: the net has no key
 	Values []ValueState
 	More   int
 }
 
-// A ValueState is a copy of the state of a net for one value of its key.
+// A ValueState is a copy of a net's state for a single value of its key.
 type ValueState struct {
 	Key      []KeyValue
 	Marking  Marking // see [NetState]
@@ -51,12 +51,12 @@ type ValueState struct {
 type InFlight struct {
 	Transition string
 	Call       uint64
-	Name       string // name of the call in the net
+	Name       string // the call's name in the net
 	Other      bool   // the call belongs to another session
 }
 
-// valuesOf returns the states for the values that differ from the default state, those with the
-// largest difference first, and the number of values omitted.
+// valuesOf returns the states for the values that differ from the default state, largest difference
+// first, and the number of omitted values.
 func (s *State) valuesOf(n *net, base *NetData) ([]ValueState, int) {
 	type ranked struct {
 		text     string
@@ -88,7 +88,7 @@ func (s *State) valuesOf(n *net, base *NetData) ([]ValueState, int) {
 	return values, len(all) - len(shown)
 }
 
-// state describes the value, its markings and the next tick.
+// state describes the value, its markings and its next tick.
 func (v *ValueState) state() string {
 	text := fmt.Sprintf("%s: %s", keyvalue.Format(v.Key), cmp.Or(v.Marking.String(), "no tokens"))
 	if v.Enforced != nil {
@@ -103,10 +103,10 @@ func (v *ValueState) state() string {
 	return text
 }
 
-// Nets returns the state of every net, in the order of the policy.
+// Nets returns the state of every net, in policy order.
 func (s *Session) Nets() (nets []NetState) { return read(s, s.policy.NetsOf) }
 
-// NetsOf returns the state of every net in s, in the order of the policy.
+// NetsOf returns the state of every net in s, in policy order.
 func (p *Policy) NetsOf(s *State) []NetState {
 	var nets []NetState
 	for i, n := range p.nets {
@@ -140,9 +140,9 @@ func (s *State) inFlight(n *net, flights []Flight) (list []InFlight) {
 	return list
 }
 
-// Status returns one line for each net: its name, whether it is active, its scope unless it is the
-// session, its marking, its spent amount, the calls that spoil its evidence, and the next tick of
-// its clock; for a net in shadow mode also the enforced marking. See [Session.Tick].
+// Status returns a line for each net: its name, whether it is active, its scope unless that is the
+// session, its marking, its spent amount, the calls that spoil its evidence, and its clock's next
+// tick; in shadow mode also the enforced marking. See [Session.Tick].
 func (s *Session) Status() string {
 	var b strings.Builder
 	for _, n := range s.Nets() {
@@ -198,8 +198,8 @@ func (n *NetState) String() string {
 	return text
 }
 
-// An Enabled is a transition that could fire now for a call of one of its tools; in a net with a
-// key, for some value.
+// An Enabled is a transition that could fire now for a call to one of its tools. In a net with a
+// key, this may hold for some values only.
 type Enabled struct {
 	Net, Transition string
 	Tools           []Tool
@@ -229,7 +229,8 @@ func (n *net) enabled(data *NetData) (list []Enabled) {
 	return list
 }
 
-// canFire reports for each transition whether it is enabled, in a net with a key for some value.
+// canFire reports for each transition whether it is enabled. In a net with a key, a single value
+// suffices.
 func (n *net) canFire(data *NetData) []bool {
 	on := make([]bool, len(n.Transitions))
 	for d := range netstate.Distinct(data) {
@@ -240,9 +241,9 @@ func (n *net) canFire(data *NetData) []bool {
 	return on
 }
 
-// Left returns the number of calls that the transition of the verdict still allows until its tokens
-// are used up, without refunds. ok is false if the net is not a limit, if it counts equal calls in
-// a row, or if the verdict does not name a transition.
+// Left returns how many more calls the verdict's transition allows until its tokens are used up,
+// without refunds. ok is false if the net is not a limit, if it counts equal calls in a row, or if
+// the verdict does not name a transition.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {
 		calls, ok = s.policy.Left(state, v)
@@ -251,7 +252,7 @@ func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	return calls, ok
 }
 
-// Left is [Session.Left] in the state s.
+// Left is [Session.Left] in state s.
 func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
 	n := p.byName[v.Net]
 	if n == nil || n.Cause != CauseLimit || n.Row {
@@ -268,8 +269,8 @@ func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
 	return n.net.Transitions[t].Remaining(data.Deciding().Marking)
 }
 
-// Prompt describes the active nets for the prompt of a model: the tools that can be called now, the
-// free tools, and the marking.
+// Prompt describes the active nets in a form suited to a model's prompt: the tools that can be
+// called now, the free tools, and the marking.
 func (s *Session) Prompt() string {
 	return read(s, func(state *State) string {
 		text := "## Active Petri Nets\n"

@@ -7,12 +7,12 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/sum"
 )
 
-// limit returns the limit of the net, which must have a sum.
+// limit returns the net's limit. The net must have a sum.
 func (n *net) limit() sum.Limit {
 	return sum.Limit{Sum: n.Sum, Scope: n.Scope, Each: len(n.keys) > 0}
 }
 
-// spentOf returns the spent amount; nil: nothing.
+// spentOf returns the spent amount, or nil if nothing was spent.
 func spentOf(d *NetData) *big.Rat {
 	if d.Spent == nil {
 		return nil
@@ -20,8 +20,8 @@ func spentOf(d *NetData) *big.Rat {
 	return d.Spent.Amount
 }
 
-// refunded returns d at the time t, with refunds deducted from the spent amount, or d itself if
-// nothing changes. If the time of the spending is unknown, its clock starts now.
+// refunded returns d at time t, with refunds deducted from the spent amount, or d itself if nothing
+// changes. If it is unknown when the amount was spent, its clock starts now.
 func (n *net) refunded(d *NetData, t time.Time) *NetData {
 	if n.Sum == nil || n.Sum.Every == 0 || d.Spent == nil || !t.After(d.Spent.Time) {
 		return d
@@ -37,7 +37,7 @@ func (n *net) refunded(d *NetData, t time.Time) *NetData {
 	return &c
 }
 
-// spending describes the spent amount of the sum; empty if the net has no sum.
+// spending describes the amount spent. It returns "" if the net has no sum.
 func (n *net) spending(d *NetData) string {
 	if n.Sum == nil {
 		return ""
@@ -45,7 +45,7 @@ func (n *net) spending(d *NetData) string {
 	return n.limit().Spending(spentOf(d))
 }
 
-// addSpent adds amount to the sum spent so far.
+// addSpent adds amount to the amount spent so far.
 func (m *move) addSpent(amount *big.Rat, t time.Time) {
 	if amount == nil || amount.Sign() == 0 {
 		return

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// maxUnknown is the number of calls with unknown outcome that a session keeps separately. Beyond it,
-// one call represents all similar ones.
+// maxUnknown is the number of calls with an unknown outcome that a session stores separately.
+// Beyond it, a single call represents all similar ones.
 const maxUnknown = 16
 
-// endUnknown returns the change of the open calls when the outcome of c becomes unknown.
+// endUnknown returns the change to the open calls when c's outcome becomes unknown.
 func (s *State) endUnknown(c *OpenCall) *Delta {
 	if o := s.representative(c); o != nil {
 		stands := *o
@@ -21,17 +21,17 @@ func (s *State) endUnknown(c *OpenCall) *Delta {
 	return &Delta{Opened: &open}
 }
 
-// withOneLess returns the change when one of the calls that c represents ends.
+// withOneLess returns the change when one of the calls represented by c ends.
 func (c *OpenCall) withOneLess() *Delta {
 	open := *c
 	open.More--
 	return &Delta{Opened: &open}
 }
 
-// representative returns the first call with unknown outcome that can represent c, whose outcome is
-// unknown as well: a call of the same tool, without tokens in flight, that spoils at least the same
-// evidence. It returns nil if no call is suitable, if c has tokens in flight, or if the session has
-// few such calls.
+// representative returns the first call with an unknown outcome that can represent c, whose outcome
+// is unknown as well: a call to the same tool, without tokens in flight, that spoils at least the
+// same evidence. It returns nil if no call is suitable, if c has tokens in flight, or if the
+// session has few such calls.
 func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	if len(s.Calls) <= maxUnknown {
 		return nil
@@ -58,7 +58,8 @@ func sameTool(a, b *Call) bool {
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)
 }
 
-// holdsTokens reports whether the call has tokens in flight that an unknown outcome does not give back.
+// holdsTokens reports whether the call has tokens in flight that an unknown outcome does not
+// return.
 func (s *State) holdsTokens(c *OpenCall) bool {
 	return s.anyState(c, func(n *net, d *NetData) bool {
 		call := s.flight(n, c.Number, c.Call.Time)
@@ -66,7 +67,7 @@ func (s *State) holdsTokens(c *OpenCall) bool {
 	})
 }
 
-// spoilsAllOf reports whether the call o spoils all evidence that c spoils.
+// spoilsAllOf reports whether call o spoils all evidence that c spoils.
 func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 	return !s.anyState(c, func(n *net, d *NetData) bool {
 		spoils := func(number uint64) bool {
@@ -78,7 +79,7 @@ func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 }
 
 // anyState reports whether ok returns true for any state of a net that may wait for the call: the
-// default state and those of the key values of the call, both actual and enforced.
+// default state and the states for the call's key values, both actual and enforced.
 func (s *State) anyState(c *OpenCall, ok func(*net, *NetData) bool) bool {
 	for k, i := range c.Nets {
 		all := []*NetData{s.Nets[i]}

@@ -12,8 +12,8 @@ import (
 )
 
 // overfull returns the findings that would make a net with a key store more values than the policy
-// allows: the first finding for each such net. Before that, it drops values that are in the default
-// state again.
+// allows, at most one per net. Before that, it drops values that have returned to the default
+// state.
 func (j *judgement) overfull(d *Delta) (over []*finding) {
 	grown, freed := 0, -1
 	for i := range j.findings {
@@ -41,7 +41,7 @@ func (j *judgement) refuseOverfull(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.rejected(j.call.Tool, f.net.overfullReason(j.policy.maxValues))})
 }
 
-// dropNewValues removes from d the new values of the nets in over. The call was made nevertheless.
+// dropNewValues removes the new values of the nets in over from d. The call was made nevertheless.
 func (j *judgement) dropNewValues(d *Delta, over []*finding) {
 	for _, first := range over {
 		for i := range j.findings {
@@ -52,8 +52,8 @@ func (j *judgement) dropNewValues(d *Delta, over []*finding) {
 	}
 }
 
-// dropIdle adds to d the removal of idle values and returns their number; see [net.idle]. It does not
-// remove values of the call itself.
+// dropIdle adds the removal of idle values to d and returns how many it removes; see [net.idle]. It
+// does not remove the call's own values.
 func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	base := f.net.advanced(j.state.Nets[f.net.index], j.state.Nets[f.net.index], j.call.Time)
 	isCalled := func(key string) bool {
@@ -64,9 +64,9 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	return len(idle)
 }
 
-// idle returns the values of base whose states at time t equal the default state after. These are
-// values that the clock has reset, or that were stored only for watches that have ended. Values
-// that exclude accepts are left out.
+// idle returns the values in base whose states at time t equal the default state after: values that
+// the clock has reset, or that were stored only for watches that have ended. It leaves out the
+// values that exclude accepts.
 func (n *net) idle(base, after *NetData, t time.Time, exclude func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil
@@ -80,7 +80,7 @@ func (n *net) idle(base, after *NetData, t time.Time, exclude func(key string) b
 	return idle
 }
 
-// overfullReason returns the reason of a net that would store too many values.
+// overfullReason returns the reason to give for a net that would store too many values.
 func (n *net) overfullReason(most int) string {
 	return fmt.Sprintf("Net '%s' already keeps %s values of %s and accepts no new one until a reset.",
 		n.Name, text.Grouped(most), strings.ReplaceAll(n.written.Names(), "`", "'"))

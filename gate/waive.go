@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// waive removes uncertain names if they are the only reason why nets block the call, and returns
-// questions about them. It does nothing if the policy does not ask about doubts, or if a net blocks
-// the call for another reason.
+// waive removes uncertain names from the call if nets block it only because of them, and returns
+// questions about these names. It does nothing if the policy does not ask about doubts, or if a net
+// blocks the call for another reason.
 func (j *judgement) waive(s *State) (doubts []Step) {
 	if !j.policy.asks {
 		return nil
@@ -41,8 +41,8 @@ func (j *judgement) waive(s *State) (doubts []Step) {
 	return doubts
 }
 
-// doubts returns a question for each net that blocks the call. ok is false if a net blocks for a
-// reason other than an uncertain name given by the rules.
+// doubts returns a question for each net that blocks the call. ok is false if a net blocks the call
+// for any reason other than an uncertain name given by the rules.
 func (j *judgement) doubts() (steps []Step, ok bool) {
 	for i := range j.findings {
 		f := &j.findings[i]

@@ -26,7 +26,7 @@ func (j *judgement) yield() {
 	}
 }
 
-// callable returns the tools that can be called, if they are known.
+// callable returns the callable tools, if they are known.
 func (j *judgement) callable() []Call {
 	if j.offered != nil {
 		return j.offered
@@ -38,7 +38,7 @@ func (j *judgement) callable() []Call {
 type adviser struct {
 	policy *Policy
 	state  *State
-	tools  []Call // tools that can be called
+	tools  []Call // callable tools
 	world  world  // acting or enforced
 	now    time.Time
 
@@ -76,7 +76,7 @@ func (v *adviser) settle() *precedence.Settled {
 	return v.contest.Settle()
 }
 
-// judge evaluates the nets for one tool.
+// judge evaluates the nets for a single tool.
 func (v *adviser) judge(tool int) {
 	c := v.tools[tool]
 	c.Args, c.Time = nil, v.now
@@ -94,8 +94,8 @@ func (v *adviser) add(j *judgement, tool int) {
 	}
 }
 
-// recovering reports whether the displayed marking of an active net is a recovery marking. A net in
-// shadow mode does not overrule nets that are enforced.
+// recovering reports whether an active net displays a recovery marking. A net in shadow mode does
+// not overrule nets that are enforced.
 func (v *adviser) recovering(n *net) bool {
 	data := v.state.Nets[n.index]
 	if n.Recovery == nil || !data.Active || n.Shadow && v.world != enforced {
@@ -109,8 +109,8 @@ func (v *adviser) recovering(n *net) bool {
 	return false
 }
 
-// recovers reports whether the marking is a recovery marking. In a net with a key, the marking of
-// one value suffices.
+// recovers reports whether d's marking is a recovery marking. In a net with a key, the marking for
+// a single value suffices.
 func (n *net) recovers(d *NetData) bool {
 	for _, tokens := range n.show(d) {
 		if tokens.Count < n.Recovery[tokens.Place] {
@@ -123,8 +123,8 @@ func (n *net) recovers(d *NetData) bool {
 // hides reports whether the net blocks the call regardless of its arguments.
 func (c *namedCall) hides(f *finding) bool { return f.kind == Blocked && !c.canUnblock(f) }
 
-// canUnblock reports whether arguments could unblock the call, by giving it a name that exempts it or a
-// name that replaces its own.
+// canUnblock reports whether arguments could unblock the call, by giving it a name that exempts it
+// or that replaces its own name.
 func (c *namedCall) canUnblock(f *finding) bool {
 	if f.broken {
 		return false
@@ -149,8 +149,8 @@ func (c *namedCall) canUnblock(f *finding) bool {
 	})
 }
 
-// couldGive reports whether arguments could give the call a name that u matches; if how is Surely, a
-// certain name.
+// couldGive reports whether arguments could give the call a name that u matches. If how is Surely,
+// the name must be certain.
 func (c *namedCall) couldGive(n *net, u Tool, how Found) bool {
 	if n.Labels != nil {
 		return c.policy.names.CanGive(c.tools, &u, how == Surely)

@@ -4,11 +4,11 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// An Index finds the nets of a policy that might apply to a call, so that all other nets cost
+// An Index finds the nets in a policy that might apply to a call, so that all other nets cost
 // nothing.
 type Index struct {
 	byName map[string][]int // nets that list a name or map its tool
-	byGlob [][]int          // nets by the number of the pattern
+	byGlob [][]int          // nets by pattern number
 	always []int            // nets that might apply to every call
 	words  int              // size of a set of nets
 }
@@ -37,7 +37,7 @@ func (x *Index) Add(net int, l *Listing, tools []string) {
 
 func (x *Index) name(net int, name string) { x.byName[name] = append(x.byName[name], net) }
 
-// Find returns the nets that might apply to a call with these names. It builds the set in room,
+// Find returns the nets that might apply to a call with the given names. It builds the set in room,
 // which must be empty, if room is large enough.
 func (x *Index) Find(names []naming.Label, room Set) Set {
 	if x.words > len(room) {

@@ -1,5 +1,5 @@
-// Package listing resolves the names of a call: to the transitions of a net that list them, and to
-// the nets of a policy that might apply to the call.
+// Package listing resolves call names: to the transitions of a net that list them, and to the nets
+// of a policy that might apply to the call.
 package listing
 
 import (
@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A Listing contains the names and patterns that a net lists. It is immutable after [Listing.Register].
+// A Listing holds the names and patterns that a net lists. It is immutable after
+// [Listing.Register].
 type Listing struct {
 	transitions []toolnet.Transition
 	entries     map[string]*nameEntry
@@ -20,7 +21,7 @@ type Listing struct {
 	hasSpared   bool             // some Unless contains a Spared tool
 }
 
-// nameEntry contains the transitions of a net for one name.
+// nameEntry holds a net's transitions for a name.
 type nameEntry struct {
 	free  bool
 	plain []int // transitions that list the name, including as tool.action
@@ -33,13 +34,13 @@ type namedEntry struct {
 	*nameEntry
 }
 
-// globEntry contains the transitions of a net for the names that a pattern matches.
+// globEntry holds a net's transitions for the names that a pattern matches.
 type globEntry struct {
-	number      int // number of the pattern in the policy, see [Listing.Register]; before Register, in the net
+	number      int // the pattern's number in the policy, see [Listing.Register]; before Register, in the net
 	transitions []int
 }
 
-// New returns the listing of the net, which must not change afterwards.
+// New returns the listing for n, which must not change afterwards.
 func New(n *toolnet.Net) Listing {
 	l := Listing{transitions: n.Transitions, entries: make(map[string]*nameEntry)}
 	for _, name := range n.Free {
@@ -56,7 +57,7 @@ func New(n *toolnet.Net) Listing {
 	return l
 }
 
-// makeEntry returns the entry of a name, and creates it if necessary.
+// makeEntry returns the entry for a name, and creates it if necessary.
 func (l *Listing) makeEntry(name string) *nameEntry {
 	r := l.entries[name]
 	if r == nil {
@@ -83,7 +84,7 @@ func (l *Listing) list(transition int, tool toolnet.Tool) {
 	}
 }
 
-// glob returns the entry of a pattern, and creates it if necessary.
+// glob returns the entry for a pattern, and creates it if necessary.
 func (l *Listing) glob(tool toolnet.Tool) *globEntry {
 	p := naming.NewPattern(tool)
 	p.Literal = l.literal(tool.Except)
@@ -95,8 +96,8 @@ func (l *Listing) glob(tool toolnet.Tool) *globEntry {
 	return &l.globs[i]
 }
 
-// literal reports whether the net lists name only as a Literal, so that an action of this name does
-// not count.
+// literal reports whether the net lists name only as a Literal, so that an action with this name
+// does not count.
 func (l *Listing) literal(name string) bool {
 	literal := false
 	for i := range l.transitions {
@@ -113,8 +114,8 @@ func (l *Listing) literal(name string) bool {
 // Patterns returns the patterns in order of first use.
 func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
 
-// Register registers the names and patterns of the net with g, so that g gives them to calls, and
-// adopts the pattern numbers of g.
+// Register registers the net's names and patterns with g, so that g gives them to calls, and adopts
+// g's pattern numbers.
 func (l *Listing) Register(g *naming.Naming) {
 	for i := range l.names {
 		g.Name(l.names[i].name)
@@ -127,11 +128,11 @@ func (l *Listing) Register(g *naming.Naming) {
 	}
 }
 
-// fewEntries is the maximum number of entries to search linearly, which is then faster than a map.
+// fewEntries is the largest number of entries for which a linear search is faster than a map.
 const fewEntries = 8
 
-// Lookup returns the transitions for a name except the spared ones, in declaration order, and
-// whether the net always allows the name.
+// Lookup returns the transitions for a name in declaration order, without the spared ones. free
+// reports whether the net always allows the name.
 func (l *Listing) Lookup(name *naming.Label, spared []int) (transitions []int, free bool) {
 	var r *nameEntry
 	switch {
@@ -161,8 +162,8 @@ func (l *Listing) Lookup(name *naming.Label, spared []int) (transitions []int, f
 	return transitions, free
 }
 
-// numbered returns the index of the pattern that gave the call this name, or -1 if the net does not
-// list that pattern.
+// numbered returns the index of the pattern that the given label comes from, or -1 if the net does
+// not list that pattern.
 func (l *Listing) numbered(name *naming.Label) int {
 	for i := range l.globs {
 		if l.globs[i].number == int(name.Glob)-1 {
@@ -172,9 +173,9 @@ func (l *Listing) numbered(name *naming.Label) int {
 	return -1
 }
 
-// Knows reports whether the net gates or frees a certain name of the call; if so, "default: deny"
+// Knows reports whether the net gates or frees a certain name of the call. If so, "default: deny"
 // does not refuse the call. A transition that only observes, to count a call as evidence for
-// another one or to refill its budget, is not sufficient.
+// another call or to refill a budget, is not enough.
 func (l *Listing) Knows(names []naming.Label) bool {
 	out := l.leftOut(names)
 	for i := range names {
@@ -188,8 +189,8 @@ func (l *Listing) Knows(names []naming.Label) bool {
 	return false
 }
 
-// leftOut returns the transitions that do not apply to a call with these names although they list
-// one of them; see [toolnet.Tool.Spared].
+// leftOut returns the transitions that do not apply to a call with the given names although they
+// list one of them; see [toolnet.Tool.Spared].
 func (l *Listing) leftOut(names []naming.Label) (out []int) {
 	if !l.hasSpared {
 		return nil
@@ -207,7 +208,7 @@ func (l *Listing) OnlyObserve(transitions []int) bool {
 	return !slices.ContainsFunc(transitions, func(t int) bool { return !l.transitions[t].Observe })
 }
 
-// Evidence returns the names that deferred observers wait for, in the order of the declarations.
+// Evidence returns the names that deferred observers wait for, in declaration order.
 func (l *Listing) Evidence() (names []string) {
 	for i := range l.transitions {
 		t := &l.transitions[i]
@@ -220,7 +221,8 @@ func (l *Listing) Evidence() (names []string) {
 	return names
 }
 
-// Except returns the name that exempts a call from the pattern that gave the call this name, or "".
+// Except returns the name that exempts a call from the pattern that the given label comes from, or
+// "".
 func (l *Listing) Except(name *naming.Label) string {
 	if i := l.numbered(name); i >= 0 {
 		return l.patterns[i].Except
@@ -228,7 +230,7 @@ func (l *Listing) Except(name *naming.Label) string {
 	return ""
 }
 
-// Spared returns the transitions whose Unless certainly exempts a call with these names.
+// Spared returns the transitions whose Unless certainly exempts a call with the given names.
 func (l *Listing) Spared(names []naming.Label) (spared []int) {
 	if !l.hasUnless {
 		return nil
@@ -241,7 +243,7 @@ func (l *Listing) Spared(names []naming.Label) (spared []int) {
 	return spared
 }
 
-// Delete returns the transitions without those that out selects. It does not modify its argument.
+// Delete returns the transitions without those that out selects. It does not modify transitions.
 func Delete(transitions []int, out func(t int) bool) []int {
 	if !slices.ContainsFunc(transitions, out) {
 		return transitions

@@ -7,17 +7,17 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A Label is one name of a call, with its sources.
+// A Label is a call name with its sources.
 type Label struct {
 	Text    string
-	Glob    int32 // 1 + number of the pattern if Text is a pattern, otherwise 0
+	Glob    int32 // 1 + pattern number if Text is a pattern, otherwise 0
 	From    Source
 	Certain bool
 	Weak    bool
-	Near    bool // a map matches for certain, but the success of the call would not be evidence
+	Near    bool // a map certainly matches, but the call's success would not be evidence
 }
 
-// Source is the set of reasons why a call has a name.
+// Source is a set of reasons why a call has a name.
 type Source uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	FromGlob
 )
 
-// Add adds l to ls. If ls already contains the name, its entry is merged in place: the name is
+// Add adds l to ls. If ls already contains the name, Add merges the entries in place: the name is
 // certain if any of its sources is, and weak only if all of them are.
 func Add(ls []Label, l Label) []Label {
 	for i := range ls {
@@ -41,7 +41,7 @@ func Add(ls []Label, l Label) []Label {
 	return append(ls, l)
 }
 
-// Merge adds all labels of more to ls; see [Add].
+// Merge adds all labels in more to ls; see [Add].
 func Merge(ls, more []Label) []Label {
 	for _, l := range more {
 		ls = Add(ls, l)
@@ -49,7 +49,8 @@ func Merge(ls, more []Label) []Label {
 	return ls
 }
 
-// Names converts labels to names for callers of the gate. Variants of one pattern become one name.
+// Names converts labels to names for the gate's callers. Variants of a pattern become a single
+// name.
 func Names(ls []Label) []toolnet.Name {
 	out := make([]toolnet.Name, 0, len(ls))
 	for i := range ls {
@@ -63,15 +64,15 @@ func Names(ls []Label) []toolnet.Name {
 	return out
 }
 
-// A Pattern is a glob over the names of a call.
+// A Pattern is a glob over call names.
 type Pattern struct {
 	Text    string
 	Except  string // the pattern does not match a call that certainly has this name
-	Literal bool   // Except is quoted, so an action of that name does not count
-	Actions bool   // the pattern contains a dot and so applies to tool.action
+	Literal bool   // Except is quoted, so an action with that name does not count
+	Actions bool   // the pattern contains a dot and therefore applies to tool.action
 }
 
-// NewPattern returns the pattern of a rule. Whether its Except is quoted depends on the other rules.
+// NewPattern returns the pattern in a rule. Its Literal depends on the net's other entries.
 func NewPattern(t toolnet.Tool) Pattern {
 	return Pattern{Text: t.Name, Except: t.Except, Actions: strings.Contains(t.Name, ".")}
 }
@@ -94,8 +95,8 @@ func Exempts(u *toolnet.Tool, ls []Label) bool {
 	return slices.ContainsFunc(ls, func(l Label) bool { return l.Certain && Matches(u, &l) })
 }
 
-// Matches reports whether u matches l. A label that is a pattern never matches, because it is not a
-// name.
+// Matches reports whether u matches l. It never matches a label that is a pattern, because that is
+// not a name.
 func Matches(u *toolnet.Tool, l *Label) bool {
 	if l.Glob > 0 {
 		return false
@@ -110,7 +111,8 @@ func Matches(u *toolnet.Tool, l *Label) bool {
 	}
 }
 
-// match returns the label for a call with these names if the pattern matches.
+// match returns the label that g gives to a call with the given names. It returns false if g does
+// not match.
 func (g *Pattern) match(names []Label) (Label, bool) {
 	l := Label{Text: g.Text, From: FromGlob, Weak: true}
 	found := false

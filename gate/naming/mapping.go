@@ -17,7 +17,7 @@ type Mapping struct {
 	globs  []string            // distinct patterns over tools
 }
 
-// subject is the subject of a map: a tool, or a pattern over tools.
+// subject is what a map applies to: a tool, or a pattern over tools.
 type subject struct {
 	tool string
 	glob bool
@@ -55,10 +55,10 @@ func NewMapping(maps []toolnet.Map) *Mapping {
 	return m
 }
 
-// subjectOf returns the subject of the map.
+// subjectOf returns the map's subject.
 func subjectOf(m *toolnet.Map) subject { return subject{m.Tool, m.Glob} }
 
-// addField records that a reader reads this field.
+// addField records that a reader reads the given field.
 func (m *Mapping) addField(of subject, at place) {
 	same := func(p place) bool { return p.key == at.key }
 	if at.key != "" && !slices.ContainsFunc(m.texts[of], same) {
@@ -66,7 +66,7 @@ func (m *Mapping) addField(of subject, at place) {
 	}
 }
 
-// mapsOf returns the numbers of the maps that apply to a tool, in order.
+// mapsOf returns the indexes of the maps that apply to a tool, in order.
 func (m *Mapping) mapsOf(tool string) []int {
 	numbers := m.byTool[subject{tool: tool}]
 	for _, p := range m.globs {
@@ -78,7 +78,7 @@ func (m *Mapping) mapsOf(tool string) []int {
 	return numbers
 }
 
-// fields returns the fields of a tool that readers read.
+// fields returns the tool's fields that readers read.
 func (m *Mapping) fields(tool string) []place {
 	places := m.texts[subject{tool: tool}]
 	for _, p := range m.globs {
@@ -89,11 +89,11 @@ func (m *Mapping) fields(tool string) []place {
 	return places
 }
 
-// Has reports whether some map applies to the tool.
+// Has reports whether any map applies to the tool.
 func (m *Mapping) Has(tool string) bool { return len(m.mapsOf(tool)) > 0 }
 
-// Tools returns the subjects of the maps, and whether some of them are patterns over tools. m may
-// be nil.
+// Tools returns the subjects of the maps, and whether any of them is a pattern over tools. m may be
+// nil.
 func (m *Mapping) Tools() (tools []string, patterns bool) {
 	if m == nil {
 		return nil, false
@@ -104,7 +104,7 @@ func (m *Mapping) Tools() (tools []string, patterns bool) {
 	return tools, len(m.globs) > 0
 }
 
-// match is a map that matches a call.
+// match is a map that matches the call.
 type match struct {
 	number  int
 	weak    bool
@@ -112,7 +112,7 @@ type match struct {
 	near    bool // weak only because the match is not evidence
 }
 
-// names appends the names given by the matching maps, in the order of the maps.
+// names appends the names given by the matching maps, in map order.
 func (m *Mapping) names(c *toolnet.Call, tools, ls []Label) []Label {
 	for _, h := range m.matches(c, tools) {
 		ls = Add(ls, m.label(h))
@@ -120,7 +120,7 @@ func (m *Mapping) names(c *toolnet.Call, tools, ls []Label) []Label {
 	return ls
 }
 
-// weakenIfSeveralFields makes matches in one field uncertain if the call has another field that
+// weakenIfSeveralFields makes matches in a field uncertain if the call has another field that
 // readers read, because the tool acts on both fields.
 func (m *Mapping) weakenIfSeveralFields(c *toolnet.Call, fields []field, tools []Label, hits []match) {
 	for i := range hits {
@@ -133,7 +133,7 @@ func (m *Mapping) weakenIfSeveralFields(c *toolnet.Call, fields []field, tools [
 	}
 }
 
-// readsOtherField reports whether the call has a field other than key that a reader reads.
+// readsOtherField reports whether a reader reads a field of the call other than key.
 func (m *Mapping) readsOtherField(c *toolnet.Call, fields []field, tools []Label, key string) bool {
 	for _, tool := range tools {
 		for _, at := range m.fields(tool.Text) {
@@ -153,7 +153,7 @@ func (m *Mapping) label(h match) Label {
 	return Label{Text: m.maps[h.number].As, From: FromMap, Weak: h.weak, Certain: h.certain, Near: h.near}
 }
 
-// matches finds the maps that match. It reads each field of a call only once.
+// matches finds the matching maps. It reads each field of a call only once.
 func (m *Mapping) matches(c *toolnet.Call, tools []Label) []match {
 	var room [4]field
 	fields := room[:0]
@@ -176,7 +176,7 @@ func (m *Mapping) matches(c *toolnet.Call, tools []Label) []match {
 	return hits
 }
 
-// matchMap matches one map against the texts of the field.
+// matchMap matches a single map against the texts in a field.
 func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok bool) {
 	d := &m.maps[number]
 	if d.Reader == nil {
@@ -198,7 +198,7 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 	return h, ok
 }
 
-// why reports whether the maps that give this name match the call, and the reason for a doubt.
+// why reports whether the maps that give the name match the call, and explains a doubt.
 func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	var fields []field
 	var part toolnet.Doubt
@@ -233,8 +233,8 @@ func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Do
 	return d, found
 }
 
-// labels returns the physical names and the names given by maps. With first, it returns only the
-// name given by the first matching map, if any map matches.
+// labels returns the physical names and the names given by maps. If first is set and any map
+// matches, it returns only the name given by the first matching map.
 func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
 	hits := m.matches(c, tools)
 	if first && len(hits) > 0 {
@@ -247,8 +247,8 @@ func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
 	return ls
 }
 
-// canGive reports whether a map of the tool gives a name that u matches; with certain, whether that
-// name can be certain. m may be nil.
+// canGive reports whether a map for the tool gives a name that u matches. If certain is set, the
+// name must possibly be certain. m may be nil.
 func (m *Mapping) canGive(tool string, u *toolnet.Tool, certain bool) bool {
 	return m != nil && slices.ContainsFunc(m.mapsOf(tool), func(number int) bool {
 		d := &m.maps[number]

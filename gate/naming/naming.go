@@ -1,5 +1,5 @@
 // Package naming computes the names of a call: its tool, tool.action, the names given by maps, and
-// the patterns that match these names. Each name states how certain it is.
+// the patterns that match these names. It tells how certain each name is.
 package naming
 
 import (
@@ -10,17 +10,17 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// Naming computes the labels of calls for a policy.
+// Naming computes call labels for a policy.
 type Naming struct {
 	used           bool            // see [Naming.Use]
 	mapping        *Mapping        // nil: no maps
-	bases          map[string]bool // tools with an action that a rule names
+	bases          map[string]bool // tools with an action that some rule names
 	dotted         map[string]bool // names of actions
 	globs          []Pattern       // in order of first use
 	actionPatterns bool            // some pattern applies to actions
 }
 
-// New returns the naming of a policy with these maps.
+// New returns the naming for a policy with the given maps.
 func New(maps []toolnet.Map) *Naming {
 	g := &Naming{bases: make(map[string]bool), dotted: make(map[string]bool)}
 	if len(maps) > 0 {
@@ -29,10 +29,10 @@ func New(maps []toolnet.Map) *Naming {
 	return g
 }
 
-// Use records that some net uses the labels of the policy.
+// Use records that some net uses the policy's labels.
 func (g *Naming) Use() { g.used = true }
 
-// Exempt registers tools of Unless lists, so that calls get the names that exempt them.
+// Exempt registers the tools in an Unless list, so that calls get the names that exempt them.
 func (g *Naming) Exempt(tools []toolnet.Tool) {
 	for _, u := range tools {
 		switch u.Kind {
@@ -54,9 +54,9 @@ func (g *Naming) Name(name string) {
 	}
 }
 
-// Why reports whether the maps that give this name match the call with these physical names, and
-// the reason why the match is doubtful or is not evidence. If no map matches, the doubt describes
-// what a part of the call lacks for a match.
+// Why reports whether the maps that give the name match a call with the given physical names, and
+// explains why the match is doubtful or no evidence. If no map matches, the doubt describes what
+// part of the call prevents a match.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	if g.mapping == nil {
 		return toolnet.Doubt{}, toolnet.NotFound
@@ -64,8 +64,8 @@ func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt
 	return g.mapping.why(c, tools, name)
 }
 
-// Number returns the number of the pattern, and registers it if necessary: calls get the pattern as
-// a label if it matches one of their names.
+// Number returns the pattern's number. It registers the pattern if necessary, so that calls get it
+// as a label if it matches one of their names.
 func (g *Naming) Number(p *Pattern) int {
 	g.actionPatterns = g.actionPatterns || p.Actions
 	g.Name(p.Except)
@@ -77,7 +77,7 @@ func (g *Naming) Number(p *Pattern) int {
 	return i
 }
 
-// Physical appends the names of the call that do not depend on its arguments.
+// Physical appends the call's names that do not depend on its arguments.
 func Physical(c *toolnet.Call, ls []Label) []Label {
 	ls = append(ls, Label{Text: c.Tool, From: FromTool, Certain: !c.Foreign, Weak: c.Foreign})
 	for _, n := range c.Also {
@@ -86,7 +86,8 @@ func Physical(c *toolnet.Call, ls []Label) []Label {
 	return ls
 }
 
-// Labels appends all labels of the call: physical names, actions, names given by maps, patterns.
+// Labels appends all labels of the call: physical names, actions, names given by maps, and
+// patterns.
 func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 	ls = append(ls, tools...)
 	if !g.used {
@@ -106,16 +107,16 @@ func (g *Naming) Labels(c *toolnet.Call, tools, ls []Label) []Label {
 	return ls
 }
 
-// Patterns returns the patterns of the policy by number.
+// Patterns returns the policy's patterns by number.
 func (g *Naming) Patterns() []Pattern { return g.globs }
 
 // HasActions reports whether a rule can refer to an action of the tool.
 func (g *Naming) HasActions(tool string) bool { return g.actionPatterns || g.bases[tool] }
 
-// Dotted returns the names of actions that rules use. The result must not be modified.
+// Dotted returns the action names that rules use. The result must not be modified.
 func (g *Naming) Dotted() map[string]bool { return g.dotted }
 
-// actions appends the names of the form tool.action. If the action is not a single string, it can
+// actions appends the names of the form tool.action. An action that is not a single string can
 // contain many strings; only those that a rule refers to are added.
 func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	f := jsonpath.Member(c.Args, "action")
@@ -130,7 +131,7 @@ func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	return ls
 }
 
-// Needs reports whether a pattern matches l but none of ls.
+// Needs reports whether any pattern matches l but none of ls.
 func (g *Naming) Needs(l *Label, ls []Label) bool {
 	return slices.ContainsFunc(g.globs, func(p Pattern) bool {
 		_, already := p.match(ls)
@@ -138,7 +139,7 @@ func (g *Naming) Needs(l *Label, ls []Label) bool {
 	})
 }
 
-// WithPatterns appends the patterns that match one of ls.
+// WithPatterns appends the patterns that match any of ls.
 func WithPatterns(ls []Label, globs []Pattern) []Label {
 	names := slices.Clip(ls)
 	for i := range globs {
@@ -150,8 +151,8 @@ func WithPatterns(ls []Label, globs []Pattern) []Label {
 	return ls
 }
 
-// CanGive reports whether some arguments could give a call with these physical names a name that u
-// matches; with certain, a certain name.
+// CanGive reports whether arguments could give a call with the given physical names a name that u
+// matches. If certain is set, that name must be certain.
 func (g *Naming) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
 	return slices.ContainsFunc(tools, func(tool Label) bool {
 		return g.mapping.canGive(tool.Text, u, certain) || u.Kind != toolnet.Literal &&

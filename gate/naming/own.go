@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// Own computes names for a net that does not use the labels of the policy: the names returned by a
-// Go function, or given by the net's maps, or the physical names; followed by the matching patterns
-// of the net.
+// Own computes names for a net that does not use the policy's labels. These are the names returned
+// by a Go function, or given by the net's maps, or the physical names, followed by the net's
+// matching patterns.
 type Own struct {
 	Mapper   func(toolnet.Call) []toolnet.Name
 	Maps     *Mapping // nil: the net has no maps
@@ -19,7 +19,7 @@ type Own struct {
 // Adds reports whether the net can give calls names that the policy does not give.
 func (o *Own) Adds() bool { return o.Mapper != nil || o.Maps != nil }
 
-// Labels returns the names of the call with these physical names; ok is false if the Go function
+// Labels returns the names of a call with the given physical names. ok is false if the Go function
 // panicked.
 func (o *Own) Labels(c *toolnet.Call, tools []Label) (ls []Label, ok bool) {
 	switch {
@@ -35,7 +35,7 @@ func (o *Own) Labels(c *toolnet.Call, tools []Label) (ls []Label, ok bool) {
 	return WithPatterns(slices.Clip(ls), o.Patterns), true
 }
 
-// Why is [Naming.Why] for the names of the net; it does not consider a Go function.
+// Why is [Naming.Why] for the net's own names. It does not consider a Go function.
 func (o *Own) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	if o.Maps == nil {
 		return toolnet.Doubt{}, toolnet.NotFound
@@ -56,7 +56,7 @@ func (o *Own) mapped(c *toolnet.Call) (ls []Label, ok bool) {
 	return ls, true
 }
 
-// CanGive is [Naming.CanGive] for the names of the net; it does not consider a Go function.
+// CanGive is [Naming.CanGive] for the net's own names. It does not consider a Go function.
 func (o *Own) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
 	return slices.ContainsFunc(tools, func(tool Label) bool { return o.Maps.canGive(tool.Text, u, certain) })
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// field contains the strings that maps read at one place of the arguments.
+// field holds the strings that maps read at a place in the arguments.
 type field struct {
 	jsonpath.Texts
 	key      string
 	readings []readings
 }
 
-// readings contains the readings by one reader of the texts of a field.
+// readings holds a reader's readings of the texts in a field.
 type readings struct {
 	reader toolnet.Reader
 	all    []toolnet.Reading
 }
 
-// readOnce returns the field at this place. It looks the field up in read and, if necessary, reads
-// it and adds it there.
+// readOnce returns the field at the given place. It looks the field up in read and, if necessary,
+// reads and adds it.
 func readOnce(read []field, args []byte, at place) ([]field, *field) {
 	for i := range read {
 		if read[i].key == at.key {
@@ -39,10 +39,10 @@ func readOnce(read []field, args []byte, at place) ([]field, *field) {
 	return read, &read[len(read)-1]
 }
 
-// match reports whether ok returns true for some text.
+// match reports whether ok returns true for any of the texts.
 func (f *field) match(ok func(string) bool) bool { return slices.ContainsFunc(f.All(), ok) }
 
-// read returns the readings of the texts by the reader, and caches them.
+// read returns the reader's readings of the texts, and caches them.
 func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	for i := range f.readings {
 		if f.readings[i].reader == r {
@@ -61,14 +61,14 @@ func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	return made.all
 }
 
-// Bounds on the texts that a reader gets from a field that is not a single string, so that the work
-// for one call is bounded. A reader limits the work for one text itself.
+// Limits on the texts that a reader gets from a field that is not a single string, which bound the
+// work per call. A reader itself limits the work per text.
 const (
 	maxTexts     = 1000
 	maxTextBytes = 64 << 10
 )
 
-// Code returns the part of text that matches the pattern of the map, if the reader can tell.
+// Code returns the part of text that matches the map's pattern, if the reader can tell.
 func Code(m *toolnet.Map, c *toolnet.Call, text string) (code string, ok bool) {
 	r := readSafely(m.Reader, c, text)
 	if r == nil || r.Finds(m.Pattern) == toolnet.NotFound {
@@ -94,7 +94,7 @@ type place struct {
 	deep bool // use path instead of key
 }
 
-// placeOf returns the part of a call that m reads. The path of m must be valid.
+// placeOf returns the part of a call that m reads. m's path must be valid.
 func placeOf(m *toolnet.Map) place {
 	p := place{key: m.Field}
 	if jsonpath.IsPath(m.Field) {

@@ -1,4 +1,4 @@
-// Package reading extracts from calls the data, other than their names, that the nets of a policy
-// use: the values of keys, the amounts of sums, and the equality of calls. A record that contains
-// this data, even as hashes, is sufficient to repeat the decision without the arguments.
+// Package reading extracts the data that a policy's nets use besides names from calls: key values,
+// the amounts of sums, and whether calls are equal. A record that contains this data, even as
+// hashes, suffices to repeat the decision without the arguments.
 package reading

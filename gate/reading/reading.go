@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// A Reader reads the fields of a set of nets, each field once. It is immutable.
+// A Reader reads the fields that a set of nets uses, each field once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
 	keys []field         // by number in the set
@@ -17,20 +17,20 @@ type Reader struct {
 	rows bool
 }
 
-// field is a field of a key.
+// field is a key field.
 type field struct {
 	name   string
 	result bool
 }
 
-// A Value is the value of a field in a call or a result.
+// A Value is a field's value in a call or a result.
 type Value struct {
 	Field  string   // as written
 	Texts  []string // for a key: JSON values
 	Amount string   // for a sum: a JSON number
 }
 
-// New returns a reader for the fields of the nets.
+// New returns a reader for the fields that the nets use.
 func New(nets []toolnet.Net) *Reader {
 	r := &Reader{}
 	for i := range nets {
@@ -47,7 +47,7 @@ func New(nets []toolnet.Net) *Reader {
 	return r
 }
 
-// add adds the fields of a key.
+// add adds a key's fields.
 func (r *Reader) add(key []toolnet.Field) {
 	for i := range key {
 		if number := r.set.Number(key[i : i+1]); number == len(r.keys) {
@@ -71,8 +71,8 @@ func (r *Reader) Fields() (arguments, results []string) {
 	return arguments, results
 }
 
-// Name returns the field name that the values of f are listed under: the name of the first field
-// that reads the same values.
+// Name returns the field name under which f's values are listed: the name of the first field that
+// reads the same values.
 func (r *Reader) Name(f toolnet.Field) string {
 	return r.keys[r.set.Number([]toolnet.Field{f})].name
 }
@@ -80,7 +80,7 @@ func (r *Reader) Name(f toolnet.Field) string {
 // Rows reports whether some net counts equal calls in a row.
 func (r *Reader) Rows() bool { return r.rows }
 
-// Call returns the values in the arguments of a call. Fields without a value are omitted.
+// Call returns the values in a call's arguments. It omits fields without a value.
 func (r *Reader) Call(c *toolnet.Call) []Value {
 	if len(r.keys)+len(r.sums) == 0 {
 		return nil
@@ -94,8 +94,8 @@ func (r *Reader) Call(c *toolnet.Call) []Value {
 	return values
 }
 
-// Result returns the values in the result of a successful call. It returns nil for a result that
-// the gate cannot read.
+// Result returns the values in a successful call's result. It returns nil for a result that the
+// gate cannot read.
 func (r *Reader) Result(result []byte) []Value {
 	if !keyvalue.Readable(result) {
 		return nil
@@ -122,5 +122,5 @@ func (r *Reader) read(c *keyvalue.CallReader, result bool) (values []Value) {
 	return values
 }
 
-// Format returns the value of a key in the form that refusals use.
+// Format returns a key value in the form that refusals use.
 func Format(key []toolnet.KeyValue) string { return keyvalue.Format(key) }

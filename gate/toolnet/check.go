@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// Check returns all errors of the net by itself, in the order of its parts: references to undefined
+// Check returns all errors in the net itself, in the order of its parts: references to undefined
 // names, mutually exclusive options, an initial marking that does not come to rest, and unbounded
 // places.
 func (n *Net) Check() ErrorList {
@@ -117,7 +117,7 @@ func (c *checker) clock(t *Transition) {
 	}
 }
 
-// Fault returns a description of the error in a map, or "".
+// Fault describes the error in a map, or returns "".
 func (m *Map) Fault() string {
 	switch {
 	case m.Tool == "" || m.As == "" || m.Field == "" && m.Reader == nil:

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// checker collects the errors in one net.
+// checker collects the errors in a net.
 type checker struct {
 	net    *Net
 	places map[string]bool
@@ -34,7 +34,7 @@ func (c *checker) place(transition, name string) {
 	}
 }
 
-// nearPlace suggests a place of the net.
+// nearPlace suggests a similar place in the net.
 func (c *checker) nearPlace(name string) string {
 	if len(c.net.Places) == 0 {
 		return "the net has no places"

@@ -20,8 +20,8 @@ func (c *checker) spoiler(t *Transition) {
 	}
 }
 
-// unreachable reports the deferred transitions that can hold in flight the tokens that t takes: a
-// failure would give these tokens back and so undo the spoiling.
+// unreachable reports the deferred transitions that can hold the tokens that t takes in flight. If
+// their call failed, they would give these tokens back and thus undo the spoiling.
 func (c *checker) unreachable(t *Transition) {
 	taken := func(place string) bool {
 		return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place)
@@ -33,7 +33,7 @@ func (c *checker) unreachable(t *Transition) {
 	}
 }
 
-// evidence reports an error for a transition marked as evidence that does not follow successes.
+// evidence reports an error for an Evidence transition that does not wait for successes.
 func (c *checker) evidence(t *Transition) {
 	if t.Evidence && !(t.Observe && t.Deferred) {
 		c.report(t.Name, "the transition is evidence but not a deferred observer", "evidence is the success of a call")
@@ -50,7 +50,7 @@ func (c *checker) approvals(t *Transition) {
 	}
 }
 
-// sum reports errors in the sum of the net.
+// sum reports errors in the net's sum.
 func (c *checker) sum() {
 	s := c.net.Sum
 	if s == nil {
@@ -73,7 +73,7 @@ func (c *checker) sum() {
 	}
 }
 
-// phases reports errors in the allowlists of the net.
+// phases reports errors in the net's phases.
 func (c *checker) phases() {
 	seen := make(map[string]bool)
 	for _, ph := range c.net.Phases {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Clone returns a copy of the net that shares only functions and labels with the original.
+// Clone returns a copy of the net that shares only functions and labels with it.
 func (n *Net) Clone() Net {
 	c := *n
 	c.Places, c.Terminal = slices.Clone(n.Places), slices.Clone(n.Terminal)

@@ -1,26 +1,26 @@
 package toolnet
 
-// A Condition decides from the result whether a call of Tool succeeded: if the condition does not
-// hold, the call has failed even though its result reports no error. If several conditions apply to
-// a call, all of them must hold.
+// A Condition decides from the result whether a call to Tool succeeded. If the condition does not
+// hold, the call has failed even if its result reports no error. If several conditions apply to a
+// call, all must hold.
 type Condition struct {
-	Tool   string // physical name of the call
+	Tool   string // the call's physical name
 	Glob   bool   // Tool is a pattern over physical names, like a tool of kind [Glob]
 	Source string // the condition as written; part of the fingerprint
 	Rule   Position
 
 	Judge  Judge
-	Number int // number of the condition in Judge
+	Number int // index of the condition in Judge
 }
 
-// A Judge evaluates conditions on the results of calls. It must be safe for concurrent use.
+// A Judge evaluates conditions on call results. It must be safe for concurrent use.
 type Judge interface {
-	// Holds reports whether the condition with this number certainly holds for a result, given as a
-	// value, which may be nil, and a text.
+	// Holds reports whether the condition with the given number certainly holds for a result, given
+	// as a JSON value, which may be nil, and a text.
 	Holds(c *Call, value []byte, text string, number int) bool
 }
 
-// about reports whether the condition applies to calls with this physical name.
+// about reports whether the condition applies to calls with the given physical name.
 func (s *Condition) about(name string) bool {
 	if s.Glob {
 		return MatchGlob(s.Tool, name)

@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A NetError is an error in a net or in a map of the policy.
+// A NetError is an error in a net or in one of the policy's maps.
 type NetError struct {
-	Net        string // empty: the error is in a map of the policy
+	Net        string // empty: the error is in a map
 	Transition string // empty: the error concerns the whole net
 	Msg        string
 	Hint       string // what to write instead; may be empty
@@ -25,10 +25,10 @@ func (e *NetError) Error() string {
 	return p.Error()
 }
 
-// ErrorList contains all errors found, in the order of the nets.
+// ErrorList contains all errors found, in net order.
 type ErrorList []*NetError
 
-// Error returns one line for each error.
+// Error returns a line for each error.
 func (l ErrorList) Error() string { return diag.Lines(l) }
 
 // Unwrap returns the individual errors, for [errors.As].

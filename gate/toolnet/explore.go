@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// An Exploration describes the reachable states of one net, starting from the initial marking. It
-// includes all transitions, regardless of their tools.
+// An Exploration describes the states of a net that are reachable from its initial marking. It
+// includes all transitions, whatever their tools.
 type Exploration struct {
 	States          int
 	Complete        bool // all states were visited; otherwise the other fields are partial
@@ -20,13 +20,13 @@ type Exploration struct {
 	Pump            []string // transitions that, repeated after Prefix, increase the unbounded places
 	Prefix          []string
 
-	// Trapped is the number of deadlocks without a marked place of [Net.Terminal]. Trap is a
-	// shortest sequence of transitions into such a deadlock; nil if unknown.
+	// Trapped is the number of deadlocks in which no place of [Net.Terminal] is marked. Trap is a
+	// shortest sequence of transitions into such a deadlock, or nil if unknown.
 	Trapped int
 	Trap    []string
 
-	// Invariants are sums of tokens that never change, with minimal sets of places. They hold even
-	// if the exploration is incomplete; there may then be others.
+	// Invariants are token sums that never change, with minimal sets of places. They hold even if
+	// the exploration is incomplete; there may then be others.
 	Invariants []string // such as "idle + 2 running = 1"
 }
 
@@ -40,8 +40,8 @@ const (
 )
 
 // Explore explores the reachable states of the net, which must be free of errors (see [Net.Check]).
-// It visits at most limit states one by one; if limit is below 1, at most 100,000. A large counter
-// does not count against the limit. The states of an unbounded net are not counted.
+// It visits at most limit states one by one, or 100,000 if limit is below 1. The values of a large
+// counter do not count towards the limit. The states of an unbounded net are not counted.
 func (n *Net) Explore(limit int) Exploration {
 	net, initial := n.Structure()
 	g := petri.Analyze(&net, initial, n.options(limit))
@@ -59,7 +59,7 @@ func (n *Net) Explore(limit int) Exploration {
 	return e
 }
 
-// options returns the options for an analysis of the net.
+// options returns the options for analyzing the net.
 func (n *Net) options(limit int) petri.Options {
 	o := petri.Options{MaxStates: limit}
 	for _, place := range n.Terminal {
@@ -68,8 +68,8 @@ func (n *Net) options(limit int) petri.Options {
 	return o
 }
 
-// Conserves reports whether the weighted sum of tokens is the same in every reachable state of the
-// net; places without a weight do not count. It visits at most as many states as [Net.Explore] with
+// Conserves reports whether the weighted sum of tokens is the same in every reachable state. Places
+// without a weight do not count. Conserves visits at most as many states as [Net.Explore] does with
 // the same limit. It returns Unsure if a place is unknown.
 func (n *Net) Conserves(weights map[string]int, limit int) Answer {
 	net, initial := n.Structure()
@@ -91,7 +91,7 @@ type Reached struct {
 }
 
 // States yields each reachable state of the net once, in breadth-first order from the initial
-// marking, over all transitions regardless of their tools. For an unbounded net, the sequence is
+// marking. It follows all transitions, whatever their tools. For an unbounded net, the sequence is
 // infinite.
 func (n *Net) States() iter.Seq[Reached] {
 	return func(yield func(Reached) bool) {

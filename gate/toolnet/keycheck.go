@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxKeys limits the number of transitions with their own keys in a net.
+// maxKeys limits how many transitions of a net have their own keys.
 const maxKeys = 64
 
-// keys reports errors in the keys of the net.
+// keys reports errors in the net's keys.
 func (c *checker) keys() {
 	n := c.net
 	size, keyed, keys := len(n.Key), len(n.Key) > 0, 0
@@ -42,7 +42,7 @@ func (c *checker) keys() {
 	}
 }
 
-// key reports errors in the key of one transition.
+// key reports errors in a transition's key.
 func (c *checker) key(t *Transition, size int) {
 	key := c.net.KeyOf(t)
 	switch {
@@ -62,8 +62,8 @@ func (c *checker) key(t *Transition, size int) {
 	}
 }
 
-// results reports pairs of transitions that read the result of the same tool: for values without a
-// state of their own, it is unknown which of the two would be enabled first.
+// results reports pairs of transitions that read the same tool's result: for values without their
+// own state, it is unknown which of the two would be enabled first.
 func (c *checker) results() {
 	reads := func(f Field) bool { return f.Result }
 	var before []*Transition
@@ -97,7 +97,7 @@ func (t *Transition) meets(u *Transition) bool {
 	})
 }
 
-// fields reports errors in the fields of one key.
+// fields reports errors in a key's fields.
 func (c *checker) fields(transition string, key []Field) {
 	for i := range key {
 		if msg := key[i].fault(); msg != "" {
@@ -106,7 +106,7 @@ func (c *checker) fields(transition string, key []Field) {
 	}
 }
 
-// fault returns a description of the error in a field, or "".
+// fault describes the error in a field, or returns "".
 func (f *Field) fault() string {
 	switch {
 	case f.Path == "" && f.Reader == nil:

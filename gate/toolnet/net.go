@@ -13,58 +13,58 @@ type Net struct {
 	Initial     map[string]int // initial marking; absent places have no tokens
 	Terminal    []string       // places where the net is allowed to stop
 	Free        []string       // names that this net always allows
-	Transitions []Transition   // ordered: the first enabled transition that lists a name gates it
+	Transitions []Transition   // ordered: the first enabled transition that lists a name gates the name
 
-	// The names that the net gives a call. The first of the following fields that is set decides;
-	// if none is set, a call has its physical names.
+	// The names that the net gives to a call. The first of the following fields that is set
+	// decides. If none is set, a call has its physical names.
 	Mapper     func(Call) []Name // a Go function that returns arbitrary names
-	Labels     *Labels           // the labels of the policy; rules supply their own with every net
+	Labels     *Labels           // the policy's labels; rules supply their own with every net
 	Maps       []Map             // the net's own maps, in addition to the physical names
 	MatchFirst bool              // use only the first matching entry of Maps, or else the physical names
 
-	// Validate checks the arguments of a call that Transition gates, after the structural and the
-	// approval phase. An error or a panic rejects the call and restores all metadata. Validate runs
-	// under the lock of the session and must not block.
+	// Validate checks the arguments of a call that Transition gates, after the structural phase and
+	// the approval. An error or a panic rejects the call and restores all metadata. Validate runs
+	// under the session lock and must not block.
 	Validate func(Firing) error
 
 	// OnSuccess is called with the admitted call after a deferred transition has produced its
-	// tokens. It may change Meta; it must not block.
+	// tokens. It may change Meta. It must not block.
 	OnSuccess func(Firing)
 
-	// Identity stands for the code of the functions above in the fingerprint of the net, which
-	// cannot include the code itself: for example their source text, or a version. If Identity
-	// changes, the net counts as changed.
+	// Identity represents the code of the functions above in the net's fingerprint, which cannot
+	// include the code itself. It may be their source text or a version. If Identity changes, the
+	// net counts as changed.
 	Identity string
 
 	Cause          Cause    // kind of constraint
-	Because        string   // the author's explanation, which introduces every refusal and question of the net; may be empty
-	Reason         string   // text of a refusal; empty: a general text
+	Because        string   // the author's explanation, which introduces every refusal and question; may be empty
+	Reason         string   // refusal text; empty: a general text
 	Rule           Position // position in the user's source
-	AllowUnbounded bool     // otherwise an unbounded net is an error
+	AllowUnbounded bool     // permits an unbounded net, which is otherwise an error
 
-	// Key are fields of calls. A net with a key has a separate marking for each value of the
-	// fields: a call is checked against the marking of each of its values, and either fires in all
-	// of them or in none. Key is the default for transitions without a key of their own. A net
-	// counts as a net with a key if any of its transitions has one.
+	// Key lists call fields. A net with a key has a separate marking for each value of the fields.
+	// A call is checked against the markings of all its values, and fires either in all of them or
+	// in none. Key is the default for transitions without their own key. A net counts as a net with
+	// a key if any of its transitions has one.
 	Key []Field
 
-	// Row makes the net count equal calls in a row. Every admitted call with another tool or other
-	// arguments than the previous one resets the net to its initial marking first, even if the net
-	// does not list or exempts the call. Arguments are compared as JSON values: the order of keys,
+	// Row makes the net count equal calls in a row. An admitted call whose tool or arguments differ
+	// from those of the previous call first resets the net to its initial marking, even if the net
+	// does not list the call or exempts it. Arguments are compared as JSON values: key order,
 	// escapes and the spelling of numbers do not matter. A refused call changes nothing.
 	Row bool
 
 	// Sum limits the sum of a numeric field over all gated calls.
 	Sum *Sum
 
-	// Phases are allowlists by place: while the place is marked, only calls that certainly have one
-	// of the listed names pass; this applies to free tools as well. Tokens in flight count in the
-	// place they came from. A listed call is known to [PolicyOptions].Deny in every marking, like a
-	// call that the net gates.
+	// Phases are allowlists by place. While the place is marked, only calls that certainly have a
+	// listed name pass, even calls to free tools. Tokens in flight count in the place they came
+	// from. [PolicyOptions].Deny treats a listed call as known in every marking, like a call that
+	// the net gates.
 	Phases []Phase
 
-	Scope  Scope // calls that share the state
-	Shadow bool  // records refusals without ever blocking or asking
+	Scope  Scope // determines which calls share the state
+	Shadow bool  // records refusals but never blocks or asks
 	Static bool  // cannot be switched on or off at run time
 
 	// Priority ranks nets that contradict each other.
@@ -72,15 +72,14 @@ type Net struct {
 
 	// Advisory makes the net yield to others. It does not block while a net of higher priority is
 	// in recovery. It also does not block if that would leave none of the offered tools (see
-	// [Session.Offer]) that the required nets, and advisory nets of higher priority, allow. Among
-	// advisory nets of equal priority, the net that allows fewer tools comes first, then the order
-	// is by name. All other nets are required: they always block.
+	// [Session.Offer]) that the required nets and the advisory nets of higher priority allow.
+	// Advisory nets of equal priority are ordered by the number of allowed tools, fewest first, and
+	// then by name. All other nets are required: they always block.
 	Advisory bool
-	Recovery map[string]int // the net is in recovery while these places have these token counts; nil: never
+	Recovery map[string]int // the net is in recovery while these places have at least these token counts; nil: never
 }
 
-// KeyOf returns the key fields of a transition of the net, or nil if the net has no key or the
-// transition has no tools.
+// KeyOf returns t's key fields, or nil if the net has no key or t has no tools.
 func (n *Net) KeyOf(t *Transition) []Field {
 	switch {
 	case len(t.Tools) == 0:
@@ -92,12 +91,12 @@ func (n *Net) KeyOf(t *Transition) []Field {
 	}
 }
 
-// Scope determines which calls share the state of a net.
+// Scope determines which calls share a net's state.
 type Scope uint8
 
 const (
-	ScopeSession   Scope = iota // calls of one session
-	ScopePrincipal              // calls of all sessions of one principal
+	ScopeSession   Scope = iota // calls in the same session
+	ScopePrincipal              // calls in all sessions of the same principal
 	ScopeGlobal                 // all calls
 )
 
@@ -106,30 +105,30 @@ func (s Scope) String() string {
 	return [...]string{"session", "principal", "global"}[s]
 }
 
-// A Transition moves tokens from its inputs to its outputs. Both are multisets: a place that is
-// listed twice has weight two. A transition without tools is structural and fires by itself.
+// A Transition moves tokens from its inputs to its outputs. Both are multisets: listing a place
+// twice gives it weight two. A transition without tools is structural and fires by itself.
 type Transition struct {
 	Name            string
 	Inputs, Outputs []string
-	Tools           []Tool // tools that it gates
+	Tools           []Tool // tools that the transition gates
 
 	Manual    bool   // a person must approve every firing
 	Via       string // channel for asking that person; empty: any
-	Approvals int    // number of different persons who must approve a manual firing; 0: one
-	Deferred  bool   // produce the outputs only after a successful result; until then, the tokens are in flight
-	Observe   bool   // follow calls of its tools without ever forbidding them
-	Release   bool   // give the tokens back at once if the outcome is unknown
+	Approvals int    // number of different people who must approve a manual firing; 0 means one
+	Deferred  bool   // the outputs are produced only after a successful result; until then, the tokens are in flight
+	Observe   bool   // follows calls to its tools but never forbids them
+	Release   bool   // gives the tokens back at once if the outcome is unknown
 
 	// Evidence makes the success of a deferred observer count only for later calls. The observer
-	// does not let the call itself pass under a name that another transition of the net gates; it
+	// does not let the call itself pass under a name that another transition of the net gates. It
 	// counts the success of a gated call if it is still enabled after the gating transition has
-	// fired. Without Evidence, an enabled observer is sufficient for the name, and a call that the
-	// net gates produces nothing, so that no call can refill its own limit.
+	// fired. Without Evidence, an enabled observer is enough for the name to pass, and a call that
+	// the net gates produces nothing, so that no call can refill its own limit.
 	Evidence bool
 
 	// WeakProgress allows the transition to fire for a weak [Name] even if it puts tokens into
-	// other places than it took them from. Without WeakProgress, in a net without Labels, such a
-	// name can only use up tokens: the net blocks a call that is only possibly the one that it
+	// places other than those it took them from. Without WeakProgress, in a net without Labels, a
+	// weak name can only use up tokens: the net blocks a call that is only possibly the one it
 	// waits for.
 	WeakProgress bool
 
@@ -146,11 +145,11 @@ type Transition struct {
 	// spoils. In a net with a key, a call without a value spoils all values.
 	Spoils bool
 
-	// Key are the key fields of this transition's calls, if they differ from those of the net; they
-	// must have the same number and order.
+	// Key lists the key fields for this transition's calls, if they differ from the net's. Both
+	// must have the same number of fields in the same order.
 	Key []Field
 
-	// Unless exempts calls that certainly have one of these names: the transition ignores all tools
+	// Unless exempts calls that certainly have one of these names. The transition ignores all tools
 	// of such a call.
 	Unless []Tool
 
@@ -160,32 +159,32 @@ type Transition struct {
 }
 
 // A Field is the part of a call that a key or a sum reads. Its value is a JSON string, number or
-// boolean; an array stands for its elements. All other values have no value, and neither have
-// absent fields and fields that another key in different letter case makes ambiguous. A transition
-// that gates a call without a value refuses it, and such a call is not evidence.
+// boolean; an array stands for its elements. A field has no value if it is absent, holds anything
+// else, or is ambiguous because another key differs only in letter case. A transition refuses a
+// gated call without a value, and such a call is not evidence.
 type Field struct {
-	Path   string      // key of an argument, or a path that begins with "$."; see [ParsePath]
+	Path   string      // argument key, or a path that begins with "$."; see [ParsePath]
 	Reader ValueReader // evaluates an expression; Path is then empty
-	Number int         // number of the expression in Reader
-	Source string      // source text, which is part of the identity of the net and used in messages
-	Result bool        // Path refers to the result of the successful call; only for deferred observers
+	Number int         // index of the expression in Reader
+	Source string      // source text, which is part of the net's identity and appears in messages
+	Result bool        // Path refers to a successful call's result; only for deferred observers
 }
 
-// Name returns the source text of the field.
+// Name returns the field's source text.
 func (f *Field) Name() string { return cmp.Or(f.Source, f.Path) }
 
 // A ValueReader evaluates expressions over calls. It must be comparable and safe for concurrent
 // use, and must not block.
 type ValueReader interface {
-	// Value evaluates the expression with this number. It returns a JSON value; ok is false if the
-	// expression has no value or depends on a doubtful field.
+	// Value evaluates the expression with the given number. It returns a JSON value. ok is false if
+	// the expression has no value or depends on a doubtful field.
 	Value(c *Call, number int) ([]byte, bool)
 }
 
-// A Sum limits the sum of a field over the calls that a transition gates; a call with several names
-// counts once. A call is refused unless the field is exactly one nonnegative number with at most
-// 100 digits and an exponent of at most 100. Numbers are exact decimals. The amount of an admitted
-// call is not refunded if the call fails.
+// A Sum limits the sum of a field over the calls that a transition gates. A call with several names
+// counts once. A call is refused unless the field is a single nonnegative number with at most 100
+// digits and an exponent of at most 100. Numbers are exact decimals. The amount of an admitted call
+// is not refunded if the call fails.
 type Sum struct {
 	Field Field         // must be an argument
 	Most  int           // maximum sum
@@ -198,34 +197,35 @@ type Phase struct {
 	Tools []Tool
 }
 
-// A Tool is one entry of [Transition.Tools].
+// A Tool is an entry in [Transition.Tools].
 type Tool struct {
 	Name string
 	Kind ToolKind
 
-	// Except exempts from a Glob the calls that certainly have this name; for other calls, the
+	// Except exempts the calls that certainly have this name from a Glob. For all other calls, the
 	// pattern is not compared with the name. Except has the kind that the net uses for the same
-	// name elsewhere: if it is only listed as a Literal, an action of this name does not count.
+	// name elsewhere: if the name is listed only as a Literal, an action with this name does not
+	// count.
 	Except string
 
 	// Spared, in an entry of [Transition.Unless], means that the transition does not apply to the
-	// exempted calls at all: [PolicyOptions].Deny then refuses them unless another transition gates
-	// them. A rule about * uses it to exclude the calls that it requires first. Spared is not part
-	// of the identity of the net.
+	// exempted calls at all. [PolicyOptions].Deny then refuses them unless another transition gates
+	// them. A rule about * uses Spared to exclude the calls that it requires first. Spared is not
+	// part of the net's identity.
 	Spared bool `json:"-"`
 }
 
-// ToolKind determines how the name of a [Tool] is interpreted.
+// ToolKind determines how a [Tool] name is interpreted.
 type ToolKind uint8
 
 const (
 	Plain   ToolKind = iota // the name, including tool.action; * and ? are errors
-	Literal                 // the name, but never an action: "chat.send" written in quotes
-	Glob                    // a pattern over the other names of a call: * matches any sequence, ? one character
+	Literal                 // the name, but never an action, like "chat.send" written in quotes
+	Glob                    // a pattern over the call's other names: * matches any sequence, ? a single character
 )
 
-// Tools returns plain entries for [Transition.Tools]. It does not accept patterns: write Tool{Name:
-// "delete_*", Kind: Glob}.
+// Tools returns plain entries for [Transition.Tools]. It does not accept patterns; write Tool{Name:
+// "delete_*", Kind: Glob} instead.
 func Tools(names ...string) []Tool {
 	tools := make([]Tool, len(names))
 	for i, name := range names {
@@ -235,44 +235,44 @@ func Tools(names ...string) []Tool {
 }
 
 // Labels are names that maps give to calls, for the nets that share them. A policy applies the
-// labels of all its nets to each net that has Labels: all matching maps count, in addition to
-// physical names, tool.action and globs. Nets of the same origin share one pointer, so that each
+// labels of all its nets to each net that has Labels. All matching maps count, in addition to
+// physical names, tool.action and globs. Nets with the same origin share a pointer, so that each
 // map counts once. Labels must not be modified after a net refers to them.
 type Labels struct {
 	Maps      []Map
 	Successes []Condition // conditions on results
 }
 
-// A Map gives a call of Tool an additional name if the arguments match. Exactly one of Match and
+// A Map gives calls to Tool an additional name if the arguments match. Exactly one of Match and
 // Reader is set.
 type Map struct {
-	Tool    string            // physical name of the call
+	Tool    string            // the call's physical name
 	Glob    bool              // Tool is a pattern over physical names, like a tool of kind [Glob]
-	Field   string            // key of an argument, taken literally, or a path that begins with "$."; see [ParsePath]
+	Field   string            // argument key, taken literally, or a path that begins with "$."; see [ParsePath]
 	Match   func(string) bool // called with each string in the field
 	Reader  Reader            // reads the field, or the whole call if Field is empty
-	Pattern int               // number of the pattern in Reader
+	Pattern int               // index of the pattern in Reader
 	As      string
-	Source  string // the pattern as written; part of the identity of a net
+	Source  string // the pattern as written; part of a net's identity
 	Rule    Position
 }
 
 // A Reader parses calls for the maps that share it, so that each text is parsed once: a field as a
-// shell script, or the call as the data of an expression. It must be comparable and safe for
+// shell script, or the call as data for an expression. It must be comparable and safe for
 // concurrent use, and must not block.
 type Reader interface {
-	// Read parses one text of the field; text is empty for a map without a field.
+	// Read parses a text from the field. The text is empty for a map without a field.
 	Read(c *Call, text string) Reading
 }
 
-// A Reading is a parsed text. It tells which patterns of its [Reader] match.
+// A Reading is a parsed text. It tells which of its [Reader]'s patterns match.
 type Reading interface {
 	Finds(pattern int) Found
 	Only(patterns []int) bool  // reports whether the text consists entirely of matches of these patterns
-	Evidence(pattern int) bool // reports whether the match is evidence of a call, which unlocks and refills
-	// Doubt returns the reason for [Perhaps], or for [Surely] without evidence. For a match with
-	// evidence, it returns the matching part of the text as Code. For [NotFound], it returns the
-	// missing part of a match, or an empty Doubt.
+	Evidence(pattern int) bool // reports whether the match is evidence of a call, which can unlock or refill
+	// Doubt explains [Perhaps], or [Surely] without evidence. For a match with evidence, it returns
+	// the matching part of the text as Code. For [NotFound], it returns the missing part of a
+	// match, or an empty Doubt.
 	Doubt(pattern int) Doubt
 }
 

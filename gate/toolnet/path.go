@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// A Path selects values in the arguments of a call: $.request.method, $.files[*].path, $.args[0],
-// $["odd key"].
+// A Path selects values in call arguments: $.request.method, $.files[*].path, $.args[0], $["odd
+// key"].
 type Path struct{ path jsonpath.Path }
 
 // A PathError is a syntax error in a path.
@@ -28,5 +28,5 @@ func ParsePath(text string) (Path, error) {
 	return Path{p}, nil
 }
 
-// Many reports whether the path can select more than one value.
+// Many reports whether the path can select several values.
 func (p Path) Many() bool { return p.path.Many() }

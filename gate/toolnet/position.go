@@ -2,12 +2,12 @@ package toolnet
 
 import "github.com/petrigate/petrigate/internal/diag"
 
-// A Position is a position in a file of the user. Line and Column are 1-based; the zero value is an
+// A Position is a position in a user's file. Line and Column are 1-based. The zero value is an
 // unknown position.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
-// String returns file:line:column, without the parts that are unknown.
+// String returns file:line:column, without the unknown parts.
 func (p Position) String() string { return diag.Position(p).String() }

@@ -8,11 +8,11 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// MaxRounds limits the number of rounds that the transitions without tools of a net may fire: a net
-// that can still move by itself afterwards does not come to rest.
+// MaxRounds limits how many rounds the transitions without tools may fire. A net that can still
+// move by itself afterwards does not come to rest.
 const MaxRounds = 10_000
 
-// Structure returns the net as a plain place/transition net with its initial marking; places and
+// Structure returns the net as a plain place/transition net with its initial marking. Places and
 // transitions keep their order. The net must be free of errors (see [Net.Check]).
 func (n *Net) Structure() (petri.Net, petri.Marking) {
 	places := make(map[string]int, len(n.Places))
@@ -37,7 +37,7 @@ func (n *Net) Structure() (petri.Net, petri.Marking) {
 	return net, initial
 }
 
-// Structural returns the transitions that fire by themselves at once: those without tools and
+// Structural returns the transitions that fire by themselves at once: those without tools or a
 // clock.
 func (n *Net) Structural() (numbers []int) {
 	for i := range n.Transitions {

@@ -10,19 +10,19 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Bounds on an amount, so that the work for one call is bounded.
+// Limits on an amount, which bound the work per call.
 const (
 	maxAmountDigits   = 100
 	maxAmountExponent = 100
 )
 
-// Amount returns the value of the field if it is a single nonnegative number within the bounds.
+// Amount returns the field's value if it is a single nonnegative number within the limits.
 func Amount(f *toolnet.Field, c *toolnet.Call) (*big.Rat, bool) {
 	amount, _, ok := read(f, c)
 	return amount, ok
 }
 
-// Number returns the amount in the spelling of the call.
+// Number returns the amount as the call spells it.
 func Number(f *toolnet.Field, c *toolnet.Call) (string, bool) {
 	_, number, ok := read(f, c)
 	return number, ok
@@ -43,7 +43,7 @@ func read(f *toolnet.Field, c *toolnet.Call) (amount *big.Rat, number string, ok
 	return amount, number, ok && amount.Sign() >= 0
 }
 
-// single returns the only value of the field in the arguments of the call.
+// single returns the field's only value in the call's arguments.
 func single(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	if f.Reader != nil {
 		return Evaluate(f, c)
@@ -55,7 +55,7 @@ func single(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	return jsonpath.SingleMember(c.Args, f.Path)
 }
 
-// Evaluate evaluates the expression of the field. It returns false if the reader panics.
+// Evaluate evaluates the field's expression. It returns false if the reader panics.
 func Evaluate(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	defer func() {
 		if recover() != nil {

@@ -1,3 +1,3 @@
-// Package argument reads the arguments of calls for limits: whether two calls are equal, and the
-// amount of a call. It has no state.
+// Package argument reads call arguments for limits: whether two calls are equal, and the amount of
+// a call. It has no state.
 package argument

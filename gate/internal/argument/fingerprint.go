@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Fingerprint returns a digest that is equal exactly for calls of the same tool with equal
-// arguments. Arguments named in ignored are not compared.
+// Fingerprint returns a digest that two calls share only if they call the same tool with equal
+// arguments. It does not compare the arguments named in ignored.
 func Fingerprint(c *toolnet.Call, ignored []string) string {
 	text := rawjson.AppendString(nil, c.Upstream)
 	text = rawjson.AppendString(text, c.Tool)
@@ -58,7 +58,7 @@ func appendValue(text []byte, value any) []byte {
 		if number, ok := jsonpath.Scalar([]byte(v)); ok {
 			return append(text, number...)
 		}
-		return append(text, v...) // equal only to the same spelling
+		return append(text, v...) // equal only to a number with the same spelling
 	case bool:
 		if v {
 			return append(text, 't')

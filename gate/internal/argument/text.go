@@ -5,7 +5,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Text returns the field of a map in the call if it is a single string.
+// Text returns the map's field in the call if it is a single string.
 func Text(m *toolnet.Map, c *toolnet.Call) (string, bool) {
 	if m.Field == "" {
 		return "", false

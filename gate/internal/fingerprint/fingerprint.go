@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// identity contains everything that determines the decisions of a net, with three exceptions: the
-// code of Go functions, the texts of refusals, and options that were added later without changing
-// the meaning of a marking (Transition.Evidence and Tool.Spared).
+// identity contains everything that determines a net's decisions, with three exceptions: the code
+// of Go functions, refusal texts, and options that were added later without changing the meaning of
+// a marking (Transition.Evidence and Tool.Spared).
 type identity struct {
 	Places      []string
 	Initial     []int
@@ -57,7 +57,7 @@ type transitionIdentity struct {
 	Key                                []fieldIdentity `json:",omitempty"`
 }
 
-// fieldIdentity identifies a field; an expression is identified by its source.
+// fieldIdentity identifies a field. An expression is identified by its source.
 type fieldIdentity struct {
 	Path   string `json:",omitempty"`
 	Source string `json:",omitempty"`
@@ -81,8 +81,8 @@ type mapIdentity struct {
 	Glob                    bool `json:",omitempty"`
 }
 
-// Net returns the fingerprint of a net: of its structure, maps and options, but not of the code of
-// Go functions and the texts of refusals. The net must be free of errors.
+// Net returns a net's fingerprint. It covers the net's structure, maps and options, but neither the
+// code of Go functions nor refusal texts. The net must be free of errors.
 func Net(n *toolnet.Net) string {
 	structure, initial := n.Structure()
 	ts := make([]transitionIdentity, len(n.Transitions))
@@ -109,7 +109,7 @@ func Net(n *toolnet.Net) string {
 	return hash(id)
 }
 
-// A Policy contains the parts of a policy that determine its decisions.
+// A Policy holds the parts of a policy that determine its decisions.
 type Policy struct {
 	AskDoubts bool `json:",omitempty"`
 	Nets      []NetOfPolicy
@@ -117,12 +117,12 @@ type Policy struct {
 	Successes []toolnet.Condition
 	Deny      bool
 	Shadow    bool
-	Keys      int // number of values that a net keeps, if relevant and not the default
+	Keys      int // number of values that a net stores, if relevant and not the default
 
 	Ignored []toolnet.Ignored
 }
 
-// A NetOfPolicy identifies a net and the options that apply to it within a policy.
+// A NetOfPolicy identifies a net and the options that apply to it in a policy.
 type NetOfPolicy struct {
 	Name, Print, Reason string
 	Because             string         `json:",omitempty"`
@@ -132,7 +132,7 @@ type NetOfPolicy struct {
 	Recovery            map[string]int `json:",omitempty"`
 }
 
-// Print returns the fingerprint of the policy.
+// Print returns the policy's fingerprint.
 func (p *Policy) Print() string {
 	return hash(struct {
 		Nets      []NetOfPolicy
@@ -170,7 +170,7 @@ func mapIdentities(maps []toolnet.Map) []mapIdentity {
 // nonNil returns a copy of s that is never nil, so that nil and empty lists have equal fingerprints.
 func nonNil[T any](s []T) []T { return append([]T{}, s...) }
 
-// hash returns the hexadecimal SHA-256 of the JSON form of plain data.
+// hash returns the hexadecimal SHA-256 hash of plain data in JSON.
 func hash(v any) string {
 	doc, err := json.Marshal(v)
 	if err != nil {

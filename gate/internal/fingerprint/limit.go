@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// WithMaps returns the fingerprint of a net with fingerprint print together with the maps that supply
-// its names.
+// WithMaps returns a fingerprint that combines print, a net's fingerprint, with the maps that
+// supply the net's names.
 func WithMaps(print string, maps []toolnet.Map) string {
 	if len(maps) == 0 {
 		return print
@@ -21,7 +21,7 @@ func WithMaps(print string, maps []toolnet.Map) string {
 }
 
 // Limit returns the fingerprint of the calls that a limit counts: those of the transition with
-// index spend, with the scope and key of the net.
+// index spend, with the net's scope and key.
 func Limit(n *toolnet.Net, spend int) string {
 	t := &n.Transitions[spend]
 	var tools []string
@@ -43,9 +43,9 @@ func Limit(n *toolnet.Net, spend int) string {
 }
 
 // Family returns the fingerprint of a limit without its number, which is the initial token count of
-// place, or the maximum of the sum. Its clock is reduced to the total period until all calls are
-// available again, rounded down to a period with a name: it can be a little longer than the period in
-// the policy, because the time until each call becomes available again is rounded up.
+// place, or the maximum of the sum. Of the clock, it covers only the total period until all calls
+// are available again, rounded down to a named period. The total can be slightly longer than the
+// period in the policy, because the time until each call becomes available again is rounded up.
 func Family(n *toolnet.Net, place string) string {
 	c := n.Clone()
 	number := c.Initial[place]

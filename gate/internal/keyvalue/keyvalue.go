@@ -1,5 +1,5 @@
-// Package keyvalue reads the values of keys: the values that the fields of a key have in a call or
-// its result, as one canonical text for equal values, and in a form for display. It has no state.
+// Package keyvalue reads key values: the values that a key's fields have in a call or its result,
+// as a canonical text that equal values share, and in a form for display. It has no state.
 package keyvalue
 
 import (
@@ -17,29 +17,29 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Bounds on the data that a key reads from one call.
+// Limits on the data that a key reads from a call.
 const (
-	maxValues  = 1000    // values of the key
-	maxKeyText = 200     // bytes of a text that is not replaced by its hash
+	maxValues  = 1000    // key values
+	maxKeyText = 200     // bytes in a text that is not replaced by its hash
 	maxResult  = 1 << 20 // bytes
 	maxNesting = 1000
 )
 
-// Readable reports whether a result can be read. Any other result counts as unknown.
+// Readable reports whether a result can be read. Unreadable results count as unknown.
 func Readable(result []byte) bool {
 	return len(result) <= maxResult && rawjson.Check(result, maxNesting) == nil
 }
 
-// A Value is one value of a key in a call.
+// A Value is a key value in a call.
 type Value struct {
 	Text      string             // see [Text]
-	Hash      uint64             // hash of Text, see [trie.Hash]
+	Hash      uint64             // hash of Text; see [trie.Hash]
 	Named     []toolnet.KeyValue // by field
-	Keys      uint64             // keys of a net that have this value, see [Union]
+	Keys      uint64             // the net's keys that have this value; see [Union]
 	formatted string             // result of [Format]; empty: not computed yet
 }
 
-// Format returns the value in the form of [Format].
+// Format returns the value as formatted by [Format].
 func (v *Value) Format() string {
 	if v.formatted == "" {
 		v.formatted = Format(v.Named)
@@ -47,12 +47,12 @@ func (v *Value) Format() string {
 	return v.formatted
 }
 
-// A Key describes the fields of a key.
+// A Key describes a key's fields.
 type Key struct {
 	Result  bool // at least one field reads the result
 	Mixed   bool // at least one field does not read the result
 	Written []toolnet.Field
-	fields  []int // numbers of the fields in the set
+	fields  []int // field numbers in the set
 }
 
 // A Set collects distinct keys and their fields. The zero value is ready to use.
@@ -73,12 +73,12 @@ type fieldReader struct {
 	path jsonpath.Path
 }
 
-// same reports whether the two fields always have the same value.
+// same reports whether f and g always have the same value.
 func (f *fieldReader) same(g *toolnet.Field) bool {
 	return f.Path == g.Path && f.Reader == g.Reader && f.Number == g.Number && f.Result == g.Result
 }
 
-// Number returns the number of the key in the set, and adds the key if necessary.
+// Number returns the key's number in the set, and adds the key if necessary.
 func (s *Set) Number(key []toolnet.Field) int {
 	k := Key{Written: key}
 	for i := range key {
@@ -105,7 +105,7 @@ func (s *Set) fieldNumber(f toolnet.Field) int {
 	return len(s.fields) - 1
 }
 
-// A CallReader reads the key values of one call, each field and each key only once.
+// A CallReader reads the key values of a call. It reads each field and each key only once.
 type CallReader struct {
 	Set    *Set
 	Call   *toolnet.Call
@@ -113,7 +113,7 @@ type CallReader struct {
 	fields []fieldReading
 	keys   []Reading
 
-	// Preallocated space for the usual case: one key of one field with one value.
+	// Preallocated space for the usual case: a single key with a single field and value.
 	fieldRoom [1]fieldReading
 	keyRoom   [1]Reading
 	valueRoom [1]Value
@@ -125,16 +125,16 @@ type fieldReading struct {
 	fault  jsonpath.Fault
 }
 
-// A Reading contains the values of a key in a call, or the fault that explains their absence.
+// A Reading holds a key's values in a call, or the fault that explains their absence.
 type Reading struct {
 	Values []Value
-	Field  int // index of the field with the fault in the key
+	Field  int // index in the key of the faulty field
 	Fault  jsonpath.Fault
 	number int
 }
 
-// Explain returns a sentence which explains that a call of that name needs a value of the key, and why
-// the call has no such value.
+// Explain returns a sentence which says that a call with the given name needs a value for the key,
+// and why the call has none.
 func (r *Reading) Explain(k *Key, name string) string {
 	why := map[jsonpath.Fault]string{
 		jsonpath.Absent:    "the call has no such value",
@@ -150,7 +150,7 @@ func (r *Reading) Explain(k *Key, name string) string {
 	return name + " needs a value in `" + f.Name() + "`: " + why + "."
 }
 
-// ReadResult reads the fields of the result before the call is known.
+// ReadResult reads the fields in the result before the call is known.
 func (c *CallReader) ReadResult() {
 	for number := range c.Set.fields {
 		if c.Set.fields[number].Result {
@@ -159,7 +159,7 @@ func (c *CallReader) ReadResult() {
 	}
 }
 
-// Key returns the values of the key with the given number.
+// Key returns the values for the key with the given number.
 func (c *CallReader) Key(number int) *Reading {
 	for i := range c.keys {
 		if c.keys[i].number == number {
@@ -190,7 +190,7 @@ func (c *CallReader) Key(number int) *Reading {
 	return &c.keys[len(c.keys)-1]
 }
 
-// combine computes the values of a key as the product of the values of its fields.
+// combine computes the key's values as the product of its fields' values.
 func (r *Reading) combine(k *Key, columns [][]string) {
 	count := 1
 	for i, column := range columns {
@@ -211,8 +211,8 @@ func (r *Reading) combine(k *Key, columns [][]string) {
 	}
 }
 
-// combination appends one of the total combinations of the column values, selected by number; the
-// last column changes fastest.
+// combination appends one of the total combinations of the column values to parts. number selects
+// the combination; the last column changes fastest.
 func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, total int) []toolnet.KeyValue {
 	for i, column := range columns {
 		total /= len(column)
@@ -221,8 +221,8 @@ func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, 
 	return parts
 }
 
-// Text returns the text of a value: its parts or, if they are long, a hash followed by their
-// beginning. A value without parts has an empty text.
+// Text returns the text form of a value: its parts or, if they are long, a hash followed by the
+// beginning of the parts. A value without parts has an empty text.
 func Text(parts []toolnet.KeyValue) string {
 	if len(parts) == 0 {
 		return ""
@@ -255,7 +255,7 @@ func (c *CallReader) field(number int) *fieldReading {
 	case c.Result == nil:
 		r.fault = jsonpath.Absent
 	default:
-		r.all, r.fault = f.path.Readable(c.Result, maxValues) // each value is evidence by itself
+		r.all, r.fault = f.path.Readable(c.Result, maxValues) // each value alone is evidence
 	}
 	if c.fields == nil {
 		c.fields = c.fieldRoom[:0]
@@ -264,7 +264,7 @@ func (c *CallReader) field(number int) *fieldReading {
 	return &c.fields[len(c.fields)-1]
 }
 
-// arguments returns the arguments as an object.
+// arguments returns the call's arguments as an object.
 func arguments(c *toolnet.Call) []byte {
 	if len(c.Args) == 0 {
 		return []byte("{}")
@@ -272,7 +272,7 @@ func arguments(c *toolnet.Call) []byte {
 	return c.Args
 }
 
-// evaluate returns the value of an expression, or null.
+// evaluate returns the value of f's expression, or null.
 func (f *fieldReader) evaluate(c *toolnet.Call) []byte {
 	if v, ok := argument.Evaluate(&f.Field, c); ok {
 		return v
@@ -280,7 +280,7 @@ func (f *fieldReader) evaluate(c *toolnet.Call) []byte {
 	return []byte("null")
 }
 
-// named pairs the parts of a value with the fields of the key.
+// named pairs the parts of a value with the key's fields.
 func (k *Key) named(parts []string) []toolnet.KeyValue {
 	all := make([]toolnet.KeyValue, len(parts))
 	for i := range parts {
@@ -289,8 +289,8 @@ func (k *Key) named(parts []string) []toolnet.KeyValue {
 	return all
 }
 
-// ParseText reverses [Text]: it returns the parts of a value under the names of the fields. For a long
-// value it returns only the beginning.
+// ParseText reverses [Text]. It returns the parts of a value under the field names. For a long
+// value, it returns only the beginning.
 func (k *Key) ParseText(text string) []toolnet.KeyValue {
 	if text[0] == '#' {
 		begin := strings.TrimPrefix(text[1+2*sha256.Size:], `"`)
@@ -304,7 +304,7 @@ func (k *Key) ParseText(text string) []toolnet.KeyValue {
 	return k.named(parts)
 }
 
-// Names returns the names of the fields.
+// Names returns the field names.
 func (k *Key) Names() string {
 	all := make([]string, len(k.Written))
 	for i := range all {
@@ -313,8 +313,8 @@ func (k *Key) Names() string {
 	return strings.Join(all, ", ")
 }
 
-// Format formats a value for display: without quotes if it is plain, and otherwise as JSON,
-// shortened and with escapes for invisible characters.
+// Format formats a value for display. A plain value has no quotes. Any other value is shown as
+// JSON, shortened and with escapes for invisible characters.
 func Format(parts []toolnet.KeyValue) string {
 	if len(parts) == 1 {
 		return formatPart(parts[0].Value)
@@ -331,7 +331,7 @@ func formatPart(part string) string {
 	if part[0] != '"' {
 		return part
 	}
-	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // so bare has no escapes
+	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // bare must not contain escapes
 		return bare
 	}
 	s, _ := rawjson.String([]byte(part))
@@ -359,14 +359,13 @@ func isPlain(s string) bool {
 	return last != '.' && last != ':'
 }
 
-// A Union contains the values of a call in several keys of a net. Each key is represented by one
-// bit.
+// A Union holds a call's values for several keys of a net. A bit represents each key.
 type Union struct {
 	Values []Value
-	Keys   uint64 // keys that have all the values, see [Union.KeysOf]
+	Keys   uint64 // keys that have all the values; see [Union.KeysOf]
 }
 
-// Add adds the values of one key.
+// Add adds the values for the given key.
 func (u *Union) Add(values []Value, key uint64) {
 	switch {
 	case u.Keys&key != 0:
@@ -388,7 +387,7 @@ func (u *Union) Add(values []Value, key uint64) {
 	for _, v := range values {
 		if i, ok := at[v.Text]; ok {
 			if old := &u.Values[i]; key < old.Keys&-old.Keys {
-				old.Named = v.Named // use the field names of its first key
+				old.Named = v.Named // take the field names from the value's first key
 			}
 			u.Values[i].Keys |= key
 			continue
@@ -398,7 +397,7 @@ func (u *Union) Add(values []Value, key uint64) {
 	}
 }
 
-// KeysOf returns the keys that have the value.
+// KeysOf returns the keys that have v.
 func (u *Union) KeysOf(v *Value) uint64 {
 	if v.Keys != 0 {
 		return v.Keys

@@ -1,4 +1,4 @@
-// Package netstate represents the state of one net as plain data: tokens, calls in flight, clocks,
-// spent sums, and the same for each value of a key. It copies and compares states; package gate
-// interprets them and moves the nets. It has no mutable state of its own.
+// Package netstate represents a net's state as plain data: tokens, calls in flight, clocks, spent
+// sums, and the same for each key value. It copies and compares states. Package gate interprets
+// them and moves the nets. Package netstate has no mutable state of its own.
 package netstate

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// NetData is the state of one net. It is immutable.
+// NetData is the state of a net. It is immutable.
 type NetData struct {
 	Active  bool
 	Stuck   bool  // the structural transitions do not come to rest
@@ -22,35 +22,35 @@ type NetData struct {
 	Clock   *Clock      // nil: no timed transitions, or no known time yet
 	Extras  *Extras     // state that few nets have; nil: empty
 
-	// In a net with a key, this NetData is the default state: the state for every value without an
-	// entry in Values. Its watches are those whose value is in the result, and its spoilers are
+	// In a net with a key, this NetData is the default state, which applies to every value without
+	// an entry in Values. Its watches are those whose value is in the result, and its spoilers are
 	// those that spoil all values.
 	Values *Values
 }
 
 // ShadowData is the additional state of a net in shadow mode. It is immutable.
 type ShadowData struct {
-	Enforced *NetData // state of the net if the nets in shadow mode had blocked, assuming that people always approve
+	Enforced *NetData // the net's state if the nets in shadow mode had blocked, assuming that people always approve
 	Refused  int      // number of calls that the net would have refused
 	Asked    int      // number of calls that would have needed approval
 }
 
-// Values are the states of a net for the values of its key, without the values whose state equals
-// the default state. They are immutable. A nil pointer is empty.
+// Values holds a net's states for its key values, except those that equal the default state. It is
+// immutable. A nil pointer is empty.
 type Values struct {
 	states trie.Trie[storedState]
-	pool   trie.Trie[storedState] // pool of plain states by their encoding, so that equal ones share memory
+	pool   trie.Trie[storedState] // pool of plain states by their encoding, so that equal states share memory
 }
 
-// storedState is the stored form of a state. The clock and the spent amount are stored separately, so that
-// states that differ only in them can share the rest.
+// storedState is the stored form of a state. The clock and the spent amount are stored separately,
+// so that states which differ only in these can share the rest.
 type storedState struct {
 	data  *NetData
 	clock *Clock
 	spent *compactSpent
 }
 
-// Deciding returns the state that determines the decisions of the net.
+// Deciding returns the state that determines the net's decisions.
 func (d *NetData) Deciding() *NetData {
 	if d.Shadow != nil {
 		return d.Shadow.Enforced
@@ -58,13 +58,14 @@ func (d *NetData) Deciding() *NetData {
 	return d
 }
 
-// Waits reports whether the net waits for the end of the call.
+// Waits reports whether the net waits for the call to end.
 func (d *NetData) Waits(call *Flight) bool {
 	its := func(f Flight) bool { return f.SameCall(call) }
 	return slices.ContainsFunc(d.Flights, its) || slices.ContainsFunc(d.Watches, its) || d.Extras != nil && slices.ContainsFunc(d.Extras.Spoilers, its)
 }
 
-// HasNegative reports whether some place has a negative number of tokens, also in the enforced state.
+// HasNegative reports whether any place has a negative number of tokens, also in the enforced
+// state.
 func HasNegative(d *NetData) bool {
 	return slices.ContainsFunc(d.Marking, func(tokens int) bool { return tokens < 0 }) || d.Shadow != nil && HasNegative(d.Shadow.Enforced)
 }
@@ -83,8 +84,8 @@ func ForNewValue(d *NetData) NetData {
 	return c
 }
 
-// Unwatched returns d without the watches of the call and, if the call has ended, without its
-// spoiling.
+// Unwatched returns d without the call's watches and, if the call has ended, without the call as a
+// spoiler.
 func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
@@ -104,7 +105,7 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	return &c
 }
 
-// Prune drops the lapsed watches that the default state base no longer has. d must not be shared
+// Prune drops the lapsed watches that base, the default state, no longer has. d must not be shared
 // yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
@@ -119,8 +120,8 @@ func Prune(d, base *NetData) {
 	}
 }
 
-// EqualsDefault reports whether the state d for a value equals the default state base, with nothing in
-// flight, watched or spent.
+// EqualsDefault reports whether d, the state for a value, equals base, the default state, and has
+// nothing in flight, watched or spent.
 func EqualsDefault(d, base *NetData) bool {
 	return d.Stuck == base.Stuck && d.Spent == nil && d.Debt() == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Meta) == 0 &&
 		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed(), base.Lapsed()) && d.Clock.equalTicks(base.Clock) &&
@@ -143,8 +144,7 @@ func (d *NetData) Spoilers() []Flight {
 	return d.Extras.Spoilers
 }
 
-// Lapsed returns the watches in the default state that do not count for the value of d; see
-// [Extras].
+// Lapsed returns the default state's watches that do not count for d's value; see [Extras].
 func (d *NetData) Lapsed() []Flight {
 	if d.Extras == nil {
 		return nil
@@ -152,8 +152,7 @@ func (d *NetData) Lapsed() []Flight {
 	return d.Extras.Lapsed
 }
 
-// Row returns the identification of the last call that a net with [toolnet.Net].Row counted; see
-// [Extras].
+// Row identifies the last call counted by a net with [toolnet.Net].Row; see [Extras].
 func (d *NetData) Row() string {
 	if d.Extras == nil {
 		return ""
@@ -181,7 +180,7 @@ func SetDebt(d *NetData, debt *Debt) {
 	d.setExtras(func(a *Extras) { a.Debt = debt })
 }
 
-// setExtras replaces d.Extras by a changed copy, or by nil if the copy is empty.
+// setExtras replaces d.Extras with a changed copy, or with nil if the copy is empty.
 func (d *NetData) setExtras(change func(*Extras)) {
 	var a Extras
 	if d.Extras != nil {
@@ -194,36 +193,36 @@ func (d *NetData) setExtras(change func(*Extras)) {
 	}
 }
 
-// Extras are the parts of a net's state that only nets with spoilers, a row or a key have. They are
+// Extras are the parts of a state that only nets with spoilers, rows or keys have. They are
 // immutable.
 type Extras struct {
-	// Spoilers are calls in flight that spoil evidence: no watch begins while there are any.
+	// Spoilers are calls in flight that spoil evidence. While there are any, no watch begins.
 	Spoilers []Flight
 
-	// Lapsed, in the state for a value, are watches in the default state that do not count for the
+	// Lapsed, in the state for a value, lists the default state's watches that do not count for the
 	// value.
 	Lapsed []Flight
 
-	Row string // for a net with [toolnet.Net].Row: identifies the last counted call; empty: no call
+	Row string // identifies the last call counted by a net with [toolnet.Net].Row; empty: no call
 
 	Debt *Debt // nil: no debt
 }
 
-// A Debt is the usage of a limit beyond its maximum, which can occur because the limit was higher
-// under an earlier policy. It reduces a future increase of the limit, and refunds of calls pay it
-// off first. It is immutable.
+// A Debt is the usage that exceeds a limit's maximum, which can occur because the limit was higher
+// under an earlier policy. It reduces a future increase of the limit, and refunds pay it off first.
+// It is immutable.
 type Debt struct {
 	Amount *big.Rat  // calls or a sum; positive
-	Until  time.Time // time when the clock has paid off all of it; zero: no clock, or unknown
+	Until  time.Time // when the clock has paid off the whole debt; zero: no clock, or unknown
 }
 
-// A Flight is a transition that waits for the end of a call.
+// A Flight is a transition that waits for its call to end.
 type Flight struct {
-	Owner      uint64 // session of the call, see the owners of the state
+	Owner      uint64 // the call's session, as an owner number of the state
 	Call       uint64
-	Transition int       // index of the transition
-	Name       string    // name of the call
-	Since      time.Time // time of the call
+	Transition int       // transition index
+	Name       string    // the call's name
+	Since      time.Time // when the call was made
 }
 
 // SameCall reports whether f and g belong to the same call.

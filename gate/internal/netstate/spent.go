@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Spent is the amount that the calls of a net with a sum have spent. It is immutable.
+// Spent is the amount that a net's calls have spent from its sum. It is immutable.
 type Spent struct {
 	Amount *big.Rat  // positive
-	Time   time.Time // refunds up to this time are already deducted; zero: unknown time
+	Time   time.Time // refunds up to this time are already deducted; zero: unknown
 }
 
-// compactSpent is a compact [Spent] whose numerator and denominator fit into 64 bits.
+// compactSpent is a [Spent] whose numerator and denominator fit into 64 bits.
 type compactSpent struct {
 	num, denom int64
 	time       time.Time
 }
 
-// compact returns the compact form of s; ok is false if s does not fit. A nil s has a nil form.
+// compact returns s in compact form. ok is false if s does not fit. If s is nil, so is the result.
 func (s *Spent) compact() (*compactSpent, bool) {
 	if s == nil {
 		return nil, true

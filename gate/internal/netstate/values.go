@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/trie"
 )
 
-// maxPlain is the maximum number of states in the pool of shared states.
+// maxPlain limits the number of states in the pool of shared states.
 const maxPlain = 1000
 
 // Len returns the number of entries.
@@ -19,8 +19,8 @@ func (v *Values) Len() int {
 	return v.states.Len()
 }
 
-// Get returns the state for a value, or nil. key is the text of the value that a delta of package
-// gate uses.
+// Get returns the state for a value, or nil. key is the text of the value, as in a delta of package
+// gate.
 func (v *Values) Get(key string) *NetData {
 	if v == nil { // avoids computing the hash
 		return nil
@@ -28,7 +28,7 @@ func (v *Values) Get(key string) *NetData {
 	return GetHashed(v, trie.Hash(key), key)
 }
 
-// GetHashed is [Values.Get] for a value whose hash is already known; see [trie.Hash].
+// GetHashed is [Values.Get] for a value with a known hash; see [trie.Hash].
 func GetHashed(v *Values, hash uint64, key string) *NetData {
 	if v == nil {
 		return nil
@@ -73,10 +73,10 @@ func (v *Values) put(key string, d *NetData) {
 // drop removes the state for a value; v must not be shared yet.
 func (v *Values) drop(key string) { v.states = v.states.Without(trie.Hash(key), key) }
 
-// share stores d in k. If many values can have an equal state, it stores the clock and the spent
+// share stores d in k. If many values can have equal states, it stores the clock and the spent
 // amount separately and shares the rest.
 func (v *Values) share(k *storedState, d *NetData) {
-	own := *d // d can be part of a larger object
+	own := *d // d may be part of a larger object
 	k.data = &own
 	spent, small := d.Spent.compact()
 	if !small || !d.isPlain() {
@@ -97,13 +97,12 @@ func (v *Values) share(k *storedState, d *NetData) {
 	v.pool = v.pool.With(&trie.Entry[storedState]{Hash: hash, Text: string(text), Value: storedState{data: &own}})
 }
 
-// isPlain reports whether the state consists only of a marking and perhaps a clock and a spent
-// amount.
+// isPlain reports whether d consists only of a marking and perhaps a clock and a spent amount.
 func (d *NetData) isPlain() bool {
 	return len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Extras == nil && d.Shadow == nil
 }
 
-// appendPlain appends an encoding that distinguishes the plain states of one net.
+// appendPlain appends an encoding of d that distinguishes a net's plain states.
 func (d *NetData) appendPlain(text []byte) []byte {
 	flags := byte(0)
 	if d.Active {
@@ -119,9 +118,8 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	return text
 }
 
-// With returns d, the state of a net, with the given state for one value of its key; fresh means
-// that d is not shared yet and can be modified. A state that equals the default state is not
-// stored.
+// With returns d, a net's state, with value as the state for the given key value. fresh means that d
+// is not shared yet and can be modified. A state that equals the default state is not stored.
 func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
 	if !fresh {
 		c := *d
@@ -140,8 +138,7 @@ func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
 	return d
 }
 
-// Distinct yields the default state of the net and the states of its values; it may skip equal
-// states.
+// Distinct yields the net's default state and the states for its values. It may skip equal states.
 func Distinct(d *NetData) func(yield func(*NetData) bool) {
 	return func(yield func(*NetData) bool) {
 		if !yield(d) || d.Values == nil {

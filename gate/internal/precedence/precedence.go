@@ -1,5 +1,5 @@
-// Package precedence decides which nets take effect if they contradict each other: each net allows
-// some of the tools, and advisory nets yield rather than leave no tool at all.
+// Package precedence decides which nets take effect if they contradict each other. Each net allows
+// some of the tools. Advisory nets yield rather than leave no tool at all.
 package precedence
 
 import (
@@ -8,36 +8,37 @@ import (
 	"strings"
 )
 
-// A Net contains the attributes that rank a net.
+// A Net holds the attributes that determine a net's rank.
 type Net struct {
 	Name     string
 	Priority int
 	Advisory bool // can yield; all other nets are required
 }
 
-// A Contest collects the tools that the nets of a policy block.
+// A Contest collects the tools that a policy's nets block.
 type Contest struct {
 	nets  []Net
 	tools int
 	lists []*allowlist // by net; nil: the net blocks no tool
 
 	recovery bool // some net is in recovery
-	priority int  // highest priority of the nets in recovery
+	priority int  // highest priority among the nets in recovery
 }
 
-// allowlist contains the tools that one net allows, stored as the tools that it blocks.
+// allowlist represents the tools that a net allows by the tools that it blocks.
 type allowlist struct {
 	net     int
 	blocked []bool // by tool
 	left    int    // number of tools that the net allows
 }
 
-// New returns a contest of nets over the given number of tools; initially, no net blocks any tool.
+// New returns a contest between nets over the given number of tools. Initially, no net blocks any
+// tool.
 func New(nets []Net, tools int) *Contest {
 	return &Contest{nets: nets, tools: tools, lists: make([]*allowlist, len(nets))}
 }
 
-// Block records that the net blocks the tool. It must be called at most once for each pair.
+// Block records that the net blocks the tool. It must be called at most once per net and tool.
 func (c *Contest) Block(net, tool int) {
 	l := c.lists[net]
 	if l == nil {
@@ -48,7 +49,7 @@ func (c *Contest) Block(net, tool int) {
 	l.left--
 }
 
-// Recover records that the net is in recovery: advisory nets of lower priority yield.
+// Recover records that the net is in recovery, so that advisory nets of lower priority yield.
 func (c *Contest) Recover(net int) {
 	if p := c.nets[net].Priority; !c.recovery || p > c.priority {
 		c.recovery, c.priority = true, p
@@ -65,13 +66,13 @@ type Settled struct {
 
 // A Conflict means that the nets together allow no tool.
 type Conflict struct {
-	Winner string   // the highest-ranking net that does not yield; empty if none of the nets yields
-	Nets   []string // the nets in conflict, by rank
-	Yields []string // the advisory nets among them that yield
+	Winner string   // the highest-ranking net that does not yield; empty if all yield
+	Nets   []string // the conflicting nets, by rank
+	Yields []string // the advisory nets in Nets that yield
 }
 
 // Settle decides which nets take effect: all required nets and then, by priority, each advisory net
-// that is not overruled by a recovery and leaves at least one tool that the nets before it allow.
+// that no recovery overrules and that leaves at least one tool allowed by the nets before it.
 func (c *Contest) Settle() *Settled {
 	s := &Settled{Yields: c.overruled()}
 	lists := c.ordered(s)
@@ -112,8 +113,8 @@ func (c *Contest) overruled() []bool {
 	return yields
 }
 
-// ordered returns the lists of the nets that are not overruled by a recovery, by rank, and records
-// the other nets as ignored.
+// ordered returns the allowlists of the nets that no recovery overrules, by rank, and records the
+// other nets as ignored.
 func (c *Contest) ordered(s *Settled) []*allowlist {
 	var lists []*allowlist
 	for i, l := range c.lists {
@@ -132,9 +133,9 @@ func (c *Contest) ordered(s *Settled) []*allowlist {
 	return lists
 }
 
-// conflict returns the conflict of the lists, or nil; some reports whether the required nets leave
-// a tool. A required net that blocks every tool is not a conflict, because it is consistent with
-// all others.
+// conflict returns the conflict between the allowlists, or nil. some reports whether the required
+// nets leave a tool. A required net that blocks every tool is no conflict, because it is consistent
+// with all other nets.
 func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, some bool) *Conflict {
 	found := &Conflict{Yields: yield}
 	switch {

@@ -2,7 +2,7 @@ package sum
 
 import "math/big"
 
-// decimal formats a nonnegative number: as an integer, or with two to six decimal places. A number
+// decimal formats a nonnegative number as an integer or with two to six decimal places. A number
 // with more places is rounded to two.
 func decimal(r *big.Rat, up bool) string {
 	places, exact := r.FloatPrec()
@@ -21,7 +21,7 @@ func decimal(r *big.Rat, up bool) string {
 	return new(big.Rat).Quo(new(big.Rat).SetInt(whole), hundred).FloatString(2)
 }
 
-// ceil returns the smallest integer that is not less than r, which must not be negative.
+// ceil returns the smallest integer that is not less than r. r must not be negative.
 func ceil(r *big.Rat) *big.Int {
 	whole, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
 	if rest.Sign() > 0 {

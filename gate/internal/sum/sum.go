@@ -1,5 +1,5 @@
-// Package sum computes with limited sums: the amount that a call adds, the remaining amount, the
-// refund over time, and the texts that describe them. It has no state.
+// Package sum computes with limited sums: the amount that a call adds, the remaining amount,
+// refunds over time, and the texts that describe them. It has no state.
 package sum
 
 import (
@@ -13,17 +13,17 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Limit is the limit that a net sets on a sum. The spent amounts passed to its methods are nil if
-// nothing was spent.
+// A Limit is a net's limit on a sum. The spent amounts passed to its methods are nil if nothing was
+// spent.
 type Limit struct {
 	*toolnet.Sum
 	Scope toolnet.Scope
-	Each  bool // the limit applies to each value of a key separately: its texts contain {key}
+	Each  bool // the limit applies to each key value separately; its texts contain {key}
 }
 
-// Add returns the amount that a call with this name adds to the spent amount. If the call has no
-// amount or exceeds the limit, amount is nil and reason explains why; retry is then the time until
-// the call becomes possible, or 0.
+// Add returns the amount that a call with the given name adds to the spent amount. If the call has
+// no amount or exceeds the limit, amount is nil and reason explains why. retry is then the time
+// until the call becomes possible, or 0.
 func (l Limit) Add(name string, c *toolnet.Call, spent *big.Rat) (amount *big.Rat, reason string, retry time.Duration) {
 	amount, ok := argument.Amount(&l.Field, c)
 	if !ok {
@@ -47,8 +47,8 @@ func (l Limit) left(spent *big.Rat) *big.Rat {
 
 func (l Limit) most() *big.Rat { return new(big.Rat).SetInt64(int64(l.Most)) }
 
-// exceeded returns the reason why a call with this name cannot spend the amount, and the time until
-// it can.
+// exceeded explains why a call with the given name cannot spend the amount, and returns the time
+// until it can.
 func (l Limit) exceeded(name string, left, amount *big.Rat) (reason string, retry time.Duration) {
 	if amount.Cmp(l.most()) > 0 {
 		return fmt.Sprintf("%s can spend at most %s, but this call needs %s.", name, l.each(), decimal(amount, true)), 0
@@ -63,7 +63,7 @@ func (l Limit) exceeded(name string, left, amount *big.Rat) (reason string, retr
 	return fmt.Sprintf("%s; try again in %s.", reason, text.RoundedUp(retry)), retry
 }
 
-// each describes the maximum sum, for a net with a key including the value: "1000 per user per day
+// each describes the maximum sum, including the value for a net with a key: "1000 per user per day
 // for {key}".
 func (l Limit) each() string {
 	if l.Each {
@@ -84,7 +84,7 @@ func (l Limit) String() string {
 	return strconv.Itoa(l.Most) + per
 }
 
-// After returns the amount that will still count as spent once the given time has passed.
+// After returns the amount that still counts as spent once the given time has passed.
 func (l Limit) After(spent *big.Rat, passed time.Duration) *big.Rat {
 	back := new(big.Rat).SetFrac64(int64(passed), int64(l.Every))
 	back.Mul(back, l.most())

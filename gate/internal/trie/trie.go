@@ -1,5 +1,5 @@
-// Package trie implements a persistent map with string keys: an update returns a new map, which
-// shares almost all of its memory with the old one. It is a hash array mapped trie.
+// Package trie implements a persistent map with string keys as a hash array mapped trie. An update
+// returns a new map, which shares almost all its memory with the old one.
 package trie
 
 import (
@@ -9,20 +9,19 @@ import (
 )
 
 // A Trie maps texts to values. It is immutable: its methods return a new trie, which shares almost
-// all of its memory with the old one. The zero value is empty.
+// all its memory with the old one. The zero value is empty.
 type Trie[V any] struct {
 	root *node[V]
 	size int
 }
 
-// node contains the entries whose hashes have a common prefix, by the next four bits of their
-// hashes.
+// node holds the entries whose hashes have a common prefix, by the next four bits of the hash.
 type node[V any] struct {
 	bits  uint16 // occupied slots
 	slots []slot[V]
 }
 
-// slot contains either a node, or the entries with one hash.
+// slot holds either a node or the entries with the same hash.
 type slot[V any] struct {
 	node  *node[V]
 	entry *Entry[V]
@@ -30,18 +29,18 @@ type slot[V any] struct {
 
 // An Entry is a text with its value. [Trie.With] takes ownership of it.
 type Entry[V any] struct {
-	Hash  uint64 // hash of Text, see [Hash]
+	Hash  uint64 // hash of Text; see [Hash]
 	Text  string
 	Value V
 	next  *Entry[V] // next entry with the same hash
 }
 
-// width is the number of hash bits that select a slot of a node.
+// width is the number of hash bits that select a slot in a node.
 const width = 4
 
 var seed = maphash.MakeSeed()
 
-// Hash returns the hash of a text, which differs between processes.
+// Hash returns the hash of a text. Each process has different hashes.
 func Hash(text string) uint64 { return maphash.String(seed, text) }
 
 // Len returns the number of entries.
@@ -66,7 +65,7 @@ func (t Trie[V]) Get(hash uint64, text string) *Entry[V] {
 	return nil
 }
 
-// With returns t with the entry added; the entry replaces one with the same text.
+// With returns t with e added. e replaces an entry with the same text.
 func (t Trie[V]) With(e *Entry[V]) Trie[V] {
 	if t.Get(e.Hash, e.Text) == nil {
 		t.size++
@@ -89,7 +88,7 @@ func (t Trie[V]) Without(hash uint64, text string) Trie[V] {
 // entries were yielded.
 func (t Trie[V]) All(yield func(*Entry[V]) bool) bool { return t.root.all(yield) }
 
-// slot returns the bit and the index of the slot for the hash; the slot need not exist.
+// slot returns the bit and the index of the hash's slot, which need not exist.
 func (n *node[V]) slot(hash uint64, shift int) (bit uint16, at int) {
 	bit = 1 << (hash >> shift & (1<<width - 1))
 	return bit, bits.OnesCount16(n.bits & (bit - 1))
@@ -170,7 +169,7 @@ func (n *node[V]) all(yield func(*Entry[V]) bool) bool {
 	return true
 }
 
-// without returns the entries of one hash except the entry for the text.
+// without returns the entries with the same hash, except the entry for the text.
 func (e *Entry[V]) without(text string) *Entry[V] {
 	if e == nil {
 		return nil
