@@ -50,17 +50,17 @@ type AdoptOptions struct {
 	Time time.Time
 }
 
-// Adopt converts the state s of another policy to a state of p, and returns the fate of each net:
-// first the nets of p in order, then the dropped ones. [Policy.Heirs] determines which nets
-// correspond to each other.
+// Adopt converts s, a state of another policy, to a state of p. It returns the fate of each net:
+// first p's nets in order, then the dropped nets. [Policy.Heirs] determines which nets correspond to
+// each other.
 //
 //   - A net with an unchanged fingerprint, including the maps that supply its names, keeps its state, whether or not it is in shadow mode.
-//   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, nothing is left until enough has been refunded, and the excess still counts if the limit is raised again (see [Debt]). Refunds by the clock start now.
-//   - Any other net starts in its initial state. The exception is a hand-written net that enforces and was not in its initial state, or had calls in flight: it is [Held], and the caller must either not activate the new policy or reset the net. The returned state has it in its initial state.
+//   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, nothing is left until enough has been refunded, and the excess still counts if the limit is raised again (see [Debt]). Clock refunds start now.
+//   - Any other net starts in its initial state. The exception is a hand-written net that enforces and had left its initial state or had calls in flight. It is [Held]: the caller must either not activate the new policy or reset the net. The returned state has the net in its initial state.
 //
 // Calls in flight and calls that wait for approval are preserved and move the nets that keep their
-// state. In a net that starts anew, calls in flight that might spoil its evidence do so. Adopt does
-// not modify s.
+// state. In a net that starts anew, calls in flight spoil evidence if they might. Adopt does not
+// modify s.
 func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 	if !o.Time.IsZero() {
 		s = s.Clone()

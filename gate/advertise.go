@@ -35,10 +35,10 @@ func (s *Session) Offer(tools []Call) {
 
 // Advertise returns the tools of [Session.Offer] without those that a net would block now, judging
 // by the names of a call without arguments. A tool stays listed if arguments could make a
-// difference: labels from maps do not hide a tool, and a tool that such a label might exempt is not
-// hidden either. Nets that yield, nets in shadow mode and the default hide nothing.
+// difference: labels from maps do not hide a tool, and neither is a tool hidden that such a label
+// might exempt. Nets that yield, nets in shadow mode and the default hide nothing.
 //
-// Advertise advances the clocks to now, see [Session.Tick].
+// Advertise advances the clocks to now; see [Session.Tick].
 func (s *Session) Advertise(now time.Time) Advertised {
 	s.Tick(now)
 	return read(s, func(state *State) Advertised { return s.policy.Advertise(state, state.Tools, now) })

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Decide decides on c in the current state: it returns an [Allow] with a ticket, a [Refusal], or an
-// [Ask]. It never waits. After an Ask was answered, call it again with the grant.
+// Decide decides on c in the current state. It returns an [Allow] with a ticket, a [Refusal], or an
+// [Ask]. It never waits. After an Ask has been answered, call Decide again with the grant.
 //
 // A grant is valid for one admission of the call in question. The arguments of c must not change
 // while the call is open.
@@ -93,12 +93,12 @@ func (s *Session) Classify(c Call) (vs []Verdict) {
 // Open lists the admitted calls that have not been settled, oldest first.
 func (s *Session) Open() (open []Holder) { return read(s, (*State).Open) }
 
-// Confirm decides on a call for a caller that can wait: if a person must be asked, it calls ask and
+// Confirm decides on a call for a caller that can wait. If a person must be asked, it calls ask and
 // decides again with the answer. The result is an [Allow] or a [Refusal].
 //
 // The call is approved only if ask returns true without an error and ctx is not done by then. This
-// is the approval of one person: a call that needs several is refused, see [ConfirmN]. With a nil
-// ask, calls that require approval are refused. No lock is held during ask.
+// counts as one person's approval: a call that needs several is refused; see [ConfirmN]. If ask is
+// nil, calls that require approval are refused. No lock is held during ask.
 func Confirm(ctx context.Context, s *Session, c Call, ask func(context.Context, *Ask) (bool, error)) Decision {
 	if ask == nil {
 		return ConfirmN(ctx, s, c, nil)

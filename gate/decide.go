@@ -9,12 +9,12 @@ import (
 // shadow mode.
 func (q *Prepared) Verdicts() []Verdict { return q.judgement.findings.verdicts(nil) }
 
-// Decide decides on c in the state s: it returns an [Allow], a [Refusal] or an [Ask], together with
-// the resulting change of the state. It does not modify s: the caller must apply the delta to this
-// same state, or decide again. The ticket of the Allow is not tied to a session; settle it by its
-// number with [Policy.Settle].
+// Decide decides on c in state s. It returns an [Allow], a [Refusal] or an [Ask], together with the
+// resulting change to the state. It does not modify s: the caller must apply the delta to this very
+// state, or decide again. The Allow's ticket is not tied to a session; settle it by its number with
+// [Policy.Settle].
 //
-// Decide calls the hooks of the nets; see [Net.Validate].
+// Decide calls the nets' hooks; see [Net.Validate].
 func (p *Policy) Decide(s *State, c Call, g *Grant) (Decision, *Delta) {
 	return p.Prepare(c).Decide(s, g)
 }

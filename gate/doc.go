@@ -1,4 +1,4 @@
-// Package gate decides whether a call of a tool may run.
+// Package gate decides whether a tool call may run.
 //
 // The rules are Petri nets. A place holds tokens; a transition takes tokens from its input places
 // and puts tokens into its output places, and can fire only if the input tokens are there. A
@@ -28,12 +28,12 @@
 //
 // A call has one or more names (see [Policy.Names]). Each active net that lists one of them gates
 // the call or blocks it; the others abstain. If any net blocks, the call is refused. Otherwise, a
-// person is asked to approve all manual transitions at once; then the validators of the nets check
-// the call; and then all nets move, or none.
+// person is asked to approve all manual transitions at once; then the nets' validators check the
+// call; and then all nets move, or none.
 //
 // A deferred transition takes its tokens when the call is admitted and produces tokens when the
 // call succeeds; in between, the tokens are in flight and unavailable to other calls. An observing
-// transition follows the calls of a tool and never forbids them. If it has [Transition.Evidence],
+// transition follows the calls to a tool but never forbids them. If it has [Transition.Evidence],
 // it counts successes for later calls, and does not let a call pass that the net gates. A
 // transition with [Transition.Spoils] invalidates evidence: a test that runs concurrently with an
 // edit proves nothing, however either of them ends. A net can also restrict things that tokens
@@ -42,7 +42,7 @@
 //
 // A net with a key ([Net.Key]) has a separate marking for each value of its fields, so that a
 // backup of one file does not unlock another file. A call is checked for each of its values, and
-// all of them must permit it; [Field.Result] reads the values from the result of a call, see [End].
+// all of them must permit it; [Field.Result] reads the values from the call's result, see [End].
 //
 // A transition with [Transition.Every] fires by the clock, which is the time of the calls: a net is
 // advanced when it is evaluated, so no timers run in between. [Net.Scope] determines which calls a
@@ -54,9 +54,9 @@
 //
 // A [Policy] is immutable. [Policy.Decide] and [Policy.Settle] are functions of a policy and a
 // [State] that return a [Delta]; a [Session] holds a state in memory and applies deltas under its
-// lock. All queries of a session are also available for a policy and a state, for stores that
-// manage states themselves; [Policy.Adopt] converts a state of another policy. The types that nets
-// consist of are in package toolnet and have aliases here. The package has no clock, no I/O, no
+// lock. All session queries are also available for a policy and a state, for stores that manage
+// states themselves; [Policy.Adopt] converts a state of another policy. The types that make up nets
+// are in package toolnet and have aliases here. The package has no clock, no I/O, no
 // goroutines and no logger of its own.
 //
 // The locks are those of [Session] and [Shared], which are taken in the order session, principal,

@@ -102,12 +102,12 @@ func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 	}
 }
 
-// Settle returns the change of the state s by the end of an admitted call, or nil if the call is
-// already settled or was never admitted.
+// Settle returns the change that the end of an admitted call makes to s, or nil if the call has
+// already been settled or was never admitted.
 //
 // A success or a failure settles the call. After an unknown outcome, the call stays open or is
 // merged into another open call, see [OpenCall.More]; only the first unknown outcome has an effect.
-// Settle calls the hooks of the nets; see [Net.OnSuccess].
+// Settle calls the nets' hooks; see [Net.OnSuccess].
 func (q PreparedEnd) Settle(s *State, number uint64) *Delta {
 	c, o := s.Calls[number], q.end.Outcome
 	if c == nil || o > Failure || o == Unknown && c.Unknown {

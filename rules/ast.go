@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A File is a parsed rules file. It has all valid statements in order, even if other lines have
-// errors.
+// A File is a parsed rules file. It contains all valid statements in order, even if other lines
+// have errors.
 type File struct {
 	Name       string
 	Statements []Statement
-	Base       bool // other files narrow it: a lower limit in one of them is not a mistake
+	Base       bool // other files narrow this file, so a lower limit in one of them is not a mistake
 
-	source map[Statement]*scanner // lines of the statements, for excerpts
+	source map[Statement]*scanner // source lines of the statements, for excerpts
 	errs   ErrorList
 }
 
@@ -24,26 +24,26 @@ type File struct {
 type Statement interface {
 	String() string
 	Position() gate.Position
-	names() []Name // names of calls that it uses
+	names() []Name // call names that the statement uses
 }
 
-// A Rule has the common fields of all statements that compile to a net, except for [Allow].
+// A Rule holds the fields common to all statements that compile to a net, except [Allow].
 type Rule struct {
 	Pos     gate.Position
-	Shadow  bool   // refuse nothing; only record the refusals
+	Shadow  bool   // the rule only records refusals and refuses nothing
 	Unless  []Name // calls that certainly have one of these names are exempt
 	Because string // the author's reason, shown in refusals; may be empty
 }
 
-// Require is "require A, B before C, D": each call of C and D needs a success of A and a success of
+// Require is "require A, B before C, D": each call to C or D needs a success of A and a success of
 // B. With Or, as in "require A or B before C", a success of either is enough.
 type Require struct {
 	Rule
 	First  []Name
 	Or     bool
 	Before []Name
-	Once   bool       // one success is enough for all calls of Before, until a call of Since
-	Since  []Name     // a call of one of these cancels the success
+	Once   bool       // a single success is enough for all calls to Before, until a call to Since
+	Since  []Name     // a call to one of these cancels the success
 	Key    []KeyField // the rule applies separately to each value of these fields
 }
 
@@ -57,12 +57,12 @@ type Approve struct {
 	After, Until []Name // see [Block]
 }
 
-// Block is "block A", or "block B after A until C": it applies from a call of A until a success of
-// C.
+// Block is "block A", or "block B after A until C", which applies from a call to A until a success
+// of C.
 type Block struct {
 	Rule
 	Tools        []Name
-	After, Until []Name // empty: from the start, to the end of the session
+	After, Until []Name // empty: from the start, or to the end of the session
 }
 
 // Limit is "limit A, B to N" over a span, for all names together. If Of is set, it limits the sum
@@ -73,9 +73,9 @@ type Limit struct {
 	Count      int
 	Of         *Field
 	Over       Span
-	PerUser    bool  // "per user per day": Over is a span of time
+	PerUser    bool  // "per user per day": Over is a time span
 	Per        *Name // call that refills the budget by one; nil: none
-	Successful bool  // only successful calls of Per refill it
+	Successful bool  // only successful calls to Per refill the budget
 	Key        []KeyField
 }
 
@@ -90,25 +90,25 @@ type Allow struct {
 type Map struct {
 	Pos     gate.Position
 	Tools   []Name
-	Field   string // one flat key of the arguments, or a path; empty with When
+	Field   string // a single flat argument key, or a path; empty with When
 	Pattern Pattern
 	As      Name
 
-	whole *Map // the statement that this map is one tool of; nil: this is the whole statement
+	whole *Map // the statement that this map, for a single tool, was split from; nil: this is the whole statement
 }
 
-// Example is "example T, U.F "text" as N", or "not as N": a call of T and U, and a name that the
-// maps must give it, or must not give it.
+// Example is "example T, U.F "text" as N", or "not as N": a call to T and U, and a name that the
+// maps must or must not give it.
 type Example struct {
 	Pos   gate.Position
 	Tools []Name
-	Field string // one flat key of the arguments; empty: Value has all of them
-	Value string // text of the field, or a JSON object
+	Field string // a single flat argument key; empty: Value holds all arguments
+	Value string // text in the field, or a JSON object
 	Not   bool   // the call must not get the name
 	As    Name
 
 	line  *scanner
-	value token // position of the value in line
+	value token // position of Value in line
 }
 
 // Position returns the start of the statement.
@@ -117,7 +117,7 @@ func (r *Rule) Position() gate.Position { return r.Pos }
 // tool returns the tool of a map that has only one.
 func (s *Map) tool() Name { return s.Tools[0] }
 
-// each splits a map into one for each tool.
+// each splits a map into maps for a single tool.
 func (s *Map) each() []*Map {
 	if len(s.Tools) == 1 {
 		return []*Map{s}
@@ -163,8 +163,8 @@ func (s *Limit) names() []Name {
 	return append(names, s.Unless...)
 }
 
-// Names returns the names of calls in the rules and claims of f, in order, without the tools and
-// labels of its maps.
+// Names returns the call names in f's rules and claims, in order, without the tools and labels of
+// its maps.
 func (f *File) Names() []Name {
 	var names []Name
 	for _, s := range f.Statements {
@@ -173,8 +173,8 @@ func (f *File) Names() []Name {
 	return names
 }
 
-// Tools returns the tools whose arguments the maps of f read, in order, followed by the tools of
-// its success statements.
+// Tools returns the tools whose arguments f's maps read, in order, followed by the tools in its
+// success statements.
 func (f *File) Tools() []Name {
 	var names []Name
 	for _, m := range statementsOf[*Map](f.Statements) {
@@ -186,7 +186,7 @@ func (f *File) Tools() []Name {
 	return names
 }
 
-// Labels returns the names that the maps of f give, in order.
+// Labels returns the names that f's maps give, in order.
 func (f *File) Labels() []string {
 	var labels []string
 	for _, m := range statementsOf[*Map](f.Statements) {
@@ -195,7 +195,7 @@ func (f *File) Labels() []string {
 	return labels
 }
 
-// statementsOf returns the statements of one type.
+// statementsOf returns the statements with the given type.
 func statementsOf[T Statement](all []Statement) (ts []T) {
 	for _, s := range all {
 		if t, ok := s.(T); ok {
@@ -205,7 +205,7 @@ func statementsOf[T Statement](all []Statement) (ts []T) {
 	return ts
 }
 
-// Success is "success A, B when "CEL"": a call of A or B has failed if its result does not meet the
+// Success is "success A, B when "CEL"": a call to A or B has failed if its result does not meet the
 // condition.
 type Success struct {
 	Pos       gate.Position
@@ -225,7 +225,7 @@ func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.many() }
 // expression that is true without an error.
 func (s *Map) exempts() bool { return s.certain() || s.Pattern.Kind == When }
 
-// many reports whether the map reads several values. Then none of them is evidence.
+// many reports whether the map reads several values, none of which is then evidence.
 func (s *Map) many() bool {
 	if !isPath(s.Field) {
 		return false

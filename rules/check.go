@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// check finds errors and warnings about well-formed statements that require looking at several
-// lines.
+// check finds errors and warnings about well-formed statements that involve several lines.
 func (c *compiler) check() {
 	for _, s := range c.statements {
 		c.checkNames(s)

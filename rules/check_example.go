@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A labelSource identifies the maps that give one label to one tool.
+// A labelSource identifies the maps that give a label to a tool.
 type labelSource struct{ tool, as string }
 
 // checkExamples lets the gate compute the names of each example's call and compares them with the
@@ -46,7 +46,8 @@ func (c *compiler) checkExamples() {
 	}
 }
 
-// isEvidence reports whether a rule requires a call with this name, or a limit is refilled by one.
+// isEvidence reports whether a rule requires a call with the given name, or such a call refills a
+// limit.
 func isEvidence(nets []gate.Net, name string) bool {
 	for _, n := range nets {
 		for _, t := range n.Transitions {
@@ -58,8 +59,8 @@ func isEvidence(nets []gate.Net, name string) bool {
 	return false
 }
 
-// noEvidenceReason returns the reason why the success of a call would not count for its name, or
-// nil if it would count, or if the name of the call is uncertain.
+// noEvidenceReason explains why the call's success would not count for its name. It returns nil if
+// it would count, or if the name is uncertain.
 func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {
@@ -73,7 +74,7 @@ func (c *compiler) refused(g labelSource) bool {
 	return slices.ContainsFunc(c.labels.maps[g.as], func(m *Map) bool { return c.failed[m.statement()] != nil && m.tool().Matches(g.tool) })
 }
 
-// nearLabel suggests a similar name that calls of the tool can get.
+// nearLabel suggests a similar name that calls to the tool can get.
 func (c *compiler) nearLabel(e *Example, tool Name) string {
 	var known []string
 	for _, m := range c.maps {
@@ -90,13 +91,13 @@ func namingPolicy(maps []gate.Map) *gate.Policy {
 	return p
 }
 
-// hasName reports whether the maps of p give the name to the call.
+// hasName reports whether p's maps give the name to the call.
 func (e *Example) hasName(tool Name, p *gate.Policy) bool {
 	names := p.Names(gate.Call{Tool: tool.Text, Args: e.args()})
 	return slices.ContainsFunc(names[1:], func(n gate.Name) bool { return n.Text == e.As.Text }) // the first name is the tool
 }
 
-// args returns the arguments of the call as JSON.
+// args returns the call's arguments as JSON.
 func (e *Example) args() []byte {
 	if e.Field == "" {
 		return []byte(e.Value)
@@ -105,7 +106,7 @@ func (e *Example) args() []byte {
 	return doc
 }
 
-// shownMaps is the maximum number of maps in an error.
+// shownMaps is the maximum number of maps shown in an error.
 const shownMaps = 3
 
 // failExample reports the maps that matched but must not match, or those that did not match.

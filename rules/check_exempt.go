@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// identifier matches keys that an expression can read as args.KEY.
+// identifier matches the keys that an expression can read as args.KEY.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// expression returns a map with an expression that gives a certain name, in place of m. If the
-// pattern of m cannot be converted, it returns the general form of such a map.
+// expression returns a map with an expression, which gives a certain name, to replace m. If m's
+// pattern cannot be converted, it returns the general form of such a map.
 func (m *Map) expression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {
@@ -29,13 +29,12 @@ func (m *Map) expression() string {
 	return fmt.Sprintf("map %s when %s as %s", joinNames(m.statement().Tools), quote(test), m.As)
 }
 
-// checkUnless checks the exemptions of a rule about calls of tools.
+// checkUnless checks the exemptions in a rule about tool calls.
 func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	c.checkCertain(s, r.Unless)
 	for _, n := range r.Unless {
 		for _, tool := range tools {
-			// A call that gets a name by a map may have it only possibly, and other tools can have
-			// the same name.
+			// A name given by a map may be uncertain, and other tools can have the same name.
 			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.labels.covers(n, tool)) {
 				c.warnName(n, AllExempt, "", "every call of %s is exempt, so the rule never applies", tool)
 			}
@@ -43,8 +42,7 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	}
 }
 
-// checkCertain refuses names that count only if a call certainly has them, but that no call
-// certainly has.
+// checkCertain refuses names that count only if they are certain, if no call certainly has them.
 func (c *compiler) checkCertain(s Statement, names []Name) {
 	for _, n := range names {
 		maps := c.labels.maps[n.Text]
@@ -55,7 +53,7 @@ func (c *compiler) checkCertain(s Statement, names []Name) {
 	}
 }
 
-// checkEvidence warns if a text containing a word counts as evidence of a call: "echo cp" copies
+// checkEvidence warns if a text that contains a word counts as evidence of a call: "echo cp" copies
 // nothing.
 func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)
@@ -75,7 +73,7 @@ func (c *compiler) checkEvidence(n Name, effect string) {
 	}
 }
 
-// doubt returns the reason why the map gives no certain name, and a hint.
+// doubt explains why the map gives no certain name, with a hint.
 func (m *Map) doubt() (why, hint string) {
 	switch {
 	case m.Pattern.Kind.script() && m.Pattern.Kind != Runs:

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// expressionSyntax matches parts of an expression that the name of a tool does not have: an access
-// to the arguments, a comparison, or a string function.
+// expressionSyntax matches parts of an expression that do not occur in tool names: an access to the
+// arguments, a comparison, or a string function.
 var expressionSyntax = regexp.MustCompile(`(?:^|[^\w.-])(?:args|annotations)\s*(?:\.|\[)|[=!<>]=|&&|\|\||\s[<>]\s|\.(?:matches|startsWith|endsWith|contains|exists|all)\(`)
 
-// checkExpressions warns of names in a rule that look like expressions.
+// checkExpressions warns about names in a rule that look like expressions.
 func (c *compiler) checkExpressions(s Statement) {
 	var r *Rule
 	var tools []Name

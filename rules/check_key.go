@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// fieldsOf returns the fields that a statement reads, in the order of the statement.
+// fieldsOf returns the fields that a statement reads, in statement order.
 func fieldsOf(s Statement) (fields []Field) {
 	var key []KeyField
 	switch s := s.(type) {
@@ -25,7 +25,7 @@ func fieldsOf(s Statement) (fields []Field) {
 	return fields
 }
 
-// checkFields checks the fields of a key or a sum.
+// checkFields checks the fields in a key or sum.
 func (c *compiler) checkFields(s Statement) {
 	for _, f := range fieldsOf(s) {
 		if r, ok := invisible(f.Text); ok && !f.Expression {
@@ -37,14 +37,14 @@ func (c *compiler) checkFields(s Statement) {
 	}
 }
 
-// warnField adds a warning about a field of a statement.
+// warnField adds a warning about a field in a statement.
 func (r *report) warnField(f Field, code Code, hint, format string, args ...any) {
 	r.warnAt(f.Pos, f.line.span(f.at.off, f.at.end), code, hint, format, args...)
 }
 
-// checkBudgets warns of a limit for each value without a limit for all values together: the caller
-// can write one value in several ways, each with a budget of its own. Fields given by an expression
-// are ignored, since it may normalize the value.
+// checkBudgets warns about a limit on each value without a limit on all values together: the caller
+// can write the same value in several ways, each with its own budget. It ignores fields given by an
+// expression, which may normalize the value.
 func (c *compiler) checkBudgets(s *Limit) {
 	if len(s.Key) == 0 || slices.ContainsFunc(s.Key, func(k KeyField) bool { return k.Field.Expression }) {
 		return
@@ -59,7 +59,7 @@ func (c *compiler) checkBudgets(s *Limit) {
 		"a call that spells %s differently has a limit of its own", f)
 }
 
-// limitsAll reports whether l counts all calls of the names.
+// limitsAll reports whether l counts all calls with the given names.
 func (c *compiler) limitsAll(l *Limit, names []Name) bool {
 	return !slices.ContainsFunc(names, func(n Name) bool {
 		return !slices.ContainsFunc(l.Tools, func(other Name) bool { return c.labels.isOneOf(n, other) })

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// refillWords are the keywords after "per".
+// refillWords are the keywords that may follow "per".
 var refillWords = append(SpanWords(), "successful")
 
 func (c *compiler) checkLimit(s *Limit) {
@@ -38,7 +38,7 @@ func (c *compiler) checkLimit(s *Limit) {
 // longPeriods are periods that people write but limits do not support.
 var longPeriods = []string{"week", "month", "quarter", "year"}
 
-// checkPeriod warns of a refilling call with the name of a period.
+// checkPeriod warns about a refilling call that is named like a period.
 func (c *compiler) checkPeriod(s *Limit) {
 	meant := text.Suggest(s.Per.Text, refillWords)
 	switch {
@@ -51,7 +51,7 @@ func (c *compiler) checkPeriod(s *Limit) {
 	}
 }
 
-// checkLimits compares limits with one another and with blocked names.
+// checkLimits compares limits with each other and with blocked names.
 func (c *compiler) checkLimits() {
 	c.checkContrary()
 	c.checkFailures()
@@ -63,8 +63,8 @@ func (c *compiler) checkLimits() {
 	}
 }
 
-// checkContrary warns of limits on one name that differ only in the count, except for one that
-// narrows a base.
+// checkContrary warns about limits on the same name that differ only in the count, except for a
+// limit that narrows a base.
 func (c *compiler) checkContrary() {
 	first := make(map[string]*Limit)
 	for _, s := range statementsOf[*Limit](c.statements) {
@@ -78,7 +78,7 @@ func (c *compiler) checkContrary() {
 	}
 }
 
-// subject returns the text of the limit without the count.
+// subject returns the limit's text without the count.
 func (s *Limit) subject() string {
 	of := ""
 	if s.Of != nil {
@@ -87,7 +87,7 @@ func (s *Limit) subject() string {
 	return fmt.Sprintf("%s %s %s%s", joinNames(s.Tools), of, s.span(), keyEach(s.Key))
 }
 
-// countText returns the count and its unit.
+// countText returns the count with its unit.
 func (s *Limit) countText() string {
 	if s.Of != nil {
 		return fmt.Sprintf("%d of %s", s.Count, s.Of)
@@ -125,13 +125,13 @@ func (s *Limit) countsAll() bool {
 	return s.Per == nil && s.Of == nil && len(s.Key) == 0 && spans[s.Over].word != ""
 }
 
-// strongerRules has the rules that can make a limit redundant, by name.
+// strongerRules holds the rules that can make a limit redundant, by name.
 type strongerRules struct {
 	blocks map[string]*Block
-	limits map[string][]*Limit // the lowest limits of each span
+	limits map[string][]*Limit // the lowest limits for each span
 }
 
-// strongerRules collects the rules without exemptions. A rule with a pattern is listed under every
+// strongerRules collects the rules without exemptions. It lists a rule with a pattern under every
 // limited name that the pattern matches.
 func (c *compiler) strongerRules() strongerRules {
 	over := strongerRules{make(map[string]*Block), make(map[string][]*Limit)}
@@ -169,7 +169,7 @@ func (c *compiler) strongerRules() strongerRules {
 	return over
 }
 
-// block keeps the first rule, but prefers an enforced rule to one in shadow.
+// block keeps the first rule, but prefers an enforced rule to a rule in shadow.
 func (o *strongerRules) block(key string, s *Block) {
 	if earlier := o.blocks[key]; earlier == nil || earlier.Shadow && !s.Shadow {
 		o.blocks[key] = s
@@ -188,7 +188,7 @@ func (o *strongerRules) limit(key string, s *Limit) {
 	o.limits[key] = append(o.limits[key], s)
 }
 
-// checkIdle warns of a limit that cannot be reached. It ignores limits on several tools.
+// checkIdle warns about a limit that cannot be reached. It ignores limits on several tools.
 func (c *compiler) checkIdle(s *Limit, over strongerRules) {
 	if len(s.Tools) > 1 {
 		return
@@ -207,7 +207,7 @@ func (c *compiler) checkIdle(s *Limit, over strongerRules) {
 	}
 }
 
-// enclosing returns the literal names that every call of n has: n itself and, for an action, its
+// enclosing returns the literal names that every call to n has: n itself and, for an action, its
 // tool. A name that maps give to one tool may also be the name of another tool.
 func (n Name) enclosing() []string {
 	keys := []string{n.String()}
@@ -220,8 +220,8 @@ func (n Name) enclosing() []string {
 	return keys
 }
 
-// implies reports whether s, which no call refills, refuses every call that other refuses: it has
-// at most the same budget, counts over at least the same sessions, and does not refill faster.
+// implies reports whether s, which no call refills, refuses every call that other refuses: its
+// budget is not larger, it counts over at least the same sessions, and it does not refill faster.
 func (s *Limit) implies(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:
@@ -236,7 +236,7 @@ func (s *Limit) implies(other *Limit) bool {
 	return other.every() > 0 && s.every() >= other.every()
 }
 
-// checkShadows warns of a rule in shadow that is also enforced.
+// checkShadows warns about a rule in shadow that is also enforced.
 func (c *compiler) checkShadows() {
 	enforced := make(map[string]Statement)
 	for _, s := range c.statements {

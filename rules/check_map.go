@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// checkMaps checks each map and compares it with other maps of the same field.
+// checkMaps checks each map and compares it with the other maps of the same field.
 func (c *compiler) checkMaps() {
 	used := c.usedLabels()
 	scripts := c.scripts()
@@ -33,7 +33,7 @@ func (c *compiler) checkMaps() {
 	}
 }
 
-// usedLabels returns the labels that a rule uses.
+// usedLabels returns the labels used by rules.
 func (c *compiler) usedLabels() map[string]bool {
 	used, seen := make(map[string]bool), make(map[string]bool)
 	for _, s := range c.statements {
@@ -47,10 +47,10 @@ func (c *compiler) usedLabels() map[string]bool {
 	return used
 }
 
-// scripts has the fields that maps read as shell scripts, each with its first map.
+// scripts holds the fields that maps read as shell scripts, each with its first map.
 type scripts map[string]*Map
 
-// of returns the first map that reads the field of m as a script for one of its tools, or nil.
+// of returns the first map that reads m's field as a script for one of m's tools, or nil.
 func (s scripts) of(m *Map) *Map {
 	for _, one := range m.each() {
 		if script := s[one.target()]; script != nil {
@@ -70,7 +70,7 @@ func (c *compiler) scripts() scripts {
 	return first
 }
 
-// target returns the tool and the field of a map for one tool, as a key.
+// target returns the tool and field of a map for a single tool, as a key.
 func (m *Map) target() string { return m.tool().Text + "\x00" + m.Field }
 
 // checkWord checks a word that is searched for as text. script is a map that reads the same field
@@ -86,13 +86,13 @@ func (m *Map) checkWord(r *report, script *Map) {
 	}
 }
 
-// keywordForms are the keywords of patterns, and exactly, with the form of what follows them.
+// keywordForms maps pattern keywords, and "exactly", to the form of what follows them.
 var keywordForms = map[string]string{
 	"runs": "runs COMMAND", "reads": "reads FILES", "writes": "writes FILES", "exactly": "runs exactly COMMAND", "when": `map TOOL when "EXPRESSION" as NAME`,
 }
 
-// checkKeyword warns of a keyword without anything after it, since the map then looks for the
-// keyword as a word.
+// checkKeyword warns about a pattern keyword with nothing after it, since the map then looks for
+// the keyword as a word.
 func (m *Map) checkKeyword(r *report) bool {
 	p := m.Pattern
 	form, ok := keywordForms[p.Text]
@@ -102,16 +102,16 @@ func (m *Map) checkKeyword(r *report) bool {
 	return ok
 }
 
-// checkExactly warns of exactly without anything after it, since the map then looks for a program
-// of that name.
+// checkExactly warns about "exactly" with nothing after it, since the map then looks for a program
+// with that name.
 func (m *Map) checkExactly(r *report) {
 	if p := m.Pattern; p.Text == "exactly" && !p.Exactly {
 		r.warnPattern(m, KeywordAsWord, "write: runs exactly COMMAND", "the map looks for a program called exactly")
 	}
 }
 
-// checkProgram refuses a program with a space in its name: that is a whole command in one pair of
-// quotes.
+// checkProgram refuses a program name that contains a space, which is a whole command in a single
+// pair of quotes.
 func (m *Map) checkProgram(r *report) {
 	if program := m.Pattern.Words[0]; strings.ContainsAny(program, " \t") && !strings.ContainsAny(program, `/\`) {
 		p := m.Pattern
@@ -119,7 +119,8 @@ func (m *Map) checkProgram(r *report) {
 	}
 }
 
-// checkStar warns of a * between the words of a command, where other arguments are allowed anyway.
+// checkStar warns about a * between the words of a command, where other arguments are allowed
+// anyway.
 func (m *Map) checkStar(r *report) {
 	if words := m.Pattern.Words; slices.Index(m.Pattern.command(), "*") > 0 {
 		i := slices.Index(words, "*")
@@ -130,7 +131,7 @@ func (m *Map) checkStar(r *report) {
 // looseDot matches a dot that matches any character but looks like a literal dot.
 var looseDot = regexp.MustCompile(`^(?:[^\\\[]|\\.|\[[^\]]*\])*?\w\.\w`)
 
-// checkRegex checks a regex. command reports that the field contains commands.
+// checkRegex checks a regex. command means that the field contains commands.
 func (m *Map) checkRegex(r *report, command bool) {
 	p := m.Pattern
 	bare, escaped := strings.CutSuffix(p.Text, "$")
@@ -146,7 +147,7 @@ func (m *Map) checkRegex(r *report, command bool) {
 	}
 }
 
-// endsInEscape reports whether expr escapes the character after it.
+// endsInEscape reports whether expr escapes the character that follows it.
 func endsInEscape(expr string) bool {
 	return (len(expr)-len(strings.TrimRight(expr, `\`)))%2 == 1
 }

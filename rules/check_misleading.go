@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// checkMisleading finds names of calls that look like keywords and make the statement misleading.
+// checkMisleading finds call names that look like keywords and make the statement misleading.
 func (c *compiler) checkMisleading(s Statement) {
 	switch s := s.(type) {
 	case *Block:
@@ -23,7 +23,7 @@ func (c *compiler) checkMisleading(s Statement) {
 	}
 }
 
-// checkPeople refuses a human approval as the call that ends a rule, and warns of calls with a
+// checkPeople refuses a human approval as the call that ends a rule, and warns about calls with a
 // similar name. write is the statement that asks a person.
 func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 	for _, n := range until {
@@ -41,11 +41,11 @@ func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 // clock matches times of day.
 var clock = regexp.MustCompile(`^[0-9]{1,2}(:[0-9]{2})?(am|pm|h)?$`)
 
-// times are words for times that people write in place of a call.
+// times are words for times that people write where a call is expected.
 var times = []string{"midnight", "noon", "midday", "morning", "evening", "night", "hours", "weekend", "weekends", "today", "tomorrow",
 	"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
-// checkTimes warns of times of day that are written as the calls between which a rule applies.
+// checkTimes warns about times of day written as the calls between which a rule applies.
 func (c *compiler) checkTimes(lists ...[]Name) {
 	for _, n := range slices.Concat(lists...) {
 		if word := strings.ToLower(n.Text); !n.Quoted && c.labels.maps[n.Text] == nil && (slices.Contains(times, word) || clock.MatchString(word)) {
@@ -54,14 +54,14 @@ func (c *compiler) checkTimes(lists ...[]Name) {
 	}
 }
 
-// fields are common names of fields, which people write after "per" to count each value separately.
+// fields are common field names, which people write after "per" to count each value separately.
 var fields = []string{"channel", "channel_id", "path", "file", "filename", "folder", "directory", "repo", "repository", "branch", "project",
 	"customer", "customer_id", "account", "recipient", "url", "host", "domain", "env", "environment", "table", "database", "tenant", "team", "group", "org", "organization", "user_id", "id"}
 
 // users are words for the user, which people write after "per".
 var users = []string{"client", "agent", "principal", "person", "caller", "member"}
 
-// checkEach warns of a refilling call with a name like a field or like the user.
+// checkEach warns about a refilling call that is named like a field or like the user.
 func (c *compiler) checkEach(s *Limit) {
 	n := s.Per
 	if n == nil || n.Quoted || len(s.Key) > 0 || c.labels.maps[n.Text] != nil {
@@ -69,7 +69,7 @@ func (c *compiler) checkEach(s *Limit) {
 	}
 	per := ""
 	switch word := strings.ToLower(n.Text); {
-	case n.Text == "Agent": // Claude Code has a tool of this name
+	case n.Text == "Agent": // Claude Code has a tool with this name
 		return
 	case slices.Contains(fields, word):
 		per = "session for each " + n.Text

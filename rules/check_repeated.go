@@ -1,6 +1,6 @@
 package rules
 
-// checkParts warns of an element of a list that another statement already states.
+// checkParts warns about a list element that another statement already states.
 func (c *compiler) checkParts() {
 	first := make(map[string]Statement)
 	for _, s := range c.statements {
@@ -15,15 +15,15 @@ func (c *compiler) checkParts() {
 	}
 }
 
-// A part is what a statement with lists states about one combination of names; name is the last of
+// A part is what a statement with lists states about a combination of names. name is the last of
 // them.
 type part struct {
 	statement Statement
 	name      Name
 }
 
-// partsOf splits a statement with lists into its parts, without the author's reason. A limit counts
-// its calls together and has no parts.
+// partsOf splits a statement with lists into its parts, without the author's reason. A limit has no
+// parts, because it counts its calls together.
 func partsOf(s Statement) (parts []part) {
 	switch s := s.(type) {
 	case *Require:
@@ -50,7 +50,7 @@ func partsOf(s Statement) (parts []part) {
 	return parts
 }
 
-// parts returns the requirements for one call that waits.
+// parts returns the requirements for a single waiting call.
 func (s *Require) parts(before Name) (parts []part) {
 	one := *s
 	one.Before, one.Because = []Name{before}, ""

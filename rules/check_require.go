@@ -32,11 +32,11 @@ func (c *compiler) checkRequire(s *Require) {
 	}
 }
 
-// checkPairs checks a call that waits against the calls that it waits for.
+// checkPairs compares a waiting call with the calls that it waits for.
 func (c *compiler) checkPairs(s *Require, before Name) {
-	var own []Name // names whose every call is one of before, and so waits itself
+	var own []Name // names whose calls all have a name in before, and so wait themselves
 	for _, first := range s.First {
-		// A call that is exempt passes, and its success counts.
+		// An exempt call passes, and its success counts.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.labels.isOneOf(first, before))
 		itself := is || c.labels.onlyAs(first, before) && !c.labels.excludes(first, before) || c.labels.alsoAs(first, before)
 		if !itself || s.exempts(first) {
@@ -64,7 +64,7 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 	}
 }
 
-// checkSince warns of a call that cancels the success that it earns or uses.
+// checkSince warns about a call that cancels the success that it earns or uses.
 func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	for _, spoiler := range s.Since {
 		if c.labels.isOneOf(n, spoiler) {
@@ -73,7 +73,7 @@ func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	}
 }
 
-// checkUntil warns of a rule whose first and last calls are the same.
+// checkUntil warns about a rule whose first and last calls are the same.
 func (c *compiler) checkUntil(after, until []Name) {
 	for _, n := range until {
 		if slices.ContainsFunc(after, n.same) {
@@ -82,7 +82,7 @@ func (c *compiler) checkUntil(after, until []Name) {
 	}
 }
 
-// checkLocked warns if the call that would end the rule is itself blocked by the rule.
+// checkLocked warns if the rule itself blocks the call that would end it.
 func (c *compiler) checkLocked(blocked, until []Name) {
 	for _, n := range until {
 		for _, b := range blocked {

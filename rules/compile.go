@@ -12,15 +12,15 @@ import (
 // Options are the options for scripts in maps.
 type Options struct {
 	Strict bool // treat a script that is not fully understood as able to run any command
-	Pass   bool // do not give a name to a script that only may run the command
+	Pass   bool // do not give a name to a script that only might run the command
 }
 
-// Compile compiles files with default options, see [Options.Compile].
+// Compile compiles files with default options; see [Options.Compile].
 func Compile(files ...*File) (*Compiled, error) { return Options{}.Compile(files...) }
 
-// Compile compiles files that apply together, in this order. Its error is an [ErrorList] with all
-// errors of the files, including those of [Parse]; the Compiled then has the warnings and
-// everything that could be compiled, and must not be enforced.
+// Compile compiles files that apply together, in the given order. Its error is an [ErrorList] with
+// all errors in the files, including those from [Parse]. The Compiled then contains the warnings
+// and everything that could be compiled, and must not be enforced.
 func (o Options) Compile(files ...*File) (*Compiled, error) {
 	c := newCompiler(files)
 	c.readers.options = shell.Options{Strict: o.Strict, Pass: o.Pass}
@@ -35,8 +35,8 @@ func (o Options) Compile(files ...*File) (*Compiled, error) {
 	return c.out, nil
 }
 
-// Load reads, parses and compiles files of fsys together, in the given order. If the rules have
-// errors, the error is an [ErrorList]; see [Compile].
+// Load reads, parses and compiles the named files in fsys together, in the given order. If the
+// rules have errors, the error is an [ErrorList]; see [Compile].
 func Load(fsys fs.FS, paths ...string) (*Compiled, error) {
 	files := make([]*File, len(paths))
 	for i, path := range paths {
@@ -44,16 +44,16 @@ func Load(fsys fs.FS, paths ...string) (*Compiled, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading rules: %w", err)
 		}
-		files[i], _ = Parse(path, src) // its errors are reported by Compile
+		files[i], _ = Parse(path, src) // Compile reports its errors
 	}
 	return Compile(files...)
 }
 
-// Verification returns the reachable states of each net, counted from its initial marking. The
-// numbers follow from the shapes of the nets, without an exploration.
+// Verification returns the number of reachable states of each net, counted from its initial
+// marking. The numbers follow from the shapes of the nets, without exploration.
 func (c *Compiled) Verification() []Verification { return slices.Clone(c.verified) }
 
-// add compiles one statement.
+// add compiles a statement.
 func (c *compiler) add(s Statement) {
 	switch s := s.(type) {
 	case *Require:
@@ -83,8 +83,8 @@ func (c *compiler) add(s Statement) {
 	}
 }
 
-// afterStates returns the state count of a rule that applies between two calls. always is the count
-// for a rule that applies from the start.
+// afterStates returns the state count for a rule that applies between two calls. always is the
+// count for a rule that applies from the start.
 func afterStates(after, until []Name, always Verification) Verification {
 	switch {
 	case len(after) == 0:
@@ -95,8 +95,8 @@ func afterStates(after, until []Name, always Verification) Verification {
 	return Verification{States: 3}
 }
 
-// net appends a net. Different statements can have the same net name, such as "require a-before-b
-// before c" and "require a before b-before-c"; the later ones get a number.
+// net appends a net. Different statements can lead to the same net name, such as "require
+// a-before-b before c" and "require a before b-before-c". The later nets get a number.
 func (c *compiler) net(n gate.Net, v Verification) {
 	c.netNames[n.Name]++
 	if k := c.netNames[n.Name]; k > 1 {

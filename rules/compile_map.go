@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/cel"
 )
 
-// gateMaps converts m to maps of the gate, one for each tool and each pattern of files. It returns
-// none if m was refused.
+// gateMaps converts m to gate maps, one for each tool and each file pattern. It returns none if m
+// was refused.
 func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	out := []gate.Map{{Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}}
 	var bad *Error
@@ -36,7 +36,7 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	return all
 }
 
-// keys converts a key to fields of the gate: those of the calls that earn, and those of the calls
+// keys converts a key to gate fields: the fields of the calls that earn, and those of the calls
 // that the rule restricts.
 func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Field) {
 	for _, k := range key {
@@ -49,7 +49,7 @@ func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Fi
 // likeField matches text that looks like a field rather than an expression.
 var likeField = regexp.MustCompile(`^(\$\.)?[\pL_-][\pL\pN_.*\[\]-]*$`)
 
-// field converts a field to one of the gate.
+// field converts a field to a gate field.
 func (c *compiler) field(s Statement, f Field) gate.Field {
 	if !f.Expression {
 		return gate.Field{Path: f.Text, Result: f.Result, Source: f.String()}
@@ -65,7 +65,7 @@ func (c *compiler) field(s Statement, f Field) gate.Field {
 	return gate.Field{Reader: c.readers.calls, Number: number, Source: f.String()}
 }
 
-// compile adds the condition to the labels, once for each tool.
+// compile adds the condition to the labels, once per tool.
 func (s *Success) compile(c *compiler) {
 	for _, tool := range s.Tools {
 		if maps := c.labels.maps[tool.Text]; maps != nil && !tool.Quoted {
@@ -90,10 +90,10 @@ func (s *Success) compile(c *compiler) {
 	}
 }
 
-// fieldOfResult matches a field of a result without a comparison.
+// fieldOfResult matches a result field without a comparison.
 var fieldOfResult = regexp.MustCompile(`^result(\.\w+|\[[\w']+\])+$`)
 
-// warnUntyped warns of a condition without a comparison, which never holds for a number or a
+// warnUntyped warns about a condition without a comparison, which never holds for a number or a
 // string.
 func (s *Success) warnUntyped(c *compiler) {
 	p, hint := s.Condition, "write a comparison, such as result.exitCode == 0"

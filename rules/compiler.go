@@ -8,18 +8,18 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A compiler is the state of one compilation.
+// A compiler holds the state of a compilation.
 type compiler struct {
 	report
-	statements []Statement // statements of all files without duplicates
-	maps       []*Map      // maps of the statements, one for each tool
+	statements []Statement // statements in all files, without duplicates
+	maps       []*Map      // maps in the statements, each for a single tool
 	labels     *labels     // labels that the maps give
 	netNames   map[string]int
 	readers    readers
 	out        *Compiled
 }
 
-// A report collects the errors and the warnings about the statements of files.
+// A report collects the errors and warnings about statements.
 type report struct {
 	files    []*File
 	fileOf   map[Statement]*File
@@ -54,17 +54,17 @@ func newCompiler(files []*File) *compiler {
 }
 
 // Compiled is the result of [Compile]. Each net contains the labels of the maps, so the nets alone
-// make the complete policy for [gate.NewPolicy].
+// make up the complete policy for [gate.NewPolicy].
 type Compiled struct {
-	Nets     []gate.Net   // nets in the order of the statements
-	Labels   *gate.Labels // labels of the nets; if there are maps but no rules, only this field has them
+	Nets     []gate.Net   // nets, in statement order
+	Labels   *gate.Labels // the nets' labels; if there are maps but no rules, only this field holds them
 	Claims   []*Prove     // claims about the policy that contains the nets
-	Warnings []Warning    // in the order of files and lines
+	Warnings []Warning    // in file and line order
 
 	verified []Verification // verifications of Nets
 }
 
-// A Verification counts the reachable states of a net.
+// A Verification counts a net's reachable states.
 type Verification struct {
 	Name      string
 	States    int
@@ -99,8 +99,8 @@ func (r *report) fail(s Statement, e *Error) {
 	}
 }
 
-// errors returns all errors of the files, in order. There is at most one for each line, because a
-// line with a syntax error is not compiled.
+// errors returns all errors in the files, in order. There is at most one per line, because a line
+// with a syntax error is not compiled.
 func (r *report) errors() ErrorList {
 	var all ErrorList
 	for _, f := range r.files {

@@ -9,7 +9,7 @@ import (
 
 // An Error is a problem that prevents a rules file from loading.
 type Error struct {
-	Pos  gate.Position // columns count characters, from 1
+	Pos  gate.Position // columns count characters, starting at 1
 	Code Code
 	Msg  string
 	Hint string // what to write instead; may be empty
@@ -17,13 +17,13 @@ type Error struct {
 	span span
 }
 
-// Error returns the problem on one line: file:line:column: message (hint).
+// Error returns the problem on a single line: file:line:column: message (hint).
 func (e *Error) Error() string { return oneLine(e.Pos, e.Msg, e.Hint) }
 
 // Excerpt returns the source line with carets below the position, or "" if the line is unknown.
 func (e *Error) Excerpt() string { return e.span.excerpt() }
 
-// A Warning is a problem of a statement that loads but is probably a mistake.
+// A Warning is a problem in a statement that loads but is probably a mistake.
 type Warning struct {
 	Pos  gate.Position
 	Code Code
@@ -33,14 +33,13 @@ type Warning struct {
 	span span
 }
 
-// String returns the warning on one line: file:line:column: message (hint).
+// String returns the warning on a single line: file:line:column: message (hint).
 func (w Warning) String() string { return oneLine(w.Pos, w.Msg, w.Hint) }
 
 // Excerpt returns the source line with carets below the position.
 func (w Warning) Excerpt() string { return w.span.excerpt() }
 
-// ErrorList has the errors of one or more files, at most one for each line, in the order of files
-// and lines.
+// ErrorList contains the errors in one or more files, at most one per line, in file and line order.
 type ErrorList []*Error
 
 // Error returns all errors, one per line, without the source.
@@ -57,13 +56,13 @@ func (l ErrorList) Format() string {
 	return b.String()
 }
 
-// Unwrap returns the errors of the list, for errors.As.
+// Unwrap returns the individual errors, for errors.As.
 func (l ErrorList) Unwrap() []error { return diag.Errors(l) }
 
 // A Code identifies a kind of problem. Codes are stable, so that tools can rely on them.
 type Code string
 
-// Codes of errors.
+// Error codes.
 const (
 	NotUTF8        Code = "E001" // the line is not UTF-8
 	ControlChar    Code = "E002" // the line has a control character
@@ -72,37 +71,37 @@ const (
 	Unexpected     Code = "E005" // another word is expected here
 	Trailing       Code = "E006" // something follows the statement
 	BadQuotes      Code = "E007" // the quoted name is invalid
-	BadCount       Code = "E008" // the count of a limit is invalid
+	BadCount       Code = "E008" // the count in a limit is invalid
 	WrongCase      Code = "E009" // the keyword is in the wrong case
-	SelfRefill     Code = "E010" // the limit is refilled by its own calls
-	BadOperand     Code = "E011" // the tool or field of a map is invalid
-	EmptyRegex     Code = "E012" // the regex of a map is empty
+	SelfRefill     Code = "E010" // the limit's own calls refill it
+	BadOperand     Code = "E011" // the map's tool or field is invalid
+	EmptyRegex     Code = "E012" // the map's regex is empty
 	BadRegex       Code = "E013" // RE2 does not accept the regex
 	RegexTail      Code = "E014" // something follows the closing slash
 	LargeRegex     Code = "E015" // the regex exceeds a limit
-	MapGlob        Code = "E017" // the tool of an example is a glob
-	QuotedWord     Code = "E018" // the word of a map is in quotes
+	MapGlob        Code = "E017" // the example's tool is a glob
+	QuotedWord     Code = "E018" // the map's word is in quotes
 	AmbiguousRegex Code = "E019" // the slash can begin a word or a regex
 	UnknownClaim   Code = "E020" // the word after prove is unknown
 	UnknownChannel Code = "E021" // the word after via is unknown
 	NoRule         Code = "E022" // shadow precedes a statement that is not a rule
-	BadPath        Code = "E023" // the path of a field is invalid
+	BadPath        Code = "E023" // the field's path is invalid
 	BadCommand     Code = "E024" // the command after runs is invalid
 	BadExpression  Code = "E025" // the expression after when is invalid
 	WeakExemption  Code = "E026" // unless has a name that is never certain
-	BadExample     Code = "E027" // the text or the arguments of an example are invalid
-	NoSuchMap      Code = "E028" // no map gives the name of the example
-	FailedExample  Code = "E029" // the maps do not give the result of the example
-	PatternName    Code = "E030" // a regex stands in place of a name
-	BadField       Code = "E031" // the field of a key or a sum is invalid
+	BadExample     Code = "E027" // the example's text or arguments are invalid
+	NoSuchMap      Code = "E028" // no map gives the example's name
+	FailedExample  Code = "E029" // the maps do not produce the example's result
+	PatternName    Code = "E030" // a regex stands where a name is expected
+	BadField       Code = "E031" // the field in a key or sum is invalid
 	BadKey         Code = "E032" // the rule cannot have this key
-	ManyPairs      Code = "E033" // two long lists have too many pairs
+	ManyPairs      Code = "E033" // two long lists form too many pairs
 )
 
-// Codes of warnings.
+// Warning codes.
 const (
 	Repeated       Code = "W001" // the statement is a duplicate
-	UnusedLabel    Code = "W002" // no rule uses the name of the map
+	UnusedLabel    Code = "W002" // no rule uses the map's name
 	InvisibleChar  Code = "W003" // a name has an invisible character
 	WeakEvidence   Code = "W004" // a text pattern counts as evidence of a call
 	NoRefill       Code = "W005" // a refilling call refills nothing
@@ -124,10 +123,10 @@ const (
 	EndsItself     Code = "W022" // a rule between two calls ends where it begins, or never
 	ManyBudgets    Code = "W023" // the limit counts each value separately, and the caller can vary the value
 	LikePath       Code = "W024" // a key looks like a path
-	OwnRefill      Code = "W025" // calls of a limit can refill it for other values
+	OwnRefill      Code = "W025" // calls that count in a limit can refill it for other values
 	LikeExpression Code = "W026" // a name looks like an expression
 	IdleStar       Code = "W027" // a * between the words of a command has no effect
-	NoProof        Code = "W028" // the call of an example is restricted, but its success proves nothing
+	NoProof        Code = "W028" // the example's call is restricted, but its success proves nothing
 	KeywordAsWord  Code = "W029" // a map looks for the word runs, reads, writes, when or exactly
 	NoComparison   Code = "W030" // a condition on results has no comparison, and perhaps no boolean value
 )

@@ -12,7 +12,7 @@ import (
 // Format returns a rules file in canonical form: statements as printed by their String methods,
 // consecutive blank lines merged into one, and comments after neighboring statements aligned in a
 // column. It keeps all comments, the order of the lines, and the meaning of the file. If the file
-// has errors, it returns no text and an [ErrorList] with positions that have no file name.
+// has errors, Format returns no text and an [ErrorList] whose positions have no file name.
 func Format(src []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', tabwriter.StripEscape) // \xff protects a text from being split into cells
@@ -47,6 +47,6 @@ func Format(src []byte) ([]byte, error) {
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	_ = w.Flush() // writes to a buffer cannot fail
+	_ = w.Flush() // writing to a buffer cannot fail
 	return b.Bytes(), nil
 }

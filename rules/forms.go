@@ -1,6 +1,6 @@
 package rules
 
-// Forms of statements for hints.
+// Statement forms for hints.
 const (
 	requireForm    = "write: require A before B"
 	orForm         = "write: require A or B before C, or: require A, B before C"
@@ -28,7 +28,7 @@ const (
 	shadowForm     = "write: shadow block A"
 )
 
-// The clauses of each rule in order, for hints.
+// The clauses of each rule, in order, for hints.
 const (
 	requireClauses = `the order is: require A before B once since C with same path unless D because "..."`
 	approveClauses = `the order is: require 2 human-approvals via cli before B after A until C unless D because "..."`
@@ -37,12 +37,12 @@ const (
 	allowClauses   = `allow takes names and a reason: allow A, B because "..."`
 )
 
-// Forms of keys for hints.
+// Key forms for hints.
 const (
 	sameForm  = "write: with same path, or: with same src as path"
 	eachForm  = "write: for each path"
 	fieldForm = `a field is a key, a path such as $.file.path, or an expression in quotes`
 )
 
-// within is the hint for a rule that asks for the age of a success.
+// within is the hint for a rule that limits the age of a success.
 const within = "rules cannot limit the age of a success; it unlocks one call (require A before B), or counts until another call: require A before B since C"

@@ -7,26 +7,26 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A KeyField is a pair of fields in a key: a call that the rule restricts must have the value in
-// Field that a call that earns has in Other. Calls that earn are those of First in a [Require] and
-// of Per in a [Limit].
+// A KeyField is a pair of fields in a key: the value in Field of a call that the rule restricts
+// must equal the value in Other of a call that earns. Calls that earn are those of First in a
+// [Require] and of Per in a [Limit].
 type KeyField struct {
-	Field Field // field of the calls that the rule restricts
-	Other Field // field of the calls that earn; equal to Field unless "as" names two
+	Field Field // the field in calls that the rule restricts
+	Other Field // the field in calls that earn; equal to Field unless "as" names two
 }
 
-// A Field is a part of a call: a flat key of the arguments, a path, or a CEL expression.
+// A Field is a part of a call: a flat argument key, a path, or a CEL expression.
 type Field struct {
 	Pos        gate.Position
 	Text       string // without quotes and "result."
 	Expression bool   // the field is an expression in quotes
-	Result     bool   // the path refers to the result of the call
+	Result     bool   // the path refers to the call's result
 
 	line *scanner
 	at   token // position of the field in line
 }
 
-// String returns the field in the notation of statements.
+// String returns the field as written in statements.
 func (f Field) String() string {
 	switch {
 	case f.Expression:
@@ -43,10 +43,10 @@ const resultPrefix = "result."
 // Excerpt returns the source line with carets below the field.
 func (f Field) Excerpt() string { return f.line.span(f.at.off, f.at.end).excerpt() }
 
-// netForm returns the field in the form for net names.
+// netForm returns the field as written in net names.
 func (f Field) netForm() string { return Name{Text: f.Text, Quoted: true}.netForm() }
 
-// keyNetForm returns a key in the form for net names.
+// keyNetForm returns a key as written in net names.
 func keyNetForm(key []KeyField, first bool) string {
 	texts := make([]string, len(key))
 	for i, k := range key {
@@ -58,9 +58,9 @@ func keyNetForm(key []KeyField, first bool) string {
 // same reports whether two fields are written alike.
 func (f Field) same(g Field) bool { return f.String() == g.String() }
 
-// pair returns the field in the notation of statements. If it names two fields, the one of the
-// earlier call comes first, except that a field of a result comes last. first reports that the
-// earlier calls are the ones that earn.
+// pair returns the field as written in statements. If it names two fields, the field of the earlier
+// call comes first, except that a result field comes last. first means that the earlier calls are
+// those that earn.
 func (k KeyField) pair(first bool) string {
 	switch {
 	case k.Field.same(k.Other):
@@ -71,7 +71,7 @@ func (k KeyField) pair(first bool) string {
 	return k.Field.String() + " as " + k.Other.String()
 }
 
-// pairs joins the fields of a key.
+// pairs joins the fields in a key.
 func pairs(key []KeyField, first bool, separator string) string {
 	texts := make([]string, len(key))
 	for i, k := range key {
@@ -85,7 +85,7 @@ func twoFields(key []KeyField) bool {
 	return slices.ContainsFunc(key, func(k KeyField) bool { return !k.Field.same(k.Other) })
 }
 
-// keyOf formats the key of a rule between two calls: "with same F".
+// keyOf formats the key in a rule between two calls: "with same F".
 func keyOf(key []KeyField) string {
 	if len(key) == 0 {
 		return ""
@@ -93,7 +93,7 @@ func keyOf(key []KeyField) string {
 	return " with same " + pairs(key, true, ", ")
 }
 
-// keyEach formats the key of a limit: "for each F", or "with same F as G".
+// keyEach formats the key in a limit: "for each F", or "with same F as G".
 func keyEach(key []KeyField) string {
 	switch {
 	case len(key) == 0:

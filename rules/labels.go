@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// labels indexes the names that maps give, so that each rule or map need not be compared with all
+// labels indexes the names that maps give, so that a rule or map need not be compared with all
 // others.
 type labels struct {
 	maps  map[string][]*Map // maps by the name that they give
@@ -32,8 +32,7 @@ func newLabels(maps []*Map) *labels {
 	return l
 }
 
-// firstWeak returns the first map, in the order of the files, that gives a name matching n without
-// certainty.
+// firstWeak returns the first map, in file order, that gives a name matching n without certainty.
 func (l *labels) firstWeak(n Name) *Map {
 	var first *Map
 	l.words.matching(n, func(label string) {
@@ -44,7 +43,8 @@ func (l *labels) firstWeak(n Name) *Map {
 	return first
 }
 
-// A vocabulary is a sorted set of names. It finds the matches of a pattern by the pattern's prefix.
+// A vocabulary is a sorted set of names. It finds the matches for a pattern by the pattern's
+// prefix.
 type vocabulary []string
 
 func newVocabulary(texts []string) vocabulary {

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Name is a name of calls as written in a statement.
+// A Name is a call name as written in a statement.
 type Name struct {
 	Pos    gate.Position
 	Text   string // without quotes
@@ -26,7 +26,7 @@ func (n Name) Excerpt() string { return n.span.excerpt() }
 // Glob reports whether the name is a glob pattern.
 func (n Name) Glob() bool { return !n.Quoted && strings.ContainsAny(n.Text, "*?") }
 
-// Matches reports whether n matches a name of a call.
+// Matches reports whether n matches a call name.
 func (n Name) Matches(name string) bool {
 	if n.Glob() {
 		return toolnet.MatchGlob(n.Text, name)
@@ -37,7 +37,7 @@ func (n Name) Matches(name string) bool {
 // same reports whether two names are written alike.
 func (n Name) same(m Name) bool { return n.Text == m.Text && n.Quoted == m.Quoted }
 
-// String returns the name in the notation of statements, quoted if it was quoted.
+// String returns the name as written in statements, quoted if it was quoted.
 func (n Name) String() string {
 	if !n.Quoted {
 		return n.Text
@@ -45,8 +45,8 @@ func (n Name) String() string {
 	return quote(n.Text)
 }
 
-// netForm returns the name for use in names of nets and transitions: without quotes if it is valid
-// without them.
+// netForm returns the name for use in the names of nets and transitions: without quotes if it is
+// valid without them.
 func (n Name) netForm() string {
 	for _, r := range n.Text {
 		if isSeparator(r) || !unicode.IsPrint(r) || r == '"' || r == '#' {
@@ -56,7 +56,7 @@ func (n Name) netForm() string {
 	return n.Text
 }
 
-// Call converts the name to a tool of the gate.
+// Call converts the name to a gate tool.
 func (n Name) Call() gate.Tool {
 	t := gate.Tool{Name: n.Text}
 	switch {
@@ -74,7 +74,7 @@ func joinNames(names []Name) string { return strings.Join(nameTexts(names), ", "
 // anyOf formats names separated by "or".
 func anyOf(names []Name) string { return strings.Join(nameTexts(names), " or ") }
 
-// nameTexts returns names in the notation of statements.
+// nameTexts returns the names as written in statements.
 func nameTexts(names []Name) []string {
 	texts := make([]string, len(names))
 	for i, n := range names {
@@ -83,11 +83,12 @@ func nameTexts(names []Name) []string {
 	return texts
 }
 
-// maxListed is the maximum number of names in the name of a net.
+// maxListed is the maximum number of names listed in a net name.
 const maxListed = 2
 
-// joinNetForms joins names for use in names of nets and transitions. For a long list it uses the
-// first name, the number of the others, and a hash, so that different lists have different names.
+// joinNetForms joins names for use in the names of nets and transitions. For a long list, it uses
+// the first name, the number of the others, and a hash, so that different lists have different
+// names.
 func joinNetForms(names []Name, word string) string {
 	texts := make([]string, len(names))
 	for i, n := range names {
@@ -98,13 +99,12 @@ func joinNetForms(names []Name, word string) string {
 		return whole
 	}
 	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(whole)) // writes to a hash never fail
+	_, _ = sum.Write([]byte(whole)) // writing to a hash never fails
 	return fmt.Sprintf("%s-%s-%d-more-%04x", texts[0], word, len(names)-1, sum.Sum32()&0xffff)
 }
 
-// shortList joins names for the sentence of a refusal. Of more than three names it lists two and
-// the number of the others, since the refusal refers to the line of the rule, which lists all of
-// them.
+// shortList joins names for a sentence in a refusal. Of more than three names, it lists two and the
+// number of the others, since the refusal refers to the rule's line, which lists all of them.
 func shortList(names []Name, last string) string {
 	texts := nameTexts(names)
 	if len(texts) > 3 {
@@ -113,7 +113,7 @@ func shortList(names []Name, last string) string {
 	return text.Join(texts, last)
 }
 
-// calls converts names to tools of the gate.
+// calls converts names to gate tools.
 func calls(names []Name) []gate.Tool {
 	var tools []gate.Tool
 	for _, n := range names {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Names of the places in nets of rules.
+// Place names in rule nets.
 const (
 	idle    = "idle"    // initial place, before the start transition
 	ready   = "ready"   // the rule is in force
@@ -20,7 +20,7 @@ const (
 	spent   = "spent"   // used calls that can be given back
 )
 
-// ruleNet returns a net with the common fields of all rules.
+// ruleNet returns a net with the fields common to all rules.
 func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.Transition) gate.Net {
 	start := gate.Transition{Name: "start", Inputs: []string{idle}, Outputs: []string{ready}}
 	return gate.Net{
@@ -35,10 +35,10 @@ func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.
 	}
 }
 
-// maxPairs bounds the number of nets for one statement.
+// maxPairs limits the number of nets for a statement.
 const maxPairs = 256
 
-// requireNets returns a net for each pair of calls, or for each call that waits for one of several.
+// requireNets returns a net for each pair of calls, or for each call that waits for any of several.
 // It returns none if there are too many.
 func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	if s.pairs() > maxPairs {
@@ -56,7 +56,7 @@ func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	return nets
 }
 
-// pairs returns the number of nets of a statement with two lists, or 0 if one list has a single
+// pairs returns the number of nets for a statement with two lists, or 0 if one list has a single
 // name.
 func (s *Require) pairs() int {
 	if s.Or || len(s.First) < 2 || len(s.Before) < 2 {
@@ -65,7 +65,7 @@ func (s *Require) pairs() int {
 	return len(s.First) * len(s.Before)
 }
 
-// requireNet returns the net of one call that waits for a success of one of first.
+// requireNet returns the net for a single waiting call, which needs a success of one of first.
 func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	tool, spared := s.waitingCall(before)
 	observer, second, after := "do-"+joinNetForms(first, "or"), transitionName(before), ready
@@ -94,8 +94,8 @@ func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	return n
 }
 
-// waitingCall returns the call that waits, as a tool of the gate, and the exempt calls. In "require
-// backup before *", the pattern must not lock backup itself.
+// waitingCall returns the waiting call, as a gate tool, and the exempt calls. In "require backup
+// before *", the pattern must not lock backup itself.
 func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) {
 	tool, spared = before.Call(), calls(s.Unless)
 	if tool.Kind != gate.Glob {
@@ -113,7 +113,7 @@ func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) 
 	return tool, spared
 }
 
-// reason returns the sentence for refusals. The gate replaces {key} by the values of the key. "A
+// reason returns the sentence for refusals. The gate replaces {key} with the key's values. "A
 // successful call to" reads well before any name, be it a noun, a plural or a verb.
 func (s *Require) reason(first []Name, before Name) string {
 	call, one := "a successful call to "+text.Join(nameTexts(first), "or"), len(s.Key) > 0 && !twoFields(s.Key)
@@ -202,7 +202,7 @@ func taint(after, until []Name) []gate.Transition {
 	return ts
 }
 
-// untilExcluded returns the names of until that a pattern of the same rule must not lock.
+// untilExcluded returns the names in until that a pattern in the same rule must not lock.
 func untilExcluded(n Name, until []Name) []gate.Tool {
 	if !n.Glob() {
 		return nil
@@ -219,7 +219,7 @@ func excluded(names []Name) []gate.Tool {
 	return tools
 }
 
-// afterNetForm returns the suffix of the net name for after and until.
+// afterNetForm returns the net name's suffix for after and until.
 func afterNetForm(after, until []Name) string {
 	name := "-after-" + joinNetForms(after, "or")
 	if len(until) > 0 {
@@ -228,7 +228,7 @@ func afterNetForm(after, until []Name) string {
 	return name
 }
 
-// whileTainted returns the end of the sentence of a refusal.
+// whileTainted returns the end of a refusal's sentence.
 func whileTainted(after, until []Name) string {
 	end := " after " + shortList(after, "or")
 	if len(until) > 0 {

@@ -37,7 +37,7 @@ func (c *compiler) limitNet(s *Limit) gate.Net {
 	return n
 }
 
-// netName returns the name of the net.
+// netName returns the net's name.
 func (s *Limit) netName() string {
 	name := fmt.Sprintf("limit-%s-%d", joinNetForms(s.Tools, "and"), s.Count)
 	if s.Of != nil {
@@ -81,7 +81,7 @@ func (s *Limit) reason() string {
 		return fmt.Sprintf("%s would exceed the limit of %d of %s %s%s.", tools, s.Count, s.Of, s.span(), of)
 	case s.Over == InARow:
 		if of = " of " + s.Tools[0].String(); len(s.Tools) > 1 || s.Tools[0].String() == "*" {
-			of = "" // the caller knows which call it was
+			of = "" // the caller knows which call it made
 		}
 		return fmt.Sprintf("The same call%s was made %s in a row: repeating it changes nothing.", of, text.Count(s.Count, "time"))
 	}
@@ -91,7 +91,7 @@ func (s *Limit) reason() string {
 // ofPrincipal reports whether the limit counts over all sessions of a principal.
 func (s *Limit) ofPrincipal() bool { return s.Per == nil && (s.Over == User || s.PerUser) }
 
-// window returns the span of time of the limit, or 0 if it has none.
+// window returns the limit's time span, or 0 if it has none.
 func (s *Limit) window() time.Duration {
 	if s.Per != nil {
 		return 0
@@ -99,9 +99,9 @@ func (s *Limit) window() time.Duration {
 	return s.Over.Window()
 }
 
-// every returns the interval for refilling one call by time, or 0 for a limit without a span of
-// time. It is rounded up: after a burst that uses the whole budget, no more calls come back within
-// the next span than the limit allows.
+// every returns the interval at which time refills a call, or 0 for a limit without a time span. It
+// is rounded up: after a burst that uses the whole budget, no more calls come back within the next
+// span than the limit allows.
 func (s *Limit) every() time.Duration {
 	n := time.Duration(s.Count)
 	return (s.window() + n - 1) / n
@@ -110,7 +110,7 @@ func (s *Limit) every() time.Duration {
 // refills reports whether calls or time refill the budget.
 func (s *Limit) refills() bool { return s.Per != nil || s.window() > 0 }
 
-// refill returns the transition that refills one call. key is the key of the refilling calls.
+// refill returns the transition that refills a call. key is the key of the refilling calls.
 func (s *Limit) refill(key []gate.Field) gate.Transition {
 	t := gate.Transition{Name: "refill", Inputs: []string{ready, spent}, Outputs: []string{ready, budget}, Every: s.every()}
 	if s.Per != nil {
@@ -119,7 +119,7 @@ func (s *Limit) refill(key []gate.Field) gate.Transition {
 	return t
 }
 
-// states returns the state count of the net.
+// states returns the net's state count.
 func (s *Limit) states() Verification {
 	switch {
 	case s.Of != nil || s.Over == AtOnce:

@@ -9,15 +9,15 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Parse parses a rules file. file is its name in positions. The File has all valid statements. The
-// list has all errors, at most one for each line; it is empty if there are no errors.
+// Parse parses a rules file. file is its name in positions. The File contains all valid statements.
+// The list contains all errors, at most one per line; it is empty if there are no errors.
 func Parse(file string, src []byte) (*File, ErrorList) {
 	return ParseAt(src, func(line, column int) gate.Position {
 		return gate.Position{File: file, Line: line, Column: column}
 	})
 }
 
-// ParseAt parses a text that is part of a larger file. place converts a line and a column of the
+// ParseAt parses a text that is part of a larger file. place converts a line and a column in the
 // text to a position in that file. See [Parse].
 func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, ErrorList) {
 	f := &File{Name: place(1, 1).File, source: make(map[Statement]*scanner)}
@@ -37,7 +37,7 @@ func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, Err
 
 // scanLines returns a scanner for each line.
 func scanLines(src []byte, place func(line, column int) gate.Position) []*scanner {
-	text := strings.TrimPrefix(string(src), "\uFEFF") // editors count no column for it
+	text := strings.TrimPrefix(string(src), "\uFEFF") // editors do not count it as a column
 	var lines []*scanner
 	for line := range strings.SplitSeq(text, "\n") {
 		s := &scanner{place: place, number: len(lines) + 1, text: line}
@@ -69,7 +69,7 @@ func (p *parser) statement() Statement {
 	return p.rule(t, Rule{Pos: p.line.position(t.off)})
 }
 
-// rule parses a statement that compiles to a net; t is its keyword.
+// rule parses a statement that compiles to a net. t is its keyword.
 func (p *parser) rule(t token, r Rule) Statement {
 	switch {
 	case t.is("require"):
@@ -83,7 +83,7 @@ func (p *parser) rule(t token, r Rule) Statement {
 	return nil
 }
 
-// ruleWords are the keywords of statements that compile to a net, statementWords those of all
+// ruleWords are the keywords of statements that compile to a net; statementWords are those of all
 // statements.
 var (
 	ruleWords      = []string{"require", "block", "limit"}
@@ -98,7 +98,7 @@ func (p *parser) unknownStatement(t token) {
 	p.line.fail(UnknownKeyword, t, hint, "unknown statement %q", p.line.text[t.off:t.end])
 }
 
-// hintForKeyword returns a hint for a keyword of other rule languages.
+// hintForKeyword returns a hint for a keyword from another rule language.
 func hintForKeyword(word string) string {
 	switch word {
 	case "deny", "forbid", "disallow", "reject", "refuse", "prohibit", "ban", "never":

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxExampleDepth bounds the nesting of the arguments of an example.
+// maxExampleDepth limits the nesting of an example's arguments.
 const maxExampleDepth = 64
 
 // example parses an example.
@@ -33,7 +33,7 @@ func (p *parser) example(at token) Statement {
 	return e
 }
 
-// value parses the text of a field, or an object of arguments.
+// value parses the text of a field, or an object with arguments.
 func (p *parser) value(object bool) token {
 	if p.line.err != nil {
 		return token{}
@@ -58,7 +58,7 @@ func (p *parser) value(object bool) token {
 	return token{}
 }
 
-// object parses the arguments of a call, as strictly as the proxy does.
+// object parses the call's arguments, as strictly as the proxy does.
 func (p *parser) object(start int) token {
 	d := json.NewDecoder(strings.NewReader(p.line.text[start:]))
 	var raw json.RawMessage

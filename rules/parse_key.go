@@ -2,14 +2,14 @@ package rules
 
 import "strings"
 
-// A keyParser parses the fields of a key, and other fields.
+// A keyParser parses the fields in keys, and other fields.
 type keyParser struct{ *parser }
 
 // A side describes the fields that a key may name besides those of the restricted calls.
 type side struct {
 	other  bool // the rule has calls that earn
 	first  bool // the field of the calls that earn is written first
-	result bool // they earn by their success, so that they have a result
+	result bool // calls earn by succeeding, so they have a result
 }
 
 // key parses an optional key.
@@ -38,7 +38,7 @@ func (p keyParser) key(of side) []KeyField {
 	return key
 }
 
-// keyField parses one field of a key, or two with "as" between them.
+// keyField parses a field in a key, or two with "as" between them.
 func (p keyParser) keyField(of side) KeyField {
 	f := p.field(sameForm)
 	k := KeyField{Field: f, Other: f}
@@ -57,7 +57,7 @@ func (p keyParser) keyField(of side) KeyField {
 	return p.checked(k, of)
 }
 
-// checked refuses a result of calls that have no result.
+// checked refuses a result field for calls that have no result.
 func (p keyParser) checked(k KeyField, of side) KeyField {
 	switch {
 	case k.Field.Result:

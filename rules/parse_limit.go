@@ -8,7 +8,7 @@ import (
 )
 
 func (p ruleParser) limit(r Rule) Statement {
-	if t := p.line.peek(); t.is("session") { // a limit is per session: session itself cannot be limited
+	if t := p.line.peek(); t.is("session") { // a limit is per session; session itself cannot be limited
 		p.line.fail(Unexpected, t, `quote a tool of this name: limit "session" to`, "%q is not a call", t.text)
 	}
 	l := &Limit{Tools: p.list("the name to limit is missing", "name", limitForm)}
@@ -45,7 +45,7 @@ func (p ruleParser) limit(r Rule) Statement {
 	return l
 }
 
-// sumHint refuses a sum of calls under way or in a row.
+// sumHint refuses a sum over calls under way or in a row.
 func (p ruleParser) sumHint() {
 	if t := p.line.peek(); t.is("at") || t.is("in") {
 		p.line.fail(Unexpected, t, "a sum needs a span; write: limit A to 1000 of amount per session", `expected "per", not %q`, t.text)
@@ -67,7 +67,7 @@ func (l *Limit) later() []string {
 	return []string{"for", "with"}
 }
 
-// spanHint refuses words that people write in place of "per", "of", "at once" and "in a row".
+// spanHint refuses words that people write instead of "per", "of", "at once" and "in a row".
 func (p ruleParser) spanHint(t token) {
 	hint := ""
 	switch t.text {
@@ -123,7 +123,7 @@ func (p ruleParser) per(l *Limit) {
 	}
 }
 
-// spanOnly parses a span of sessions or time, the only spans of a sum.
+// spanOnly parses a span of sessions or time, the only spans that a sum can have.
 func (p ruleParser) spanOnly(l *Limit) {
 	t := p.line.next()
 	switch {
@@ -134,7 +134,7 @@ func (p ruleParser) spanOnly(l *Limit) {
 	}
 }
 
-// span parses a span that begins with t, and reports whether t begins one.
+// span parses a span that begins with t, and reports whether t begins a span.
 func (p ruleParser) span(l *Limit, t token) bool {
 	over, ok := spanOf(t.text)
 	switch {

@@ -22,9 +22,9 @@ func (p *parser) mapping(at token) Statement {
 	return m
 }
 
-// target parses the target of a map or an example: tools separated by commas, and a field of their
-// arguments. The first dot outside quotes separates the field. The field is empty if the tools
-// stand alone, before an expression or an object of arguments.
+// target parses the target of a map or example: tools separated by commas, and an argument field.
+// The first dot outside quotes separates the field. The field is empty if the tools stand alone,
+// before an expression or an argument object.
 func (p *parser) target(form string) (tools []Name, field string) {
 	for {
 		tool, end := p.targetTool(form)
@@ -50,7 +50,7 @@ func (p *parser) oneOfTools(tool *token) bool {
 	return !strings.HasPrefix(p.line.text[p.line.off:], ".") && p.comma()
 }
 
-// targetField parses the field after the tool, which ends at end.
+// targetField parses the field after the tool. The target ends at end.
 func (p *parser) targetField(tool token, end int) string {
 	whole := token{off: tool.off, end: p.fieldEnd(end)}
 	p.line.off = whole.end
@@ -81,12 +81,12 @@ func (p *parser) anotherTool() bool {
 	return comma && strings.HasPrefix(rest, " ") && word != "as"
 }
 
-// wholeCall reports whether the rest concerns a whole call and not one field.
+// wholeCall reports whether the rest concerns the whole call rather than a field.
 func (p *parser) wholeCall() bool {
 	return strings.HasPrefix(p.line.text[p.line.skip(p.line.off):], "{") || p.line.peek().is("when")
 }
 
-// targetTool parses the tool of a map, and returns its end.
+// targetTool parses a map's tool, and returns its end.
 func (p *parser) targetTool(form string) (token, int) {
 	start := p.line.skip(p.line.off)
 	switch {

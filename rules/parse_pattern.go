@@ -10,10 +10,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A patternParser parses what a map or a condition looks for.
+// A patternParser parses what a map or condition looks for.
 type patternParser struct{ *parser }
 
-// pattern parses the pattern of a map.
+// pattern parses a map's pattern.
 func (p patternParser) pattern() Pattern {
 	if p.line.err != nil {
 		return Pattern{}
@@ -58,12 +58,12 @@ func (p patternParser) word() Pattern {
 	return found
 }
 
-// otherForms maps words that people write to the keywords of patterns.
+// otherForms maps words that people write to the corresponding pattern keywords.
 var otherForms = map[string]string{
 	"run": "runs", "running": "runs", "execute": "runs", "executes": "runs", "exec": "runs", "starts": "runs", "read": "reads", "write": "writes",
 }
 
-// likeKeyword refuses a word that is followed by others and looks like the keyword of a pattern.
+// likeKeyword refuses a word that looks like a pattern keyword and is followed by other words.
 func (p patternParser) likeKeyword(t token) {
 	word := strings.ToLower(t.text)
 	hint := text.Suggest(word, patternWords[Runs:])
@@ -92,7 +92,7 @@ func (p patternParser) runs(at token) Pattern {
 	return found
 }
 
-// words parses the words of a pattern, up to "as". Words may be quoted.
+// words parses a pattern's words, up to "as". Words may be quoted.
 func (p patternParser) words(kind PatternKind, at token, missing, form string) Pattern {
 	found := Pattern{Kind: kind, argument: p.line.peek()}
 	last := at
@@ -116,8 +116,8 @@ func (p patternParser) words(kind PatternKind, at token, missing, form string) P
 	return found
 }
 
-// otherList refuses the notation of agents' permission lists, and suggests the words for a map.
-// before has the preceding words. A quoted word may end in :*.
+// otherList refuses the notation used in agents' permission lists, and suggests the words for a
+// map. before holds the preceding words. A quoted word may end in :*.
 func (p patternParser) otherList(before []string, t token) {
 	list, hint := ruleOfAgent.FindStringSubmatch(p.line.text[t.off:]), ""
 	switch {
@@ -132,11 +132,10 @@ func (p patternParser) otherList(before []string, t token) {
 	p.line.fail(BadCommand, t, "write: runs "+joinWords(words)+hint, "%s is the form of an agent's permission list; a map takes plain words", p.line.text[t.off:t.end])
 }
 
-// ruleOfAgent matches a rule for commands in the permission lists of agents, such as Bash(git
-// push:*).
+// ruleOfAgent matches a command rule in an agent's permission list, such as Bash(git push:*).
 var ruleOfAgent = regexp.MustCompile(`^"?[A-Za-z_]+\(([^()]*)\)"?`)
 
-// operator refuses a script in place of a command.
+// operator refuses a script where a command is expected.
 func (p patternParser) operator(t token) {
 	if t.kind == bare && slices.Contains(operators, t.text) {
 		p.line.fail(BadCommand, t, "write a map for each command; quote an argument", "a map looks for one command; %q joins several", t.text)
@@ -146,7 +145,7 @@ func (p patternParser) operator(t token) {
 // when parses an expression about the whole call.
 func (p patternParser) when() Pattern { return p.whenOf(whenForm) }
 
-// whenOf parses an expression; form is the form of the statement for hints.
+// whenOf parses an expression. form is the statement's form for hints.
 func (p patternParser) whenOf(form string) Pattern {
 	at := p.line.peek()
 	p.keyword("when", form)
@@ -170,8 +169,8 @@ func (p patternParser) whenOf(form string) Pattern {
 }
 
 // slash parses a pattern that begins with a slash: a regex if there is a closing slash, otherwise a
-// word such as /etc. A later slash, in a name or a comment, may look like the closing one. If both
-// readings are valid, the line is refused.
+// word such as /etc. A later slash, in a name or a comment, may look like the closing slash. If
+// both readings are valid, slash refuses the line.
 func (p patternParser) slash(start int) Pattern {
 	wordEnd := p.line.wordEnd(start)
 	closing := p.closing(start)

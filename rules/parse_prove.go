@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Forms of claims for hints.
+// Claim forms for hints.
 const (
 	proveForm      = "write: prove never A before B"
 	withoutForm    = "write: prove never A without human-approval"
@@ -22,7 +22,7 @@ const (
 	exclusiveForm  = "write: prove exclusive PLACE, PLACE"
 )
 
-// A claimParser parses the claim of one line.
+// A claimParser parses the claim in a line.
 type claimParser struct {
 	*parser
 	claim *Prove
@@ -60,7 +60,7 @@ func (p claimParser) read() {
 	}
 }
 
-// simpleClaim parses a claim about one kind of call, or about a net.
+// simpleClaim parses a claim about a single kind of call, or about a net.
 func (p claimParser) simpleClaim(t token) {
 	claim := p.claim
 	for c := Reachable; c <= NoTerminalStates; c++ {
@@ -102,7 +102,7 @@ func (p claimParser) unknownClaim(t token) {
 	p.line.fail(UnknownClaim, t, hint, "unknown claim %q", p.line.text[t.off:t.end])
 }
 
-// claimNames parses the names of calls in a claim.
+// claimNames parses the call names in a claim.
 func (p claimParser) claimNames(missing, form string) []Name {
 	return p.listOf(p.listItem, missing, "name", form)
 }

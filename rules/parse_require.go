@@ -109,7 +109,7 @@ func (p ruleParser) approve(a *Approve, r Rule) Statement {
 	return a
 }
 
-// channel parses the channel of an approval.
+// channel parses an approval's channel.
 func (p ruleParser) channel() string {
 	t := p.line.next()
 	channels := channel.Names(nil)

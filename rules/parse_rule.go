@@ -45,8 +45,8 @@ func (p ruleParser) afterWords(after []Name) []string {
 	return []string{"until"}
 }
 
-// ending parses the exemptions, the author's reason, and the end of a rule. form shows the clauses
-// of the rule; earlier lists the keywords that could have come before.
+// ending parses the exemptions, the author's reason, and the end of a rule. form shows the rule's
+// clauses. earlier lists the keywords that could have come before.
 func (p ruleParser) ending(r Rule, form string, earlier ...string) Rule {
 	if p.optional("unless") {
 		r.Unless = p.names("name", unlessForm)

@@ -23,7 +23,7 @@ func isTimeSpan(word string) bool {
 	return ok
 }
 
-// spansHint suggests limits per single span in place of a limit per n spans with the given word.
+// spansHint suggests limits per single span instead of a limit per n spans with the given word.
 func (p ruleParser) spansHint(l *Limit, n int, word string) string {
 	one := "use " + text.Join(TimeSpans(), "or")
 	write := func(count int, span string) string {

@@ -11,13 +11,13 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A parser parses the statement of one line.
+// A parser parses the statement in a line.
 type parser struct {
 	line *scanner
-	seen map[string]bool // names or fields of the current list, if it has several
+	seen map[string]bool // names or fields in the current list, if it has several
 }
 
-// name parses one name.
+// name parses a single name.
 func (p *parser) name(missing, form string) Name {
 	t := p.line.next()
 	if t.kind == atEnd {
@@ -39,9 +39,9 @@ func (p *parser) names(noun, form string) []Name {
 	return p.listOf(p.listItem, fmt.Sprintf("a %s is missing", noun), noun, form)
 }
 
-// list parses the names of a rule, without duplicates. missing is the message if there are no
-// names. A comma ends a bare name only at the end of a word: "a, b" are two names, but "a,b" is one
-// name, for compatibility with files from before lists existed.
+// list parses the names in a rule, without duplicates. missing is the message if there are no
+// names. A comma ends a bare name only at the end of a word: "a, b" are two names, but "a,b" is a
+// single name, for compatibility with files that predate lists.
 func (p *parser) list(missing, noun, form string) []Name {
 	return p.listOf(p.nameInList, missing, noun, form)
 }
@@ -77,7 +77,7 @@ func (p *parser) appendName(names []Name, t token, noun, form string) []Name {
 	return append(names, n)
 }
 
-// isRepeated reports whether the current list already has the text.
+// isRepeated reports whether the current list already contains the text.
 func (p *parser) isRepeated(text string) bool {
 	again := p.seen[text]
 	if p.seen != nil {
@@ -86,7 +86,7 @@ func (p *parser) isRepeated(text string) bool {
 	return again
 }
 
-// listItem parses a name of a list. Any comma ends a bare name.
+// listItem parses a name in a list. Any comma ends a bare name.
 func (p *parser) listItem() token {
 	return p.upTo(func(start int) int {
 		n := strings.IndexFunc(p.line.text[start:], func(r rune) bool { return r == ',' || r == '#' || isSeparator(r) })
@@ -97,14 +97,14 @@ func (p *parser) listItem() token {
 	})
 }
 
-// nameInList parses a name of a list. Only a comma at the end of a word ends a bare name.
+// nameInList parses a name in a list. Only a comma at the end of a word ends a bare name.
 func (p *parser) nameInList() token {
 	return p.upTo(func(start int) int {
 		return start + len(strings.TrimRight(p.line.text[start:p.line.wordEnd(start)], ","))
 	})
 }
 
-// upTo parses a name of a list. stop returns the end of the bare name that begins at start.
+// upTo parses a name in a list. stop returns the end of the bare name that begins at start.
 func (p *parser) upTo(stop func(start int) int) token {
 	start := p.line.skip(p.line.off)
 	if strings.HasPrefix(p.line.text[start:], `"`) {
@@ -168,7 +168,7 @@ func (p *parser) optional(word string) bool {
 // meant.
 func (p *parser) end(optional ...string) { p.endOf("", optional...) }
 
-// endOf is like end, for a rule. form shows the clauses of the rule in their order.
+// endOf is like end, but for a rule. form shows the rule's clauses in order.
 func (p *parser) endOf(form string, optional ...string) {
 	t := p.line.peek()
 	if t.kind == atEnd {
@@ -184,8 +184,8 @@ func (p *parser) endOf(form string, optional ...string) {
 // clauses are the keywords that begin a clause of a rule.
 var clauses = []string{"once", "since", "after", "until", "with", "for", "unless", "via", "because"}
 
-// clauseHint returns a hint for a keyword of another clause, or for a word that people write in
-// place of a clause.
+// clauseHint returns a hint for a keyword from another clause, or for a word that people write
+// instead of a clause.
 func clauseHint(word, form string) string {
 	if form == "" {
 		return ""

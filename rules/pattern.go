@@ -12,24 +12,24 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Limits for a regex, so that every file is cheap to load and to match.
+// Limits on regexes, so that every file is cheap to load and to match.
 const (
 	maxRegexLength = 1000  // bytes
-	maxRegexSteps  = 20000 // instructions of the compiled program
+	maxRegexSteps  = 20000 // instructions in the compiled program
 )
 
-// A Pattern is the pattern of a map.
+// A Pattern is a map's pattern.
 type Pattern struct {
 	Pos     gate.Position
 	Kind    PatternKind
 	Text    string   // as written, without slashes, quotes and keywords
-	Words   []string // words of the command for Runs; globs of files for Reads and Writes
+	Words   []string // command words for Runs; file globs for Reads and Writes
 	Exactly bool     // Runs allows no further arguments
 	Fold    bool     // the regex ignores case
 
 	line     *scanner
 	written  token // position in line, including the keyword
-	argument token // position of the argument of Runs and When
+	argument token // position of the argument to Runs or When
 	match    func(string) bool
 }
 
@@ -45,13 +45,13 @@ const (
 	Writes                    // files that such a script would write
 )
 
-// patternWords are the keywords of patterns, by kind.
+// patternWords are the pattern keywords, by kind.
 var patternWords = [...]string{Runs: "runs", When: "when", Reads: "reads", Writes: "writes"}
 
 // script reports whether the pattern reads a field as a shell script.
 func (k PatternKind) script() bool { return k == Runs || k == Reads || k == Writes }
 
-// command returns the words of a command without a final *.
+// command returns the command's words without a final *.
 func (p Pattern) command() []string {
 	if last := len(p.Words) - 1; last > 0 && p.Words[last] == "*" {
 		return p.Words[:last]
@@ -59,8 +59,8 @@ func (p Pattern) command() []string {
 	return p.Words
 }
 
-// Match reports whether s contains the word or matches the regex. For other kinds it returns false;
-// use the compiled map instead.
+// Match reports whether s contains the word or matches the regex. For other kinds, it returns
+// false; use the compiled map instead.
 func (p Pattern) Match(s string) bool { return p.match != nil && p.match(s) }
 
 // MatchWord returns a function that finds word as a whole word. A boundary is required only where
@@ -94,13 +94,13 @@ func isWordByte(s string, i int) bool {
 }
 
 // MatchRegex returns a function that finds an RE2 expression anywhere in a string. The classes \d,
-// \s, \w and the boundary \b are ASCII. An empty expression and one that is too large are errors.
+// \s, \w and the boundary \b are ASCII. It is an error if the expression is empty or too large.
 func MatchRegex(expr string) (func(string) bool, error) {
 	return compileRegex(expr, false)
 }
 
-// requiredLiteral returns the longest literal that the syntax tree shows to be in every match of
-// re.
+// requiredLiteral returns the longest literal that is in every match of re, as far as the syntax
+// tree shows.
 func requiredLiteral(re *syntax.Regexp) string {
 	switch {
 	case re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 && !slices.Contains(re.Rune, utf8.RuneError):
@@ -123,7 +123,7 @@ var (
 )
 
 // compileRegex returns a matching function that first searches for the literal that every match
-// contains: most calls match no map, and searching for a literal is cheap.
+// contains. Most calls match no map, and searching for a literal is cheap.
 func compileRegex(expr string, fold bool) (func(string) bool, error) {
 	if expr == "" {
 		return nil, errEmptyRegex

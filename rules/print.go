@@ -83,7 +83,7 @@ func afterOf(after, until []Name) string {
 	return text
 }
 
-// withClauses adds shadow, unless and because to the text of a rule.
+// withClauses adds shadow, unless and because to a rule's text.
 func (r *Rule) withClauses(text string) string {
 	if r.Shadow {
 		text = "shadow " + text
@@ -120,7 +120,7 @@ func (s *Example) String() string {
 	return fmt.Sprintf("example %s %sas %s", target, not, s.As)
 }
 
-// String returns the pattern in the notation of maps.
+// String returns the pattern as written in maps.
 func (p Pattern) String() string {
 	switch {
 	case p.Exactly:

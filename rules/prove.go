@@ -15,18 +15,18 @@ import (
 type Prove struct {
 	Pos    gate.Position
 	Claim  Claim
-	Tools  []Name // calls of the claim
-	Others []Name // other calls of NeverBefore, NeverAfter and NeverWhile; for AtMost, the calls that restart the count, instead of Over
-	Until  []Name // NeverAfter: calls whose success ends it; nil: none
-	Once   bool   // NeverBefore: one success is enough for all calls
+	Tools  []Name // calls that the claim is about
+	Others []Name // other calls for NeverBefore, NeverAfter and NeverWhile; for AtMost, the calls that restart the count, instead of Over
+	Until  []Name // NeverAfter: calls whose success ends the claim; nil: none
+	Once   bool   // NeverBefore: a single success is enough for all calls
 
-	Key []KeyField // NeverBefore, AtMost: the claim holds for each value of these fields separately
+	Key []KeyField // NeverBefore, AtMost: the claim holds separately for each value of these fields
 
 	Approval *Approval // NeverWithoutApproval: the approval; NeverAfter, Only: only calls without it count; nil: all calls count
 
 	Count      int  // AtMost: maximum number of calls
-	Over       Span // AtMost: span of the count
-	User       bool // AtMost: Over is a span of time and counts per user
+	Over       Span // AtMost: span over which calls are counted
+	User       bool // AtMost: Over is a time span and counts per user
 	Successful bool // AtMost: only successes of Others restart the count
 
 	OwnBudget bool   // AlwaysPossible: limits on the name itself are ignored
@@ -35,7 +35,7 @@ type Prove struct {
 	Places    []Name // Exclusive: two or more places
 }
 
-// An Approval is a human approval of a call.
+// An Approval is a person's approval of a call.
 type Approval struct {
 	Count int    // number of people; at least 1
 	Via   string // channel for asking them; empty: any
@@ -44,7 +44,7 @@ type Approval struct {
 // A Claim is the kind of a [Prove].
 type Claim uint8
 
-// The kinds of claims, with an example for each.
+// Kinds of claims, each with an example.
 const (
 	Never                Claim = iota // prove never A
 	NeverBefore                       // prove never A before B
@@ -69,7 +69,7 @@ var claimWords = [...]string{
 	"conserved", "exclusive", "deadlock-free", "no-terminal-states",
 }
 
-// String returns the first word of the claim.
+// String returns the claim's first word.
 func (c Claim) String() string { return claimWords[c] }
 
 // Position returns the start of the statement.
@@ -77,7 +77,7 @@ func (s *Prove) Position() gate.Position { return s.Pos }
 
 func (s *Prove) names() []Name { return slices.Concat(s.Tools, s.Others, s.Until) }
 
-// allNames returns all names in the statement: of calls, a net, places or a file.
+// allNames returns all names in the statement: names of calls, a net, places or a file.
 func (s *Prove) allNames() []Name {
 	switch s.Claim {
 	case Conserved, DeadlockFree, NoTerminalStates:
@@ -90,7 +90,7 @@ func (s *Prove) allNames() []Name {
 	return s.names()
 }
 
-// Each returns claims about one name or one pair of names, which together are equivalent to s. The
+// Each returns claims about a single name or pair of names, which together are equivalent to s. The
 // calls of AtMost and Only stay together.
 func (s *Prove) Each() []*Prove {
 	var out []*Prove
@@ -108,7 +108,7 @@ func (s *Prove) Each() []*Prove {
 	return out
 }
 
-// single returns a list for each name, or one empty list if there are no names.
+// single returns a list for each name, or a single empty list if there are no names.
 func single(names []Name) [][]Name {
 	if len(names) == 0 {
 		return [][]Name{nil}

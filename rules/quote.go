@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// quote formats a JSON string. It also escapes invisible characters and those that a rules file
-// must not contain.
+// quote formats a JSON string. It also escapes invisible characters and characters that a rules
+// file must not contain.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -35,7 +35,7 @@ func isInvisible(r rune) bool {
 		r == '\u2800' // the blank Braille pattern
 }
 
-// invisible returns the first invisible character of a string.
+// invisible returns the first invisible character in a string.
 func invisible(s string) (rune, bool) {
 	for _, r := range s {
 		if isInvisible(r) {
@@ -45,7 +45,7 @@ func invisible(s string) (rune, bool) {
 	return 0, false
 }
 
-// joinWords formats the words of a command, quoted if necessary.
+// joinWords formats a command's words, quoted if necessary.
 func joinWords(words []string) string {
 	texts := make([]string, len(words))
 	for i, w := range words {
@@ -58,5 +58,5 @@ func joinWords(words []string) string {
 	return strings.Join(texts, " ")
 }
 
-// operators are words with a meaning for shells, which are never arguments of a program.
+// operators are words with a meaning for shells, which are never program arguments.
 var operators = []string{"&&", "||", "|", "|&", ";", "&", ">", ">>", "<", "2>", "2>&1", "&>"}

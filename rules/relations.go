@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// isOneOf reports whether every call of n is a call of other.
+// isOneOf reports whether every call to n is also a call to other.
 func (l *labels) isOneOf(n, other Name) bool {
 	return n.same(other) || l.covers(other, n) || other.Glob() && !n.Glob() && other.Matches(n.Text)
 }
 
-// covers reports whether every call of b is a call of a: the names are equal, b is an action of the
-// tool a, or b is a label that only calls of a get.
+// covers reports whether every call to b is also a call to a: the names are equal, b is an action
+// of tool a, or b is a label that only calls to a get.
 func (l *labels) covers(a, b Name) bool {
 	if a.Glob() || b.Glob() {
 		return false
@@ -57,7 +57,7 @@ func (p Pattern) includes(q Pattern) bool {
 	return found == len(words)
 }
 
-// onlyAs reports whether maps give the name, and only to calls of b.
+// onlyAs reports whether maps give the name, and only to calls to b.
 func (l *labels) onlyAs(n, b Name) bool {
 	other := func(m *Map) bool {
 		if m.tool().Glob() {
@@ -69,8 +69,8 @@ func (l *labels) onlyAs(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// excludes reports whether the pattern excludes calls that certainly have the name by a map. Such
-// calls do not wait, see [Require.waitingCall].
+// excludes reports whether the pattern excludes calls that certainly have the name through a map.
+// Such calls do not wait; see [Require.waitingCall].
 func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }
@@ -80,7 +80,7 @@ func (l *labels) alsoAs(n, other Name) bool {
 	return n.Text != other.Text && l.maps[n.Text] != nil && l.maps[other.Text] != nil && l.covers(other, n)
 }
 
-// exempts reports whether the rule exempts calls with this name.
+// exempts reports whether the rule exempts calls with the given name.
 func (r *Rule) exempts(n Name) bool {
 	return slices.ContainsFunc(r.Unless, func(u Name) bool { return u.Matches(n.Text) })
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // A scanner reads a line from left to right. After the first failure, all methods return zero
-// values, so callers need no check after each word, and a line has at most one error.
+// values. Callers thus need no check after each word, and a line has at most one error.
 type scanner struct {
 	place  func(line, column int) gate.Position
 	number int
@@ -24,18 +24,18 @@ type scanner struct {
 	err *Error
 }
 
-// A mark is the number of runes before an offset of a line.
+// A mark is the number of runes before an offset in a line.
 type mark struct{ off, runes int }
 
-// markEvery is the distance of marks in bytes. With marks, computing a position takes constant
+// markEvery is the distance between marks in bytes. With marks, computing a position takes constant
 // time.
 const markEvery = 1 << 8
 
-// A token is a word of a line.
+// A token is a word in a line.
 type token struct {
 	kind tokenKind
 	text string // without quotes
-	off  int    // offset of its first byte
+	off  int    // offset of the first byte
 	end  int
 }
 
@@ -47,10 +47,10 @@ const (
 	quoted
 )
 
-// is reports whether t is the bare word.
+// is reports whether t is the given bare word.
 func (t token) is(word string) bool { return t.kind == bare && t.text == word }
 
-// isCase reports whether t is the bare word in another letter case.
+// isCase reports whether t is the given bare word in another letter case.
 func (t token) isCase(word string) bool {
 	return t.kind == bare && t.text != word && strings.EqualFold(t.text, word)
 }
@@ -113,8 +113,8 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset for reporting a word that is missing at off: one separator after
-// the last word.
+// contentEnd returns the offset at which to report that a word is missing at off: one separator
+// after the last word.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {
@@ -142,7 +142,7 @@ func (s *scanner) bare(start, end int) token {
 	return t
 }
 
-// quoted reads a name in quotes. The caller must check what follows it.
+// quoted reads a quoted name. The caller must check what follows it.
 func (s *scanner) quoted(start int) token {
 	t := s.jsonString(start, "name")
 	if t.kind == quoted && t.text == "" {
@@ -151,7 +151,7 @@ func (s *scanner) quoted(start int) token {
 	return t
 }
 
-// jsonString reads a JSON string; what describes it in messages.
+// jsonString reads a JSON string. what describes it in messages.
 func (s *scanner) jsonString(start int, what string) token {
 	end := stringEnd(s.text, start)
 	if end < 0 {
@@ -162,7 +162,7 @@ func (s *scanner) jsonString(start int, what string) token {
 	switch err := json.Unmarshal([]byte(s.text[start:end]), &t.text); {
 	case err != nil:
 		s.fail(BadQuotes, t, "write it as in JSON, including tabs and backslashes", "the quoted %s is not a JSON string", what)
-	case strings.ContainsRune(t.text, utf8.RuneError): // json also decodes half of a surrogate pair to it
+	case strings.ContainsRune(t.text, utf8.RuneError): // package json decodes half of a surrogate pair to the same rune
 		s.fail(BadQuotes, t, "", "the quoted %s contains an invalid character", what)
 	}
 	return t
@@ -181,8 +181,8 @@ func stringEnd(text string, start int) int {
 	return -1
 }
 
-// stringOffset converts an offset in a decoded string to an offset in the line. The valid JSON
-// string begins at start.
+// stringOffset converts an offset in a decoded string to an offset in the line, where the valid
+// JSON string begins at start.
 func stringOffset(line string, start, offset int) int {
 	at := start + 1
 	for n := 0; n < offset && line[at] != '"'; {
@@ -199,7 +199,7 @@ func stringOffset(line string, start, offset int) int {
 	return at
 }
 
-// escapedRune decodes \uXXXX, or a surrogate pair of two.
+// escapedRune decodes \uXXXX, or a surrogate pair of two such escapes.
 func escapedRune(s string) (r rune, size int) {
 	code := func(s string) rune {
 		n, _ := strconv.ParseUint(s[2:6], 16, 16)
@@ -211,7 +211,7 @@ func escapedRune(s string) (r rune, size int) {
 	return r, 6
 }
 
-// separated refuses a quoted text that touches the next word; what describes it in messages.
+// separated refuses a quoted text that touches the next word. what describes it in messages.
 func (s *scanner) separated(t token, what string) token {
 	if s.err != nil {
 		return token{}
@@ -240,7 +240,7 @@ func (s *scanner) column(off int) int {
 	return m.runes + utf8.RuneCountInString(s.text[min(m.off, off):off]) + 1
 }
 
-// mark sets the marks of the line at rune boundaries.
+// mark sets the line's marks, at rune boundaries.
 func (s *scanner) mark() {
 	runes := 0
 	for i := range s.text {
@@ -257,7 +257,7 @@ func (s *scanner) span(from, to int) span {
 	return span{line: s.text, column: column, width: max(1, s.column(max(from, to))-column)}
 }
 
-// fail records the first failure of the line.
+// fail records the line's first failure.
 func (s *scanner) fail(code Code, at token, hint, format string, args ...any) {
 	if s.err == nil {
 		s.err = s.errorAt(code, at, hint, format, args...)

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A Span is the period or the set of calls that a limit counts over, unless calls refill it.
+// A Span is the period or set of calls that a limit counts over, unless calls refill it.
 type Span uint8
 
-// The spans. Each has a row in the table spans.
+// Spans. Each has a row in the table spans.
 const (
-	Session Span = iota // calls of one session
-	User                // all sessions of a principal
-	Second              // spans of time: the budget is refilled over time
+	Session Span = iota // calls in one session
+	User                // calls in all sessions of a principal
+	Second              // time spans: the budget is refilled over time
 	Minute
 	Hour
 	Day
@@ -21,18 +21,17 @@ const (
 	InARow // consecutive equal calls
 )
 
-// A spanRow is a row of the table of spans.
+// A spanRow is a row in the table of spans.
 type spanRow struct {
 	word   string        // keyword after "per"; empty: phrase is used instead
 	short  []string      // abbreviations that people write
-	phrase string        // notation in a rule, in place of "per" and the keyword
-	window time.Duration // length of a span of time
+	phrase string        // notation in a rule, instead of "per" and the keyword
+	window time.Duration // length of a time span
 }
 
 // spans is the table of spans. A new unit needs a row here, a constant above and a word in the
-// grammars of editors (folder editors); a unit of time also needs a row in internal/text, because
-// the gate writes periods without this package. Tests find what is missing. Spans of time are sorted
-// by length.
+// editors' grammars (folder editors). A time unit also needs a row in internal/text, because the gate
+// formats periods without this package. Tests find what is missing. Time spans are sorted by length.
 var spans = [...]spanRow{
 	Session: {word: "session"},
 	User:    {word: "user"},
@@ -44,7 +43,7 @@ var spans = [...]spanRow{
 	InARow:  {phrase: "in a row"},
 }
 
-// String returns the notation of the span in a rule.
+// String returns the span as written in rules.
 func (o Span) String() string {
 	if row := spans[o]; row.word == "" {
 		return row.phrase
@@ -52,13 +51,13 @@ func (o Span) String() string {
 	return "per " + spans[o].word
 }
 
-// Window returns the length of a span of time, or 0 for other spans.
+// Window returns the length of a time span, or 0 for other spans.
 func (o Span) Window() time.Duration { return spans[o].window }
 
-// SpanWords returns the keywords after "per".
+// SpanWords returns the keywords that may follow "per".
 func SpanWords() []string { return spanWords(0) }
 
-// TimeSpans returns the keywords of the spans of time, shortest first.
+// TimeSpans returns the keywords of the time spans, shortest first.
 func TimeSpans() []string { return spanWords(1) }
 
 // spanWords returns the keywords of the spans with at least the given window.
@@ -71,13 +70,13 @@ func spanWords(window time.Duration) (words []string) {
 	return words
 }
 
-// spanOf returns the span with a keyword in any letter case.
+// spanOf returns the span with the given keyword, in any letter case.
 func spanOf(word string) (Span, bool) {
 	i := slices.IndexFunc(spans[:], func(r spanRow) bool { return r.word != "" && strings.EqualFold(r.word, word) })
 	return Span(max(i, 0)), i >= 0
 }
 
-// timeSpanOf returns the span of time for a keyword, its plural or an abbreviation.
+// timeSpanOf returns the time span for a keyword, its plural or an abbreviation.
 func timeSpanOf(word string) (Span, bool) {
 	word = strings.ToLower(word)
 	one := strings.TrimSuffix(word, "s")

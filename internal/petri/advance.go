@@ -4,7 +4,7 @@ import "slices"
 
 // Advance fires the structural transitions on m, round by round, until none can fire or a marking
 // repeats. It reports whether that happened within the given number of rounds; if not, m is
-// unchanged. Competition between transitions is judged on present(m) instead of m itself.
+// unchanged. Conflicts between transitions are judged on present(m) instead of m itself.
 func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Marking) Marking) bool {
 	start := slices.Clone(m)
 	seen := map[string]bool{string(m.AppendKey(nil)): true}
@@ -22,10 +22,10 @@ func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Mark
 	return true
 }
 
-// round fires, in order, the structural transitions that are enabled in m and do not compete with
-// another one. It reports whether one fired. A transition that becomes enabled by such a firing has
-// to wait for the next round: its competitors may become enabled only later in this round, and then
-// the order of the declarations would decide between them.
+// round fires, in order, the structural transitions that are enabled in m and not in conflict with
+// another structural transition. It reports whether any fired. A transition enabled by such a
+// firing waits for the next round: its competitors may become enabled only later in this round, and
+// declaration order would then decide between them.
 func (n *Net) round(m Marking, structural []int, present Marking) bool {
 	var room [8]int
 	ready := room[:0]
@@ -44,7 +44,7 @@ func (n *Net) round(m Marking, structural []int, present Marking) bool {
 	return fired
 }
 
-// inConflict reports whether another structural transition needs the same tokens.
+// inConflict reports whether another structural transition needs the same tokens as t.
 func (n *Net) inConflict(t int, structural []int, present Marking) bool {
 	for _, u := range structural {
 		if u != t && n.Transitions[u].Enabled(present) && n.Transitions[t].ConflictsWith(&n.Transitions[u], present) {

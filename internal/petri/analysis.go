@@ -1,50 +1,49 @@
 package petri
 
-// An Analysis is the result of [Analyze]. Unless Stop is Finished, it describes only a part of the
-// states and proves nothing about the rest, except for Bounded, Unbounded, Pump and Invariants. For
-// an unbounded net, the states are not counted, and Dead and Bounds come from its coverability.
+// An Analysis is the result of [Analyze]. Unless Stop is Finished, it describes only part of the
+// states and proves nothing about the rest, except for Bounded, Unbounded, Pump and Invariants. The
+// states of an unbounded net are not counted; its Dead and Bounds come from coverability.
 type Analysis struct {
 	Stop      Stop
 	States    int   // distinct reachable markings
-	Edges     int   // pairs of a state and a transition enabled in it
+	Edges     int   // pairs of a state and a transition that it enables
 	Deadlocks int   // states without enabled transitions
-	Trapped   int   // deadlocks without a marked terminal place
+	Trapped   int   // deadlocks in which no terminal place is marked
 	Trap      []int // a shortest firing sequence into a trapped deadlock; nil if unknown
 	Dead      []int // transitions that are never enabled
-	Bounds    []int // the largest token count of each place; Omega if unbounded
+	Bounds    []int // the largest token count in each place; Omega if unbounded
 
 	Bounded   Answer
 	Unbounded []int // unbounded places
 	Pump      *Pump // a proof that the net is unbounded
 
 	Invariants    []Invariant
-	AllInvariants bool // Invariants contains all invariants of minimal support
+	AllInvariants bool // Invariants contains all invariants with minimal support
 
 	// Live is Yes if every transition can always fire again eventually. Without Options.Liveness,
 	// the answer is Unknown unless a deadlock or a dead transition proves No.
 	Live    Answer
-	NotLive []int // if Live is No, transitions that are not live; without Options.Liveness, some of them
+	NotLive []int // if Live is No, the transitions that are not live; without Options.Liveness, some of them
 
-	BytesPerState float64 // memory of the search per state, including its hash table
+	BytesPerState float64 // search memory per state, including the hash table
 }
 
 // A Pump proves that a net is unbounded: after Prefix, Cycle can be repeated forever, and each
-// repetition adds tokens to Places and removes none from any place.
+// repetition adds tokens to Places without removing any from a place.
 type Pump struct {
 	Places        []int
 	Prefix, Cycle []int // transitions
 }
 
-// Options are the bounds of [Analyze]. The zero value uses the defaults.
+// Options limit an [Analyze] run. The zero value uses the defaults.
 type Options struct {
 	MaxStates int   // maximum number of states; below 1: DefaultLimit
 	MaxBytes  int64 // maximum memory for states; 0: unlimited
 	Terminal  []int // places where the net is allowed to stop
 
-	// Liveness asks for the transitions that can always fire again. When the states are visited one
-	// by one, this takes about ten times as long as the search and 20 bytes or more for each state,
-	// which MaxBytes does not bound. If Continue stops this phase, the results of the search remain
-	// valid.
+	// Liveness requests the transitions that can always fire again. When the states are visited one
+	// by one, this takes about ten times as long as the search, and at least 20 bytes per state,
+	// which MaxBytes does not limit. If Continue stops this phase, the search results remain valid.
 	Liveness bool
 
 	// Continue reports whether Analyze should continue. It is called from time to time with the
@@ -57,14 +56,14 @@ type Options struct {
 // DefaultLimit is the default maximum number of states that a search visits.
 const DefaultLimit = 100_000
 
-// largeCount is the default number of tokens above which a place is treated as a counter; below it,
-// the effort is not worthwhile.
+// largeCount is the default number of tokens from which a place is treated as a counter. Smaller
+// counts are not worth the effort.
 const largeCount = 256
 
 // Stop is the reason why a search ended.
 type Stop uint8
 
-// The reasons for the end of a search.
+// Reasons why a search ended.
 const (
 	Finished   Stop = iota // all states were visited
 	StopStates             // Options.MaxStates was reached
@@ -75,7 +74,7 @@ const (
 // Answer is yes, no or unknown.
 type Answer uint8
 
-// The answers.
+// Possible answers.
 const (
 	Unknown Answer = iota
 	Yes
@@ -92,7 +91,7 @@ func unfired(fired []bool) []int {
 	return dead
 }
 
-// live returns the answer for a net whose only transitions that are not live are lost.
+// live returns the answer for a net in which exactly the transitions in lost are not live.
 func live(lost []int) (Answer, []int) {
 	if len(lost) > 0 {
 		return No, lost

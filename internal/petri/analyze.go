@@ -2,12 +2,12 @@ package petri
 
 import "slices"
 
-// Analyze explores the behavior of a net from its initial marking. No token count of the initial
-// marking may be negative or larger than 1<<40.
+// Analyze explores a net's behavior from its initial marking. No token count in the initial marking
+// may be negative or larger than 1<<40.
 //
 // Analyze first looks for a proof that the net is bounded: invariants that cover all places, or a
 // finite coverability graph. It never enumerates the states of an unbounded net. Large counters
-// that change only by one are stored as ranges, so that their cost does not depend on their size.
+// that only change by one are stored as ranges, so that their cost does not depend on their size.
 func Analyze(n *Net, initial Marking, o Options) *Analysis {
 	a := &Analysis{}
 	a.Invariants, a.AllInvariants = Invariants(n, initial)
@@ -20,8 +20,8 @@ func Analyze(n *Net, initial Marking, o Options) *Analysis {
 	return a
 }
 
-// bound tries to decide whether the net is bounded and returns the bounds of the places that are
-// known before a search.
+// bound tries to decide whether the net is bounded. It returns the place bounds that are known
+// before a search.
 func (a *Analysis) bound(n *Net, initial Marking) []int {
 	bounds := invariantBounds(n.Places, a.Invariants)
 	if !slices.Contains(bounds, -1) || n.NeverGrows() {
@@ -40,7 +40,7 @@ func (a *Analysis) bound(n *Net, initial Marking) []int {
 }
 
 // coverWhole describes an unbounded net by its coverability. If the cover cannot be completed, the
-// result has no dead transitions and only the unbounded places found so far.
+// result lists no dead transitions, and only the unbounded places found so far.
 func (a *Analysis) coverWhole(n *Net, initial Marking) {
 	c := newCover(n, initial, coverBudget(n, thoroughCover), false)
 	a.Pump, a.Bounded = c.pump, No
@@ -88,7 +88,7 @@ func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 }
 
 // Conserves reports whether the weighted sum of tokens is the same in every reachable marking.
-// weights has one entry for each place.
+// weights has an entry for each place.
 func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 	var changing []int // transitions
 	for i := range n.Transitions {
@@ -110,10 +110,10 @@ func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 	return Yes
 }
 
-// findDeadlocks finds all deadlocks and visits only as many other states as necessary. The order of
-// transitions that share no place is irrelevant: in each state, the search fires only a strong
-// stubborn set, a set of transitions that no transition outside it can interfere with. Except for
-// deadlocks, the search proves nothing about the net.
+// findDeadlocks finds all deadlocks, and visits only as many other states as necessary. The order
+// of transitions that share no place is irrelevant, so in each state the search fires only a strong
+// stubborn set: a set of transitions that no transition outside it can interfere with. The search
+// proves nothing about the net except its deadlocks.
 func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) (*search, Stop) {
 	s := newSearch(n, initial, bounds)
 	s.stubborn, s.known = newStubborn(n), &knownSuccessors{}

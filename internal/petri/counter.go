@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Bounds on the effort for counters. If they do not suffice, the states are visited one by one.
+// Limits on the effort spent on counters. If they are exceeded, the states are visited one by one.
 const (
 	maxControls  = 2_000
 	maxBoxes     = 4_000
 	maxLoopSteps = 6
-	maxLoopWork  = 400 // edges that are followed to find the loops of one control
+	maxLoopWork  = 400 // edges to follow when looking for the loops of a control
 )
 
-// counterSearch explores a net where a few places, the counters, hold many tokens. The token counts of
-// the other places form a control; the counter values that are reachable in a control are stored as
-// boxes. A loop of controls that changes one counter by one is accelerated: one step adds all
-// values that repeating the loop reaches, so that a budget of a million costs as much as a budget
-// of three.
+// counterSearch explores a net in which a few places, the counters, hold many tokens. The token
+// counts in the other places form a control. The counter values that are reachable in a control are
+// stored as boxes. A loop of controls that changes a single counter by one is accelerated: a single
+// step adds all values that repeating the loop reaches, so that a budget of a million costs as much
+// as a budget of three.
 type counterSearch struct {
 	net      *Net
 	small    []int // places that make up a control
@@ -31,8 +31,8 @@ type counterSearch struct {
 	fired    []bool
 }
 
-// mirror is a large place that an invariant ties to a counter: their sum times weight is the
-// constant of the invariant minus the weighted tokens of the small places.
+// mirror is a large place that an invariant ties to a counter: their sum times weight equals the
+// invariant's constant minus the weighted tokens in the small places.
 type mirror struct {
 	place, counter int
 	weight         int
@@ -40,11 +40,11 @@ type mirror struct {
 }
 
 type control struct {
-	marking  Marking // of the small places; the other places are 0
+	marking  Marking // marking of the small places; 0 for all other places
 	expanded bool
 	out, in  []move
 	looped   bool
-	loops    []move // loops from the control to itself that change one counter by one
+	loops    []move // loops from the control to itself that change a single counter by one
 	boxes    []box  // reachable counter values, disjoint
 }
 
@@ -56,8 +56,8 @@ type move struct {
 	step       step
 }
 
-// newCounterSearch chooses as counters the places with at least the given number of tokens. It returns
-// nil if the net has no such places or too many of them.
+// newCounterSearch uses the places with at least the given number of tokens as counters. It returns
+// nil if the net has no such places or too many.
 func newCounterSearch(n *Net, initial Marking, bounds []int, invariants []Invariant, least int) *counterSearch {
 	c := &counterSearch{net: n, index: make(map[string]int), fired: make([]bool, len(n.Transitions))}
 	large := make([]bool, n.Places)
@@ -97,8 +97,8 @@ func newCounterSearch(n *Net, initial Marking, bounds []int, invariants []Invari
 	return c
 }
 
-// tiedPlaces returns the two large places of an invariant that has exactly two, if both have the same
-// weight.
+// tiedPlaces returns the two large places in an invariant, if it has exactly two and both have the
+// same weight.
 func tiedPlaces(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 	var found []Arc
 	for _, w := range inv.Weights {
@@ -125,7 +125,7 @@ func (c *counterSearch) control(m Marking) int {
 	return i
 }
 
-// expand computes the moves out of a control, once.
+// expand computes a control's moves, once.
 func (c *counterSearch) expand(u int) {
 	from := c.controls[u]
 	if from.expanded || c.failed {
@@ -145,7 +145,7 @@ func (c *counterSearch) expand(u int) {
 	}
 }
 
-// fire returns the marking of the control after t; ok is false if a small place has too few tokens.
+// fire returns the control's marking after t. ok is false if a small place has too few tokens.
 func (c *counterSearch) fire(t int, m Marking) (Marking, bool) {
 	tr := &c.net.Transitions[t]
 	for _, place := range c.small {
@@ -160,7 +160,7 @@ func (c *counterSearch) fire(t int, m Marking) (Marking, bool) {
 	return next, true
 }
 
-// guard returns the counter values that enable t, and the change of the counters by t.
+// guard returns the counter values that enable t, and how t changes the counters.
 func (c *counterSearch) guard(t int, m Marking) (box, step) {
 	tr := &c.net.Transitions[t]
 	var guard box
@@ -187,7 +187,7 @@ func (r *mirror) total(m Marking) int {
 	return left / r.weight
 }
 
-// insert adds the values of b to a control and appends the new ones to queue.
+// insert adds the values in b to a control and appends the new ones to queue.
 func (c *counterSearch) insert(u int, b box, queue []controlBox) []controlBox {
 	at := c.controls[u]
 	for _, part := range b.subtractAll(at.boxes) {
@@ -207,8 +207,7 @@ type controlBox struct {
 	box     box
 }
 
-// run explores all reachable values of the counters. It reports whether it finished within the
-// bounds.
+// run explores all reachable counter values. It reports whether it finished within the limits.
 func (c *counterSearch) run(o *Options) bool {
 	queue := []controlBox{{0, c.controls[0].boxes[0]}}
 	for ; len(queue) > 0 && !c.failed; queue = queue[1:] {
@@ -232,8 +231,8 @@ func (c *counterSearch) run(o *Options) bool {
 	return !c.failed
 }
 
-// repeat returns the values reached from r by one or more repetitions of the loop e. r must lie
-// within the guard of e.
+// repeat returns the values reached from r by repeating loop e at least once. r must lie within e's
+// guard.
 func (e *move) repeat(r box) box {
 	i, _ := e.step.unit()
 	if e.step[i] < 0 {
@@ -244,7 +243,7 @@ func (e *move) repeat(r box) box {
 	return r
 }
 
-// loopsOf returns the short loops from u to u that change one counter by one.
+// loopsOf returns the short loops from u to u that change a single counter by one.
 func (c *counterSearch) loopsOf(u int) []move {
 	at := c.controls[u]
 	if at.looped {
@@ -256,7 +255,7 @@ func (c *counterSearch) loopsOf(u int) []move {
 	return at.loops
 }
 
-// all returns the box of all counter values.
+// all returns the box that contains all counter values.
 func (c *counterSearch) all() (all box) {
 	for i := range c.counters {
 		all.hi[i] = infinite
@@ -292,8 +291,8 @@ func (f *loopFinder) follow(u int, so move, path []int) {
 	}
 }
 
-// exploreCounters explores the net by its counters. It reports whether that succeeded; if so, the analysis is
-// complete.
+// exploreCounters explores the net by its counters. It reports whether that succeeded, in which
+// case the analysis is complete.
 func (a *Analysis) exploreCounters(n *Net, initial Marking, bounds []int, o *Options) bool {
 	c := newCounterSearch(n, initial, bounds, a.Invariants, cmp.Or(o.counter, largeCount))
 	if c == nil || !c.run(o) || !a.countStates(c, o) {
@@ -313,8 +312,8 @@ func (a *Analysis) exploreCounters(n *Net, initial Marking, bounds []int, o *Opt
 	return true
 }
 
-// countStates counts states, edges and deadlocks. It reports whether all counters are bounded and the
-// numbers are small enough to be exact; otherwise it sets the numbers to 0.
+// countStates counts states, edges and deadlocks. It reports whether all counters are bounded and
+// the numbers are small enough to be exact. Otherwise it sets the numbers to 0.
 func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	exact := true
 	add := func(to *int, b box) {
@@ -349,7 +348,7 @@ func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	return exact
 }
 
-// terminal returns the counter values that mark a terminal place in the control u.
+// terminal returns the counter values that mark a terminal place in control u.
 func (c *counterSearch) terminal(u *control, places []int) []box {
 	var marked []box
 	for _, p := range places {
@@ -366,7 +365,7 @@ func (c *counterSearch) terminal(u *control, places []int) []box {
 	return marked
 }
 
-// bounds returns the largest token count of each place.
+// bounds returns the largest token count in each place.
 func (c *counterSearch) bounds() []int {
 	bounds := make([]int, c.net.Places)
 	for _, u := range c.controls {
@@ -386,7 +385,7 @@ func (c *counterSearch) bounds() []int {
 }
 
 // liveness decides for each transition whether it is live. It searches backwards from the states
-// that enable the transition: the transition is live if this search meets every reachable state.
+// that enable the transition. The transition is live if this search meets every reachable state.
 func (c *counterSearch) liveness() (Answer, []int) {
 	var lost []int
 	for t := range c.net.Transitions {

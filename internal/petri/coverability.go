@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Omega is the token count of an unbounded place.
+// Omega is the token count in an unbounded place.
 const Omega = math.MaxInt
 
-// Bounds on the two searches for a proof of unboundedness: a quick one before the states are
+// Limits on the two searches for a proof of unboundedness: a quick one before the states are
 // visited, and a thorough one if there are too many states.
 const (
 	quickCover    = 500
@@ -20,7 +20,7 @@ func coverBudget(n *Net, markings int) int {
 	return min(markings, maxCoverCells/max(1, n.Places))
 }
 
-// FindPump returns a proof that the net is unbounded, or nil if it finds none within its bounds.
+// FindPump returns a proof that the net is unbounded, or nil if it finds none within its limits.
 func FindPump(n *Net, initial Marking) *Pump {
 	invariants, _ := Invariants(n, initial)
 	if n.NeverGrows() || !slices.Contains(invariantBounds(n.Places, invariants), -1) {
@@ -30,7 +30,7 @@ func FindPump(n *Net, initial Marking) *Pump {
 }
 
 // A cover is a coverability search after Karp and Miller. If a new marking is strictly larger than
-// one of its ancestors, the places that grew are unbounded and get Omega.
+// one of its ancestors, the places that have grown are unbounded and get Omega.
 //
 // A new marking that an earlier one covers is not expanded, because the earlier one leads to at
 // least as large markings. Existing markings are never removed, so this pruning is sound (pruning
@@ -45,18 +45,18 @@ type cover struct {
 	complete bool
 }
 
-// node is a marking with its parent and the transition between them.
+// node is a marking with its parent and the transition that leads from the parent to it.
 type node struct {
 	marking    Marking
 	sum        int // sum of all tokens; Omega counts as omegaSum
 	parent, by int // -1 in the initial marking
 }
 
-// omegaSum is the contribution of an unbounded place to a sum. It is large enough that a marking
-// with more unbounded places never has the smaller sum.
+// omegaSum is an unbounded place's contribution to a sum. It is large enough that a marking with
+// more unbounded places never has the smaller sum.
 const omegaSum = 1 << 40
 
-// newCover runs the search until it is complete or exceeds the given number of markings; if first
+// newCover runs the search until it is complete or exceeds the given number of markings. If first
 // is set, it also stops at the first pump.
 func newCover(n *Net, initial Marking, markings int, first bool) *cover {
 	c := &cover{net: n, fired: make([]bool, len(n.Transitions)), work: 200 * markings}
@@ -81,7 +81,7 @@ func total(m Marking) (sum int) {
 	return sum
 }
 
-// fire fires t in the marking of node i and adds the result unless it is covered.
+// fire fires t in node i's marking and adds the result unless it is covered.
 func (c *cover) fire(i, t int) {
 	tr, from := &c.net.Transitions[t], c.nodes[i].marking
 	if !tr.Enabled(from) {
@@ -101,7 +101,7 @@ func (c *cover) fire(i, t int) {
 	}
 }
 
-// accelerate sets to Omega the places of m that grew since an ancestor that m covers.
+// accelerate sets the places of m that have grown since an ancestor covered by m to Omega.
 func (c *cover) accelerate(m Marking, parent, by int) {
 	for a := parent; a >= 0; a = c.nodes[a].parent {
 		c.work--
@@ -125,7 +125,7 @@ func (c *cover) accelerate(m Marking, parent, by int) {
 	}
 }
 
-// covered reports whether a marking of the cover is at least as large as m in every place.
+// covered reports whether some marking in the cover is at least as large as m in every place.
 func (c *cover) covered(m Marking, sum int) bool {
 	for i := range c.nodes {
 		if c.nodes[i].sum < sum {
@@ -148,8 +148,8 @@ func (c *cover) path(i int) []int {
 	return path
 }
 
-// bounds returns the largest token count of each place, Omega for unbounded places. The counts are
-// exact if the search is complete.
+// bounds returns the largest token count in each place, or Omega for unbounded places. The counts
+// are exact if the search is complete.
 func (c *cover) bounds() []int {
 	bounds := make([]int, c.net.Places)
 	for i := range c.nodes {

@@ -18,7 +18,8 @@ func (s *search) insertGathered(limit int) Stop {
 	return Finished
 }
 
-// insertSuccessors stores the successors of a state, which are the successors with indexes in [from, to).
+// insertSuccessors stores a state's successors, which are the successors with indexes in [from,
+// to).
 func (s *search) insertSuccessors(state, from, to, limit int) Stop {
 	words, k := s.layout.words, s.known
 	k.load(state)
@@ -44,7 +45,7 @@ func (s *search) insertSuccessors(state, from, to, limit int) Stop {
 	return Finished
 }
 
-// lookup returns the slot of a successor and whether the state set contains it.
+// lookup returns a successor's slot and whether the state set contains the successor.
 func (s *search) lookup(i int, key []uint64) (slot int, found bool) {
 	if s.layout.words != 1 {
 		slot = s.states.keySlot(key, s.hashes[i])
@@ -57,9 +58,9 @@ func (s *search) lookup(i int, key []uint64) (slot int, found bool) {
 	return slot, s.states.inline[slot] != 0
 }
 
-// probe computes hashes, and stores in found the contents of the first slots: keys of one word, or
-// the first words of longer keys. The search is limited by memory latency: the second loop does
-// nothing but read memory, so that the processor can overlap many accesses.
+// probe computes hashes and stores the contents of the first slots in found: one-word keys, or the
+// first words of longer keys. Memory latency dominates the search. The second loop therefore only
+// reads memory, so that the processor can overlap many accesses.
 func (s *search) probe() {
 	s.hashes, s.found = s.hashes[:0], slices.Grow(s.found[:0], len(s.lookups))[:len(s.lookups)]
 	if s.layout.words != 1 {
@@ -97,8 +98,8 @@ func (s *search) probeKeys() {
 }
 
 // initSets initializes the set of each new successor of the state. The successor reached by u gets
-// the transitions that lead from the state to a state found before the successor and that are
-// enabled together with u.
+// the transitions that are enabled together with u and lead from the state to a state found before
+// the successor.
 func (s *search) initSets(state int) {
 	k := s.known
 	first := s.states.len() - len(k.fresh)
@@ -117,7 +118,7 @@ func (s *search) initSets(state int) {
 	}
 }
 
-// enabledWith reports whether a state has enough tokens for t and u at once. u must be enabled.
+// enabledWith reports whether the state has enough tokens for both t and u. u must be enabled.
 func (s *search) enabledWith(t, u *packedTransition, key []uint64) bool {
 	copy(s.scratch, key)
 	for _, p := range u.parts {

@@ -15,20 +15,20 @@ import (
 // weights are positive, and Weights is sorted by place.
 type Invariant struct {
 	Weights  []Arc
-	Constant int // the sum in the initial marking
+	Constant int // the weighted sum in the initial marking
 }
 
-// Bounds on the effort for invariants; their number can be exponential.
+// Limits on the effort spent on invariants, whose number can be exponential.
 const (
 	maxRows          = 400
 	maxInvariantWork = 40_000_000
-	maxFarkasCells   = 30_000_000 // numbers in all rows at the start
+	maxFarkasCells   = 30_000_000 // numbers in all initial rows
 	maxWeight        = math.MaxInt32
 )
 
-// Invariants computes the minimal place invariants (semiflows) of a net with the algorithm of
-// Farkas, with bounded effort. Every returned invariant holds; all reports whether found contains
-// every invariant of minimal support.
+// Invariants computes a net's minimal place invariants (semiflows) with Farkas's algorithm, with
+// bounded effort. Every returned invariant holds. all reports whether found contains every invariant
+// with minimal support.
 //
 // If the net is too large for the algorithm, Invariants returns the places that no transition
 // changes.
@@ -60,7 +60,7 @@ func Invariants(n *Net, initial Marking) (found []Invariant, all bool) {
 	return found, !f.cut
 }
 
-// invariantBounds returns the bounds of the places that follow from the invariants; -1 if unknown.
+// invariantBounds returns the place bounds that follow from the invariants; -1 if unknown.
 func invariantBounds(places int, invariants []Invariant) []int {
 	bounds := slices.Repeat([]int{-1}, places)
 	for _, inv := range invariants {
@@ -73,20 +73,20 @@ func invariantBounds(places int, invariants []Invariant) []int {
 	return bounds
 }
 
-// farkas is the state of the algorithm of Farkas: its rows are linear combinations of places. The
-// algorithm eliminates one column after the other: it adds pairs of rows with opposite signs in the
+// farkas is the state of Farkas's algorithm, whose rows are linear combinations of places. The
+// algorithm eliminates the columns one by one: it adds pairs of rows with opposite signs in the
 // column, so that the column becomes 0, and drops the original rows.
 type farkas struct {
 	rows []farkasRow
-	open []int // columns that are not 0 in some row
+	open []int // columns that are nonzero in some row
 	work int
-	cut  bool // something was dropped because of a bound
+	cut  bool // something was dropped because of a limit
 }
 
 type farkasRow struct {
 	numbers []int    // effect followed by weights
-	effect  []int    // of each distinct transition
-	weights []int    // of each place
+	effect  []int    // effects of the distinct transitions
+	weights []int    // weights of the places
 	support []uint64 // bit set of the places with a nonzero weight
 }
 
@@ -95,7 +95,7 @@ func newRow(columns, places int) farkasRow {
 	return farkasRow{numbers: n, effect: n[:columns], weights: n[columns:], support: make([]uint64, (places+63)/64)}
 }
 
-// constantPlaces returns one invariant for each place that no transition changes.
+// constantPlaces returns an invariant for each place that no transition changes.
 func constantPlaces(n *Net, initial Marking, columns [][]Arc) (found []Invariant) {
 	moved := make([]bool, n.Places)
 	for _, effect := range columns {
@@ -128,9 +128,9 @@ func newFarkas(n *Net, columns [][]Arc) *farkas {
 	return f
 }
 
-// distinctEffects returns the effects of the transitions on the places, without duplicates; effects
-// that differ only in sign count as equal. They are sparse because a net with many places has many
-// transitions.
+// distinctEffects returns the effects that the transitions have on the places, without duplicates.
+// Effects that differ only in sign count as equal. They are sparse, because a net with many places
+// has many transitions.
 func distinctEffects(n *Net) [][]Arc {
 	var columns [][]Arc
 	seen := make(map[string]bool)
@@ -154,7 +154,7 @@ func distinctEffects(n *Net) [][]Arc {
 	return columns
 }
 
-// effect returns the change of each place by a firing of t, sorted by place.
+// effect returns how firing t changes each place, sorted by place.
 func (t *Transition) effect() []Arc {
 	var effect []Arc
 	for _, a := range t.In {
@@ -171,7 +171,7 @@ func (t *Transition) effect() []Arc {
 	return effect
 }
 
-// eliminate makes one more column 0. It reports whether it should be called again.
+// eliminate makes another column 0. It reports whether it should be called again.
 func (f *farkas) eliminate() bool {
 	column, ok := f.cheapest()
 	if !ok {
@@ -203,7 +203,7 @@ func (f *farkas) eliminate() bool {
 	return true
 }
 
-// cheapest returns the column whose elimination makes the fewest rows, and removes zero columns
+// cheapest returns the column whose elimination creates the fewest rows, and removes zero columns
 // from f.open.
 func (f *farkas) cheapest() (column int, ok bool) {
 	best := math.MaxInt
@@ -234,7 +234,7 @@ func (f *farkas) cheapest() (column int, ok bool) {
 	return column, len(open) > 0
 }
 
-// combine returns a positive combination of two rows whose column is 0. It fails if a number
+// combine returns a positive combination of two rows that makes the column 0. It fails if a number
 // becomes too large.
 func (f *farkas) combine(a, b *farkasRow, column int) (farkasRow, bool) {
 	f.work += len(a.numbers)
@@ -259,9 +259,8 @@ func (f *farkas) combine(a, b *farkasRow, column int) (farkasRow, bool) {
 	return r, true
 }
 
-// addMinimal adds r unless the support of another row is a subset of its support, and drops the rows
-// whose supports contain that of r. If there are too many rows, it drops the one with the largest
-// support.
+// addMinimal adds r unless its support contains that of another row, and drops the rows whose
+// supports contain r's. If there are too many rows, it drops the one with the largest support.
 func (f *farkas) addMinimal(rows []farkasRow, r farkasRow) []farkasRow {
 	f.work += len(rows) * len(r.support)
 	for i := range rows {

@@ -1,22 +1,22 @@
 package petri
 
-// maxKnown limits the number of transitions: in a net with more transitions, the search does not
-// remember known successors and looks up every one.
+// maxKnown limits the number of transitions. In a net with more transitions, the search does not
+// remember known successors and looks up every successor.
 const maxKnown = 256
 
-// knownSuccessors stores, for each state that waits to be expanded, the transitions whose successors are
-// already in the state set, so that they need no lookup.
+// knownSuccessors stores, for each state that waits to be expanded, the transitions whose successors
+// are already in the state set and thus need no lookup.
 //
 // Suppose that t leads from p to q, u leads from p to s, and p has tokens for both at once. Then u
 // leads from q to the same state as t from s. If q was found before s, q is expanded before s, so
-// that state is in the set when s is expanded. In a net with much concurrency, this leaves little
+// that state is in the set when s is expanded. In a highly concurrent net, this leaves little
 // more than one lookup for each state.
 type knownSuccessors struct {
 	words      int      // size of a set of transitions; 0: knownSuccessors is not used
-	ring       []uint64 // the sets of the waiting states; the set of state i is at i modulo size
+	ring       []uint64 // sets of the waiting states; state i's set is at i modulo size
 	size       int      // number of sets in the ring, a power of 2
 	conflicts  []uint64 // for each transition, the transitions that share an input place with it
-	duplicates []uint64 // transitions with the same effect as an earlier one
+	duplicates []uint64 // transitions with the same effect as an earlier transition
 
 	set   []uint64 // transitions from the current state to known states
 	fresh []int32  // transitions from the current state to new states, in order
@@ -46,7 +46,7 @@ func newKnownSuccessors(n *Net) *knownSuccessors {
 
 func (k *knownSuccessors) conflictsOf(t int) []uint64 { return k.conflicts[t*k.words:][:k.words] }
 
-// setOf returns the set of transitions of a waiting state.
+// setOf returns a waiting state's set of transitions.
 func (k *knownSuccessors) setOf(state int) []uint64 {
 	return k.ring[state&(k.size-1)*k.words:][:k.words]
 }
@@ -73,7 +73,7 @@ func (t *Transition) sameEffect(u *Transition) bool {
 	return true
 }
 
-// load loads the set of the state that is about to be expanded.
+// load loads the set of the state that is expanded next.
 func (k *knownSuccessors) load(state int) {
 	k.fresh = k.fresh[:0]
 	if k.words > 0 {
@@ -81,7 +81,7 @@ func (k *knownSuccessors) load(state int) {
 	}
 }
 
-// add records that t leads from the current state to a known one.
+// add records that t leads from the current state to a known state.
 func (k *knownSuccessors) add(t int32) {
 	if k.words > 0 && k.duplicates[t/64]>>(t%64)&1 == 0 {
 		k.set[t/64] |= 1 << (t % 64)

@@ -6,18 +6,19 @@ import (
 	"slices"
 )
 
-// maxWidth is the maximum width of a lane; no token count comes close to it.
+// maxWidth is the maximum lane width. No token count comes close to it.
 const maxWidth = 62
 
-// layout defines the position of each place in a packed marking. Each place has a lane of bits and,
-// above it, a guard bit that is 0 in a valid marking. With the guards set, one subtraction compares
-// all lanes of a word: a lane that is too small borrows from its own guard and from no other.
+// layout defines each place's position in a packed marking. Each place has a lane of bits and,
+// above it, a guard bit that is 0 in a valid marking. With the guards set, a single subtraction
+// compares all lanes in a word: a lane that is too small borrows from its own guard and from no
+// other.
 type layout struct {
 	words int
 	lanes []lane // one for each place
 	guard []uint64
-	ones  []uint64 // the lowest bit of each lane
-	owner []int32  // the place whose guard is bit b of word w, at 64*w+b
+	ones  []uint64 // the lowest bit in each lane
+	owner []int32  // the place whose guard is bit b in word w, at 64*w+b
 }
 
 type lane struct {
@@ -35,7 +36,7 @@ func newLayout(widths []uint) *layout {
 		order[place] = place
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(widths[b], widths[a]) })
-	used := make([]uint, 1) // a net without places has one state, too
+	used := make([]uint, 1) // a net without places also has a state
 	for _, place := range order {
 		width := widths[place]
 		word := slices.IndexFunc(used, func(u uint) bool { return u+width < 64 })
@@ -69,7 +70,7 @@ func (l *layout) pack(m Marking, key []uint64) bool {
 	return true
 }
 
-// tokens returns the token count of a place.
+// tokens returns the token count in a place.
 func (l *layout) tokens(key []uint64, place int) int {
 	a := l.lanes[place]
 	return int(key[a.word] >> a.shift & (1<<a.width - 1))
@@ -90,19 +91,19 @@ func (l *layout) widths() []uint {
 	return widths
 }
 
-// packedTransition is the packed form of a transition.
+// packedTransition is a transition in packed form.
 type packedTransition struct {
 	parts []part
 	idle  bool // leaves the marking unchanged
 }
 
-// part is the effect of a firing on one word of a packed marking.
+// part is the effect that a firing has on one word of a packed marking.
 type part struct {
 	word    int
 	in, out uint64
 }
 
-// packTransition returns the packed form of t. The weights of its arcs must fit the lanes.
+// packTransition returns t in packed form. The weights of its arcs must fit the lanes.
 func (l *layout) packTransition(t *Transition) packedTransition {
 	in, out := l.packArcs(t.In), l.packArcs(t.Out)
 	f := packedTransition{idle: slices.Equal(in, out)}
@@ -122,7 +123,7 @@ func (l *layout) packArcs(arcs []Arc) []uint64 {
 	return key
 }
 
-// neededWidths returns lane widths that fit the initial marking, every arc, and the known bounds; a
+// neededWidths returns lane widths that fit the initial marking, every arc, and the known bounds. A
 // negative bound is unknown.
 func neededWidths(n *Net, initial Marking, bounds []int) []uint {
 	widths := make([]uint, n.Places)

@@ -7,7 +7,7 @@ import (
 
 // liveness finds the transitions that are not live. A transition is live if every reachable state
 // can still reach a state that enables it. This holds if every terminal strongly connected
-// component (a component without outgoing edges) has a state that enables it.
+// component (a component without outgoing edges) has a state that enables the transition.
 func (s *search) liveness(o *Options) (Answer, []int) {
 	n := len(s.net.Transitions)
 	switch {
@@ -28,8 +28,8 @@ func (s *search) liveness(o *Options) (Answer, []int) {
 	return live(unfired(c.live))
 }
 
-// components computes the strongly connected components of the state graph with the algorithm of
-// Tarjan. Edges are not stored; each transition is fired again when its edge is followed.
+// components computes the strongly connected components of the state graph with Tarjan's algorithm.
+// It does not store edges, but fires each transition again when it follows the transition's edge.
 type components struct {
 	*search
 	live []bool // enabled in every terminal component so far
@@ -39,8 +39,8 @@ type components struct {
 	low         []uint32 // low-link of each state; componentDone once its component is complete
 	count       uint32
 	path        []visit
-	work        int      // number of transitions tried
-	open        []uint32 // states whose component is not complete
+	work        int      // number of transitions tried so far
+	open        []uint32 // states whose component is not yet complete
 	next        []uint64
 	enabledHere []bool
 }
@@ -54,7 +54,7 @@ type visit struct {
 
 const componentDone = math.MaxUint32
 
-// run visits every state; all of them are reachable from state 0. It returns false if ask stopped
+// run visits every state. All states are reachable from state 0. It returns false if ask stopped
 // it.
 func (c *components) run() bool {
 	n := c.states.len()
@@ -72,7 +72,7 @@ func (c *components) run() bool {
 	return true
 }
 
-// askAfter is the number of transitions between two calls of ask.
+// askAfter is the number of transitions between two calls to ask.
 const askAfter = 1 << 20
 
 func (c *components) enter(state uint32) {
@@ -82,7 +82,7 @@ func (c *components) enter(state uint32) {
 	c.path = append(c.path, visit{state: state})
 }
 
-// step follows the next edge to an unvisited state, or leaves the last state of the path if no edge
+// step follows the next edge to an unvisited state, or leaves the last state on the path if no edge
 // remains.
 func (c *components) step() {
 	v := &c.path[len(c.path)-1]
@@ -111,8 +111,8 @@ func (c *components) step() {
 	c.finishState(*v)
 }
 
-// finishState removes a state from the path, and completes its component if the state is the root of the
-// component.
+// finishState removes a state from the path. If the state is the root of its component, finishState
+// completes the component.
 func (c *components) finishState(v visit) {
 	c.path = c.path[:len(c.path)-1]
 	first := c.low[v.state] == c.number[v.state]
@@ -129,8 +129,8 @@ func (c *components) finishState(v visit) {
 	}
 }
 
-// closeComponent completes a component and removes its states from open. If the component has no outgoing
-// edges, only the transitions enabled in it remain live.
+// closeComponent completes a component and removes its states from open. If the component has no
+// outgoing edges, only the transitions enabled in it remain live.
 func (c *components) closeComponent(v visit) {
 	clear(c.enabledHere)
 	for {

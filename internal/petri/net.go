@@ -7,12 +7,12 @@
 //
 // Analyze combines several standard techniques:
 //
-//   - place invariants by the algorithm of Farkas ([Invariants])
+//   - place invariants with Farkas's algorithm ([Invariants])
 //   - coverability after Karp and Miller ([FindPump])
 //   - breadth-first enumeration of packed markings with a compact hash set
 //   - ranges for large counters, whose loops are accelerated
-//   - strong stubborn sets, which find all deadlocks in a part of the states
-//   - strongly connected components by the algorithm of Tarjan, for liveness
+//   - strong stubborn sets, which find all deadlocks by visiting only part of the states
+//   - strongly connected components with Tarjan's algorithm, for liveness
 //
 // All effort is bounded, by [Options] or by constants; results that depend on an incomplete search
 // say so ([Stop], [Unknown]). The package starts no goroutines and has no locks. A Net may be
@@ -37,15 +37,15 @@ type Transition struct {
 	In, Out []Arc
 }
 
-// An Arc connects a transition to a place and carries Weight tokens.
+// An Arc connects a transition with a place and carries Weight tokens.
 type Arc struct {
 	Place, Weight int
 }
 
-// Marking is the number of tokens in each place.
+// Marking is the token count in each place.
 type Marking []int
 
-// Arcs converts a multiset of places into arcs, in the order of first occurrence.
+// Arcs converts a multiset of places into arcs, in order of first occurrence.
 func Arcs(places []int) []Arc {
 	arcs := make([]Arc, 0, len(places))
 next:
@@ -71,7 +71,7 @@ func (t *Transition) Enabled(m Marking) bool {
 	return true
 }
 
-// Take removes from m the tokens that t consumes; t must be enabled.
+// Take removes the tokens that t consumes from m. t must be enabled.
 func (t *Transition) Take(m Marking) {
 	for _, a := range t.In {
 		m[a.Place] -= a.Weight
@@ -85,20 +85,20 @@ func (t *Transition) GiveBack(m Marking) {
 	}
 }
 
-// Put adds to m the tokens that t produces.
+// Put adds the tokens that t produces to m.
 func (t *Transition) Put(m Marking) {
 	for _, a := range t.Out {
 		m[a.Place] += a.Weight
 	}
 }
 
-// Fire fires t in m; t must be enabled.
+// Fire fires t in m. t must be enabled.
 func (t *Transition) Fire(m Marking) {
 	t.Take(m)
 	t.Put(m)
 }
 
-// Consumed returns the tokens that a firing of t removes permanently: its inputs without the tokens
+// Consumed returns the tokens that a firing of t removes permanently: its inputs minus the tokens
 // that it returns to the same places.
 func (t *Transition) Consumed() []Arc {
 	var lasting []Arc
@@ -110,12 +110,13 @@ func (t *Transition) Consumed() []Arc {
 	return lasting
 }
 
-// Adds reports whether a firing of t increases the token count of some place.
+// Adds reports whether firing t increases the token count in any place.
 func (t *Transition) Adds() bool {
 	return slices.ContainsFunc(t.Out, func(a Arc) bool { return a.Weight > weight(t.In, a.Place) })
 }
 
-// ConflictsWith reports whether t and u share an input place whose tokens in m do not suffice for both.
+// ConflictsWith reports whether t and u share an input place whose tokens in m do not suffice for
+// both.
 func (t *Transition) ConflictsWith(u *Transition, m Marking) bool {
 	for _, a := range t.In {
 		if w := weight(u.In, a.Place); w > 0 && m[a.Place] < a.Weight+w {
@@ -126,7 +127,7 @@ func (t *Transition) ConflictsWith(u *Transition, m Marking) bool {
 }
 
 // NeverGrows reports whether no transition increases the total number of tokens. Such a net is
-// bounded, which this test shows without exploration.
+// bounded, which is thus shown without exploration.
 func (n *Net) NeverGrows() bool {
 	ones := slices.Repeat([]int{1}, n.Places)
 	return !slices.ContainsFunc(n.Transitions, func(t Transition) bool { return weigh(t.Out, ones) > weigh(t.In, ones) })
@@ -160,7 +161,7 @@ func weigh(arcs []Arc, weights []int) int {
 }
 
 // Reachable yields each reachable marking once, in breadth-first order, with the transitions that
-// are enabled in it. For an unbounded net the sequence is infinite.
+// it enables. For an unbounded net, the sequence is infinite.
 func (n *Net) Reachable(initial Marking) iter.Seq2[Marking, []int] {
 	return func(yield func(Marking, []int) bool) {
 		seen := make(map[string]bool)

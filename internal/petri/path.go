@@ -2,7 +2,7 @@ package petri
 
 import "slices"
 
-// pathToTrap returns a shortest firing sequence to the first trapped state; nil if no state is
+// pathToTrap returns a shortest firing sequence to the first trapped state, or nil if no state is
 // trapped.
 func (s *search) pathToTrap() []int {
 	if s.firstTrapped < 0 {
@@ -12,7 +12,7 @@ func (s *search) pathToTrap() []int {
 }
 
 // path returns a shortest firing sequence to a state. States are numbered in discovery order, so
-// the predecessor that led to a state is the one with the smallest number and need not be stored.
+// the state that led to it is the predecessor with the smallest number and need not be stored.
 func (s *search) path(state int) []int {
 	path := []int{}
 	m, prev := make(Marking, s.net.Places), make(Marking, s.net.Places)
@@ -32,7 +32,7 @@ func (s *search) path(state int) []int {
 	return path
 }
 
-// predecessor returns the state whose successor by t is m, if the search has visited it.
+// predecessor returns the state from which t leads to m, if the search has visited it.
 func (s *search) predecessor(m Marking, t int, prev Marking, key []uint64) (state int, ok bool) {
 	tr := &s.net.Transitions[t]
 	for _, a := range tr.Out {

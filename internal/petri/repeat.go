@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// MaxFirings returns how many times in a row t can fire in m if no place may exceed most tokens;
+// MaxFirings returns how many times in a row t can fire in m if no place may exceed most tokens.
 // [math.MaxInt] means without limit.
 func (t *Transition) MaxFirings(m Marking, most int) int {
 	times := math.MaxInt
@@ -25,8 +25,8 @@ func (t *Transition) MaxFirings(m Marking, most int) int {
 	return times
 }
 
-// Remaining returns how many more times t can fire before the tokens that it uses up are exhausted; ok
-// is false if t uses up no tokens.
+// Remaining returns how many more times t can fire before the tokens that it uses up are exhausted.
+// ok is false if t uses up no tokens.
 func (t *Transition) Remaining(m Marking) (firings int, ok bool) {
 	for _, a := range t.In {
 		given := weight(t.Out, a.Place)
@@ -39,7 +39,7 @@ func (t *Transition) Remaining(m Marking) (firings int, ok bool) {
 	return firings, ok
 }
 
-// FireTimes fires t the given number of times in m; [Transition.MaxFirings] must allow it.
+// FireTimes fires t the given number of times in m. [Transition.MaxFirings] must allow it.
 func (t *Transition) FireTimes(m Marking, times int) {
 	for _, a := range t.In {
 		m[a.Place] -= times * a.Weight
@@ -49,7 +49,7 @@ func (t *Transition) FireTimes(m Marking, times int) {
 	}
 }
 
-// ChangesInputOf reports whether a firing of t changes an input place of u.
+// ChangesInputOf reports whether firing t changes an input place of u.
 func (t *Transition) ChangesInputOf(u *Transition) bool {
 	return slices.ContainsFunc(u.In, func(a Arc) bool { return weight(t.In, a.Place) != weight(t.Out, a.Place) })
 }

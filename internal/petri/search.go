@@ -2,27 +2,28 @@ package petri
 
 import "math/bits"
 
-// manyTransitions is the number of transitions above which a search no longer tries all of them in each state.
+// manyTransitions is the number of transitions above which a search no longer tries all of them in
+// each state.
 const manyTransitions = 48
 
-// learnStates is the number of visited states that triggers a new choice of the watched places,
-// from the statistics so far.
+// learnStates is the number of visited states after which the watched places are chosen again,
+// based on the statistics so far.
 const learnStates = 512
 
-// search visits the reachable markings of a net in breadth-first order, in packed form.
+// search visits a net's reachable markings in breadth-first order, in packed form.
 type search struct {
 	net         *Net
 	initial     Marking
 	layout      *layout
 	transitions []packedTransition
 	states      *stateSet
-	high        []uint64 // packed marking of the largest token count of each place
-	fired       []bool   // transitions that were enabled in some state
+	high        []uint64 // largest token count in each place, as a packed marking
+	fired       []bool   // transitions that some state enabled
 
 	// In a net with many transitions, each transition watches one of its input places, and the
 	// search tries only transitions that watch a marked place.
-	watchers [][]int32 // of each place
-	always   []int32   // transitions without inputs; in a net with few transitions, all
+	watchers [][]int32 // transitions that watch each place
+	always   []int32   // transitions without inputs; in a net with few transitions, all transitions
 	marked   []int     // for each place, the number of states that mark it; used only while learning
 
 	stubborn *stubborn // if not nil, only the transitions that it chooses are fired
@@ -30,10 +31,10 @@ type search struct {
 	known *knownSuccessors // successors that need no lookup; unused if only is set
 
 	firable   []int32  // transitions enabled in the current states
-	lookups   []int32  // the transitions of firable whose successors need a lookup
-	next      []uint64 // the successors by lookups, concatenated keys
+	lookups   []int32  // the transitions in firable whose successors need a lookup
+	next      []uint64 // the successors reached by lookups, as concatenated keys
 	ends      []end    // one for each current state
-	scratch   []uint64 // scratch space for one key
+	scratch   []uint64 // scratch space for a key
 	knownHere []uint64 // known transitions of the current state; may be empty
 
 	hashes, found []uint64 // for each key in next; filled by probe
@@ -41,15 +42,15 @@ type search struct {
 	edges        int
 	expanded     int
 	deadlocks    int // states without enabled transitions
-	trapped      int // stuck states without a marked terminal place
+	trapped      int // deadlocks in which no terminal place is marked
 	firstTrapped int // the first trapped state; -1: no such state
 	terminal     []int
 }
 
-// end is the end of the entries of a state in firable and lookups.
+// end is the end of a state's entries in firable and lookups.
 type end struct{ firable, lookups int }
 
-// newSearch prepares a search; bounds are the known bounds of the places, negative if unknown.
+// newSearch prepares a search. bounds are the known place bounds, negative if unknown.
 func newSearch(n *Net, initial Marking, bounds []int) *search {
 	s := &search{net: n, initial: initial, fired: make([]bool, len(n.Transitions)), firstTrapped: -1}
 	if len(n.Transitions) > manyTransitions {
@@ -75,8 +76,8 @@ func (s *search) setLayout(l *layout) {
 	s.chooseWatched()
 }
 
-// chooseWatched chooses the place that each transition watches: the input place that the fewest states have
-// marked so far; among equals, the one with the fewest watchers.
+// chooseWatched chooses the place that each transition watches: the input place that the fewest
+// states have marked so far or, among equals, the one with the fewest watchers.
 func (s *search) chooseWatched() {
 	s.watchers, s.always = make([][]int32, s.net.Places), s.always[:0]
 	for i := range s.net.Transitions {
@@ -96,8 +97,8 @@ func (s *search) chooseWatched() {
 	}
 }
 
-// learn counts the places that a state marks; at state learnStates it calls chooseWatched with these
-// counts.
+// learn counts the places that a state marks. At state learnStates, it calls chooseWatched with
+// these counts.
 func (s *search) learn(key []uint64, state int) {
 	for place := range s.marked {
 		if s.layout.tokens(key, place) > 0 {
@@ -132,15 +133,14 @@ func (s *search) enabled(f *packedTransition, key []uint64) bool {
 	return true
 }
 
-// bounds returns the largest token count of each place.
+// bounds returns the largest token count in each place.
 func (s *search) bounds() []int {
 	m := make(Marking, s.net.Places)
 	s.layout.unpack(s.high, m)
 	return m
 }
 
-// reserveSet makes room for the set of the next state. It reports whether the memory bound allows
-// that.
+// reserveSet makes room for the next state's set. It reports whether the memory limit allows that.
 func (s *search) reserveSet() bool {
 	k, waiting := s.known, s.states.len()-s.expanded
 	if waiting < k.size || k.words == 0 {

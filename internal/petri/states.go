@@ -21,26 +21,26 @@ type stateSet struct {
 	count     int
 	bytes     int64
 	size      int  // number of slots in the tables, a power of 2
-	hashShift uint // 64 minus the number of bits of a slot index
+	hashShift uint // 64 minus the number of bits in a slot index
 
-	// Hash table with open addressing: the number of a key plus one; 0: free. For keys of one word,
-	// it is nil until find is called.
+	// Hash table with open addressing: the number of a key plus one; 0: free. For one-word keys, it
+	// is nil until find is called.
 	table []uint32
 
-	// For keys that are not one word long: a few bits of their hashes, so that a lookup rarely
+	// For keys that are not one word long: a few bits of each key's hash, so that a lookup rarely
 	// reads another key. 0: free.
 	tags []uint8
 
-	// For keys of one word: their complements, so that most lookups cost one memory access. 0:
+	// For one-word keys: their complements, so that most lookups cost a single memory access. 0:
 	// free.
 	inline []uint64
 }
 
-// chunkWords is the approximate number of words in a chunk of the arena.
+// chunkWords is the approximate number of words in an arena chunk.
 const chunkWords = 1 << 15
 
-// newStateSet returns an empty set of keys with the given number of words; a set of keys with 0
-// words contains at most one key. A key of one word must have at least one 0 bit.
+// newStateSet returns an empty set of keys with the given number of words. A set of keys with 0
+// words contains at most one key. A one-word key must have at least one 0 bit.
 func newStateSet(words int) *stateSet {
 	s := &stateSet{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), size: firstSlots, hashShift: 64 - firstBits}
 	if words == 1 {
@@ -51,7 +51,7 @@ func newStateSet(words int) *stateSet {
 	return s
 }
 
-// taggedSlotBytes is the number of bytes of a slot in table and tags.
+// taggedSlotBytes is the number of bytes that a slot takes in table and tags.
 const taggedSlotBytes = 5
 
 // The size of the first table.
@@ -60,21 +60,21 @@ const (
 	firstSlots = 1 << firstBits
 )
 
-// add adds a copy of a key that is not in the set. It reports whether the memory bound allows that.
+// add adds a copy of a key that is not in the set. It reports whether the memory limit allows that.
 func (s *stateSet) add(key []uint64) bool { return s.insert(key, s.slot(key)) }
 
-// find returns the number of key; ok is false if the set does not contain it.
+// find returns the number of key. ok is false if the set does not contain key.
 func (s *stateSet) find(key []uint64) (index int, ok bool) {
 	if s.table == nil {
-		s.bytes += 4 * int64(s.size) // may exceed the bound: a search that stopped at the bound must still report its path
+		s.bytes += 4 * int64(s.size) // may exceed the limit: a search that stopped at the limit must still report its path
 		s.buildNumbers()
 	}
 	entry := s.table[s.slot(key)]
 	return int(entry) - 1, entry != 0
 }
 
-// at returns the key with number i. The slice stays valid after later insertions; the caller must
-// not modify it.
+// at returns key number i. The slice stays valid after later insertions. The caller must not modify
+// it.
 func (s *stateSet) at(i int) []uint64 {
 	at := (i & (1<<s.shift - 1)) * s.words
 	return s.chunks[i>>s.shift][at : at+s.words : at+s.words]
@@ -82,15 +82,15 @@ func (s *stateSet) at(i int) []uint64 {
 
 func (s *stateSet) len() int { return s.count }
 
-// bytesPerState returns the memory of the set, including its reserve for growth, divided by the
-// number of keys.
+// bytesPerState returns the set's memory, including its reserve for growth, divided by the number
+// of keys.
 func (s *stateSet) bytesPerState() float64 { return float64(s.bytes) / float64(max(s.count, 1)) }
 
-// firstSlot returns the first slot in the probe sequence of a hash. It uses the high bits of the hash,
+// firstSlot returns the first slot in a hash's probe sequence. It uses the high bits of the hash,
 // so that growing the table preserves the order of its entries.
 func (s *stateSet) firstSlot(hash uint64) int { return int(hash >> s.hashShift) }
 
-// slot returns the slot that contains key, or the free slot for it.
+// slot returns the slot that contains key, or the free slot for key.
 func (s *stateSet) slot(key []uint64) int {
 	if s.words == 1 {
 		return s.wordSlot(key[0], hashWord(key[0]))
@@ -108,10 +108,10 @@ func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 	}
 }
 
-// tagOf returns the tag of a hash. It uses other bits than firstSlot.
+// tagOf returns a hash's tag. It uses other bits than firstSlot does.
 func tagOf(hash uint64) uint8 { return uint8(hash) | 1 }
 
-// wordSlot is slot for a key of one word.
+// wordSlot is slot for a one-word key.
 func (s *stateSet) wordSlot(key, hash uint64) int {
 	for slot := s.firstSlot(hash); ; slot = (slot + 1) & (s.size - 1) {
 		if found := s.inline[slot]; found == 0 || found == ^key {
@@ -120,8 +120,8 @@ func (s *stateSet) wordSlot(key, hash uint64) int {
 	}
 }
 
-// insert adds a key that is not in the set and belongs into slot. It reports whether the memory
-// bound allows that.
+// insert adds a key that is not in the set and belongs in slot. It reports whether the memory limit
+// allows that.
 func (s *stateSet) insert(key []uint64, slot int) bool {
 	if s.full() {
 		if !s.grow() {
@@ -149,8 +149,8 @@ func (s *stateSet) insert(key []uint64, slot int) bool {
 // full reports whether the next key needs a larger table.
 func (s *stateSet) full() bool { return 4*(s.count+1) > 3*s.size }
 
-// ensureRoom ensures that the last chunk has room for one more key. The first chunk grows by doubling, so
-// that small sets stay small; the others are allocated at full size.
+// ensureRoom ensures that the last chunk has room for another key. The first chunk grows by
+// doubling, so that small sets stay small. All other chunks are allocated at full size.
 func (s *stateSet) ensureRoom() bool {
 	full := s.words << s.shift
 	if s.count&(1<<s.shift-1) == 0 {
@@ -176,8 +176,8 @@ func (s *stateSet) ensureRoom() bool {
 	return true
 }
 
-// grow doubles the table. For keys of one word, it reads the old table in order and, except for
-// collisions, writes the new one in order.
+// grow doubles the table. For one-word keys, it reads the old table in order and, except for
+// collisions, writes the new table in order.
 func (s *stateSet) grow() bool {
 	slotBytes := int64(taggedSlotBytes)
 	if s.words == 1 {
@@ -215,7 +215,7 @@ func (s *stateSet) rebuildTags() {
 	}
 }
 
-// buildNumbers builds the table of key numbers for keys of one word.
+// buildNumbers builds the table of key numbers for one-word keys.
 func (s *stateSet) buildNumbers() {
 	s.table = make([]uint32, s.size)
 	for i := range s.count {
@@ -223,7 +223,7 @@ func (s *stateSet) buildNumbers() {
 	}
 }
 
-// reserveBytes accounts for more bytes. It reports whether the bound allows them.
+// reserveBytes accounts for more bytes. It reports whether the memory limit allows them.
 func (s *stateSet) reserveBytes(more int64) bool {
 	if s.maxBytes > 0 && s.bytes+more > s.maxBytes {
 		return false
@@ -233,7 +233,7 @@ func (s *stateSet) reserveBytes(more int64) bool {
 }
 
 // hashKey mixes each word by a full-width multiplication. It spreads markings well but does not
-// resist keys that are crafted to collide; such keys only slow down the search.
+// resist keys that are crafted to collide. Such keys only slow the search down.
 func hashKey(key []uint64) uint64 {
 	h := uint64(hashSeed)
 	for _, w := range key {
@@ -243,7 +243,7 @@ func hashKey(key []uint64) uint64 {
 	return h
 }
 
-// hashWord is hashKey for a key of one word.
+// hashWord is hashKey for a one-word key.
 func hashWord(w uint64) uint64 {
 	hi, lo := bits.Mul64(hashSeed^w, hashFactor)
 	return hi ^ lo

@@ -5,12 +5,12 @@ import "slices"
 // stubborn chooses the transitions to fire in a state.
 type stubborn struct {
 	net        *Net
-	interferes [][]int32 // for each transition: transitions that it can disable or that can disable it
-	producers  [][]int32 // for each place: transitions that add tokens to it
+	interferes [][]int32 // for each transition: the transitions that it can disable or that can disable it
+	producers  [][]int32 // for each place: the transitions that add tokens to it
 
 	marking Marking
 	active  []bool // transitions enabled in marking
-	addedIn []int  // the last round that added each transition to the set
+	addedIn []int  // the last round in which each transition was added to the set
 	round   int
 	set     []int32
 	best    []int32
@@ -58,8 +58,8 @@ func newStubborn(n *Net) *stubborn {
 	return s
 }
 
-// choose returns the transitions to fire in the state: the enabled ones of the smallest stubborn
-// set that it finds.
+// choose returns the transitions to fire in the state: the enabled transitions in the smallest
+// stubborn set that it finds.
 func (s *stubborn) choose(l *layout, key []uint64) []int32 {
 	l.unpack(key, s.marking)
 	for i := range s.active {
@@ -92,14 +92,14 @@ func (s *stubborn) choose(l *layout, key []uint64) []int32 {
 	return s.best
 }
 
-// Bounds on the effort in one state: the number of sets compared, and the size of a set.
+// Limits on the effort spent on a state: how many sets are compared, and how large they are.
 const (
 	maxSeeds = 8
 	maxSet   = 400
 )
 
-// build builds the stubborn set that contains seed and stores it in best if it is smaller than the
-// best one so far. It reports whether it did.
+// build builds the stubborn set that contains seed. If it is smaller than the best set so far,
+// build stores it in best and returns true.
 func (s *stubborn) build(seed int32) bool {
 	s.round++
 	s.set = append(s.set[:0], seed)
@@ -137,8 +137,8 @@ func (s *stubborn) addAll(transitions []int32) {
 	}
 }
 
-// missingPlace returns the place whose lack of tokens disables t; among several, the one that the fewest
-// transitions fill.
+// missingPlace returns the place whose lack of tokens disables t. If there are several, it returns
+// the one that the fewest transitions fill.
 func (s *stubborn) missingPlace(t int32) int {
 	best := -1
 	for _, a := range s.net.Transitions[t].In {

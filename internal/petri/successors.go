@@ -2,7 +2,7 @@ package petri
 
 import "math/bits"
 
-// successors appends the enabled transitions and successors of a state to firable, lookups and next. It
+// successors appends a state's enabled transitions and successors to firable, lookups and next. It
 // reports whether every token count fits its lane; if not, the layout must be widened first.
 func (s *search) successors(key []uint64) bool {
 	if s.stubborn != nil && s.stubborn.worthwhile() {
@@ -25,7 +25,7 @@ func (s *search) successors(key []uint64) bool {
 	return ok
 }
 
-// successorsOfWord is successors for a key of one word.
+// successorsOfWord is successors for a one-word key.
 func (s *search) successorsOfWord(key uint64) bool {
 	guard, skips := s.layout.guard[0], uint64(0)
 	if len(s.knownHere) > 0 {
@@ -52,8 +52,8 @@ func (s *search) successorsOfWord(key uint64) bool {
 	return over&guard == 0
 }
 
-// fireEnabled fires the enabled ones of the transitions. It reports whether every token count of the
-// successors fits its lane.
+// fireEnabled fires the enabled ones among the transitions. It reports whether every token count in
+// the successors fits its lane.
 func (s *search) fireEnabled(transitions []int32, key []uint64) bool {
 	ok := true
 	for _, t := range transitions {
