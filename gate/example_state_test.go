@@ -272,6 +272,13 @@ func ExampleFlight() {
 	// Output: false true
 }
 
+// A limit whose number changes takes over the usage of the earlier limit.
+func ExamplePolicy_Heirs() {
+	before, now := policyWith(limitOfPushes(3)), policyWith(limitOfPushes(5))
+	fmt.Println(now.Heirs(before.IDs()), now.IDs()[0].Print == before.IDs()[0].Print)
+	// Output: [0] false
+}
+
 // limitOfPushes returns "limit push to 3 per session" with the given number.
 func limitOfPushes(n int) gate.Net {
 	net := threePushes
