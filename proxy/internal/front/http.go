@@ -136,7 +136,7 @@ func (h *handler) post(x *exchange) {
 		reject(w, http.StatusBadRequest, fault.ID, fault)
 		return
 	}
-	meta, fault := wire.ParseMeta(m.Params)
+	meta, fault := wire.ParseMeta(m)
 	if fault != nil {
 		reject(w, http.StatusBadRequest, m.ID, fault)
 		return

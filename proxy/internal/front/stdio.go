@@ -193,7 +193,7 @@ func (r *reader) take(ctx context.Context, line []byte) {
 // request begins a request. A call is decided and sent on the reader's goroutine, because this
 // never blocks. Work that may block runs on another goroutine.
 func (r *reader) request(ctx context.Context, m wire.Message) {
-	meta, fault := wire.ParseMeta(m.Params)
+	meta, fault := wire.ParseMeta(m)
 	switch v := meta.ProtocolVersion; {
 	case fault == nil && m.Method == "initialize":
 		fault = wire.CheckHandshake(m)

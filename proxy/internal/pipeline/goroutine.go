@@ -2,9 +2,7 @@ package pipeline
 
 import (
 	"context"
-	"runtime"
 
-	"github.com/petrigate/petrigate/proxy/internal/burst"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -72,14 +70,6 @@ func (done completion) answer(c *Call) {
 		c.deliver(done.reply, wire.ResultFacts(done.reply.Result))
 	default:
 		done.inflight.finish(c, done.reply, nil)
-	}
-}
-
-// yield lets other runnable goroutines run first if many calls to a server over HTTP are in flight.
-// Each of them has its own goroutine, and this way their records are written together.
-func (c *Call) yield() {
-	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.Several {
-		runtime.Gosched()
 	}
 }
 

@@ -3,8 +3,10 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/proxy/internal/burst"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -170,6 +172,14 @@ func (p *Pipeline) decide(c *Call) *admission.Pending {
 		ctx = c.trace.ctx
 	}
 	return p.Admission.Stage(ctx, c.admission())
+}
+
+// yield lets other runnable goroutines run first if many calls to a server over HTTP are in flight.
+// Each of them has its own goroutine, and this way their records are written together.
+func (c *Call) yield() {
+	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.Several {
+		runtime.Gosched()
+	}
 }
 
 // A decided is a call whose decision has not been recorded yet. It is a [burst.Step].

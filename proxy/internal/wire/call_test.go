@@ -68,7 +68,7 @@ func FuzzForward(f *testing.F) {
 		if fault != nil {
 			return
 		}
-		if _, fault := ParseMeta(m.Params); fault != nil {
+		if _, fault := ParseMeta(m); fault != nil {
 			return
 		}
 		c, fault := ParseCall(m)

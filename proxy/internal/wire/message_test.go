@@ -97,15 +97,15 @@ func TestIDKey(t *testing.T) {
 }
 
 func TestParseMeta(t *testing.T) {
-	m, fault := ParseMeta([]byte(`{"name":"x","_meta":{"progressToken":"a","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"io.modelcontextprotocol/logLevel":"info","other":1}}`))
+	m, fault := parseMeta(t, `{"name":"x","_meta":{"progressToken":"a","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"io.modelcontextprotocol/logLevel":"info","other":1}}`)
 	if fault != nil {
 		t.Fatal(fault)
 	}
 	if string(m.ProgressToken) != `"a"` || m.ProtocolVersion < perRequest || string(m.ClientInfo) != `{"name":"c"}` || string(m.ClientCapabilities) != `{"elicitation":{}}` || m.LogLevel != "info" {
 		t.Errorf("got %+v", m)
 	}
-	for _, params := range []string{``, `{}`, `{"_meta":{}}`, `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}`} {
-		if m, fault := ParseMeta([]byte(params)); fault != nil || m.ProtocolVersion >= perRequest {
+	for _, params := range []string{`{}`, `{"_meta":{}}`, `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}`} {
+		if m, fault := parseMeta(t, params); fault != nil || m.ProtocolVersion >= perRequest {
 			t.Errorf("ParseMeta(%s) = %+v, %v", params, m, fault)
 		}
 	}
@@ -118,8 +118,18 @@ func TestParseMeta(t *testing.T) {
 		`{"io.modelcontextprotocol/logLevel":1}`,
 		`{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}`,
 	} {
-		if m, fault := ParseMeta([]byte(`{"_meta":` + meta + `}`)); fault == nil || fault.Code != CodeInvalidParams {
+		if m, fault := parseMeta(t, `{"_meta":`+meta+`}`); fault == nil || fault.Code != CodeInvalidParams {
 			t.Errorf("_meta %s: %+v, %v", meta, m, fault)
 		}
 	}
+}
+
+// parseMeta parses the _meta of a request with the given params.
+func parseMeta(t *testing.T, params string) (Meta, *Fault) {
+	t.Helper()
+	m, fault := Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"x","params":`+params+`}`), 4<<20)
+	if fault != nil {
+		return Meta{}, fault
+	}
+	return ParseMeta(m)
 }

@@ -25,16 +25,18 @@ func (m Meta) Clone() Meta {
 	return m
 }
 
-// ParseMeta parses the _meta in the params of any method. params may be nil. The fault has no ID,
-// because the caller knows it.
-func ParseMeta(params []byte) (Meta, *Fault) {
+// ParseMeta parses the _meta of a message that [Parse] returned, whatever its method. The fault has no
+// ID, because the caller knows it.
+func ParseMeta(message Message) (Meta, *Fault) {
 	var m Meta
-	meta, ok := rawjson.Member(params, "_meta")
-	if !ok {
-		return m, nil
+	var meta []byte
+	for _, f := range message.index.fields[:message.index.n] {
+		if f.name == fieldMeta {
+			meta = message.Params[f.at:f.end:f.end]
+		}
 	}
 	bad := ""
-	whole := rawjson.Members(meta, func(key, value []byte, _ int) bool {
+	rawjson.Members(meta, func(key, value []byte, _ int) bool {
 		if !m.take(key, value) {
 			bad = "_meta: " + strconv.QuoteToASCII(string(key)) + " is of the wrong type"
 		} else if why := tooLong(key, value); why != "" {
@@ -42,10 +44,7 @@ func ParseMeta(params []byte) (Meta, *Fault) {
 		}
 		return bad == ""
 	})
-	switch {
-	case bad == "" && !whole:
-		bad = `"_meta" must be an object`
-	case bad == "" && m.ProtocolVersion >= perRequest && m.ClientCapabilities == nil:
+	if bad == "" && m.ProtocolVersion >= perRequest && m.ClientCapabilities == nil {
 		bad = "_meta: " + strconv.Quote(keyClientCapabilities) + " is missing"
 	}
 	if bad != "" {
