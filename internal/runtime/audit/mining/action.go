@@ -12,14 +12,14 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// An action is a call that was admitted, under all of its names.
+// An action is an admitted call under all of its names.
 type action struct {
 	names     []named
 	time      time.Time
 	principal string
 	values    []fieldValue
 	row       string // equal for equal calls; empty: unknown
-	clock     int    // clock of its session at admission
+	clock     int    // the session's clock at admission
 }
 
 // A named is one name of a call: its tool, or a name that a policy map gives it.
@@ -34,7 +34,7 @@ type fieldValue struct{ field, value string }
 // A pair is a possible rule "A before B".
 type pair struct{ a, b int }
 
-// value returns the value of a field, or of a key of two fields.
+// value returns the value of a field, or of a key that combines two fields.
 func (a *action) value(field string) (string, bool) {
 	if one, other, two := strings.Cut(field, joined); two {
 		v, ok := a.value(one)
@@ -52,7 +52,7 @@ func (a *action) value(field string) (string, bool) {
 // joined separates the names of two fields, and their values. Names in rules cannot contain it.
 const joined = "\x00"
 
-// read extracts the recorded values: arguments, or else their hashes.
+// read extracts the recorded values: the arguments, or else their hashes.
 func (a *action) read(e *trail.Entry) {
 	a.row = e.Row
 	if len(e.Args) == 0 {
@@ -79,9 +79,9 @@ func (a *action) read(e *trail.Entry) {
 	})
 }
 
-// Limits that bound the memory for a log of any length.
+// Limits that bound the memory use for a log of any length.
 const (
-	maxTools     = 300  // names of calls
+	maxTools     = 300  // call names
 	maxFields    = 8    // per tool
 	maxValues    = 5000 // per field and session
 	maxValueSize = 256  // bytes

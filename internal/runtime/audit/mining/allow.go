@@ -10,16 +10,16 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Minimum use of a tool on an allow list.
+// Minimum use of a tool before it is put on an allow list.
 const (
 	minAllowedSessions = 2
 	minAllowedCalls    = 5
 )
 
-// An Allowed is a candidate for an allow list: a tool that ran often and was never refused and
-// never required approval.
+// An Allowed is a candidate for an allow list: a tool that ran often, was never refused, and never
+// required approval.
 type Allowed struct {
-	Tool     string `json:"tool"` // name as written in rules
+	Tool     string `json:"tool"` // name in rules
 	Calls    int    `json:"calls"`
 	Sessions int    `json:"sessions"`
 }
@@ -28,7 +28,7 @@ type Allowed struct {
 type toolActivity struct {
 	calls    int
 	sessions map[string]bool
-	stopped  bool // a call was refused or required approval, or would have in shadow mode
+	stopped  bool // a call was refused or required approval, even if only in shadow mode
 }
 
 // An allowCounter counts decisions by tool name.
@@ -60,7 +60,7 @@ func (a allowCounter) count(e *trail.Entry) {
 }
 
 // list returns the tools for an allow list, most frequent first. Tools that run scripts or destroy
-// data are excluded: one of their calls says nothing about the next.
+// data are excluded, because one call of such a tool says nothing about the next.
 func (a allowCounter) list() []Allowed {
 	all := []Allowed{}
 	for name, t := range a {

@@ -6,11 +6,11 @@ import "math"
 // rule exists.
 type chance float64
 
-// significance is the accepted probability that any rule at all is proposed by chance.
+// significance is the accepted probability that any proposed rule is due to chance.
 const significance = 0.001
 
-// beats reports whether the observation is significant, given the number of rules tried (Bonferroni
-// correction).
+// beats reports whether the observation is significant, given the number of tested rules
+// (Bonferroni correction).
 func (c chance) beats(tried int) bool {
 	return float64(c) <= math.Log(significance)-math.Log(float64(max(tried, 1)))
 }
@@ -23,17 +23,17 @@ func lnChoose(n, k int) float64 {
 	return lg(n) - lg(k) - lg(n-k)
 }
 
-// onceByChance is the chance that, of a successes of A and b calls of B in random order, an A comes
-// first.
+// onceByChance is the chance that an A comes first if a successes of A and b calls of B are in
+// random order.
 func onceByChance(a, b int) chance { return chance(math.Log(float64(a)) - math.Log(float64(a+b))) }
 
-// eachByChance is the chance that every B has an A of its own between it and the previous B.
+// eachByChance is the chance that every B has its own A between it and the previous B.
 func eachByChance(a, b int) chance { return chance(lnChoose(a, b) - lnChoose(a+b, b)) }
 
 // noneAfterByChance is the chance that no B comes after an A.
 func noneAfterByChance(a, b int) chance { return chance(-lnChoose(a+b, a)) }
 
-// overlapByChance is the chance that at most both of n sessions have A and B, if a sessions have A
+// overlapByChance is the chance that at most both of n sessions have A and B if a sessions have A
 // and b sessions have B (hypergeometric distribution).
 func overlapByChance(n, a, b, both int) chance {
 	sum := 0.0
@@ -43,21 +43,22 @@ func overlapByChance(n, a, b, both int) chance {
 	return chance(math.Log(min(sum, 1)))
 }
 
-// coveredByChance is the chance that all of n sessions have at least one of two calls, if one and
-// other sessions have each of them and they are independent.
+// coveredByChance is the chance that all n sessions have at least one of two independent calls. one
+// and other are the numbers of sessions with each call.
 func coveredByChance(n, one, other int) chance {
 	return chance(lnChoose(one, n-other) - lnChoose(n, other))
 }
 
-// presenceByChance is the chance that all of the sessions have a call that had of the of other
-// sessions have, if both groups are alike. A small group of other sessions is weak evidence.
+// presentByChance is the chance that all sessions in a group have a call if the group is like the
+// other sessions. sessions is the size of the group, of is the number of other sessions, and had is
+// the number of other sessions with the call. Few other sessions are weak evidence.
 func presentByChance(sessions, had, of int) chance {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x)); return v }
 	return chance(lg(had+1+sessions) - lg(had+1) + lg(of+2) - lg(of+2+sessions))
 }
 
-// clusteredByChance is the chance that many of n observations have the same one of equally probable
-// values.
+// clusteredByChance is the chance that many of n observations have the same value if all values are
+// equally probable.
 func clusteredByChance(many, n, values int) chance {
 	return min(0, chance(lnChoose(n, many)-float64(many)*math.Log(float64(values))))
 }

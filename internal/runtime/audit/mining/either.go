@@ -11,18 +11,18 @@ const maxEithers = 5000
 // An either is a rule "A or alt before B".
 type either struct {
 	a, alt, b       int
-	out             bool // refuted: a B came without either
+	out             bool // refuted: some B came without an earlier A or alt
 	notEach         bool
 	sessions        int // sessions with B
-	early, altEarly int // of these, sessions with an earlier success of A, and of alt
+	early, altEarly int // sessions with B and an earlier success of A, and of alt
 	once, each      chance
-	without, had    int          // sessions without B, and of these, sessions with a success of A or alt
-	same            []*candidate // candidate fields with equal values
+	without, had    int          // sessions without B, and those of them with a success of A or alt
+	same            []*candidate // candidate fields that may have equal values
 }
 
-// eithers returns the pairs of calls that may form an "or" rule, judging by the first sessions of
-// each B: each call alone was missing before some B, and one of both came before B in all of them.
-// more is true if the limit was reached.
+// eithers returns the pairs of calls that may form an "or" rule, judging by the first sessions with
+// each B: each call alone was missing before some B, but one of both came before B in all of these
+// sessions. more is true if the limit was reached.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {
@@ -72,7 +72,7 @@ func (e *either) strength() chance {
 // An eitherVisitor tests "or" rules against the log.
 type eitherVisitor struct{ byB map[int][]*either }
 
-// newEitherVisitor returns a visitor with its own lists; it removes refuted rules.
+// newEitherVisitor returns a visitor with its own lists, because the visitor removes refuted rules.
 func newEitherVisitor(all []*either) *eitherVisitor {
 	c := &eitherVisitor{map[int][]*either{}}
 	for _, e := range all {
@@ -95,7 +95,7 @@ func (c *eitherVisitor) admit(s *session, a *action) {
 	}
 }
 
-// check tests the rule for a call of B, given the earlier calls of the session.
+// check tests the rule for a call of B, given the session's earlier calls.
 func (e *either) check(s *session, b *toolState) {
 	one, other := s.tools[e.a], s.tools[e.alt]
 	last := 0
@@ -153,8 +153,8 @@ func (e *either) endSession(s *session, b *toolState) {
 // before reports whether a success of A came before the first B.
 func before(a, b *toolState) bool { return a != nil && a.firstOK > 0 && a.firstOK < b.firstMade }
 
-// supported reports whether the log supports the rule: it held, both calls were needed, and neither
-// chance nor a position at the beginning of sessions explains it.
+// supported reports whether the log supports the rule: the rule held, both calls were needed, and
+// the result is explained neither by chance nor by calls at the beginning of sessions.
 func (e *either) supported(m *Miner, tried int) bool {
 	v := m.survey
 	switch {
@@ -181,7 +181,7 @@ func (e *either) about(least, tried int) (best *candidate) {
 }
 
 // strongest returns the strongest pair for each B, and further pairs that share no call with a
-// stronger one.
+// stronger pair.
 func strongest(all []*either) (kept []*either) {
 	slices.SortFunc(all, func(x, y *either) int {
 		return cmp.Or(cmp.Compare(x.strength(), y.strength()), x.b-y.b, x.a-y.a, x.alt-y.alt)
@@ -198,7 +198,7 @@ func strongest(all []*either) (kept []*either) {
 }
 
 // implied reports whether the rule follows from other rules: from a chain through a call before B,
-// or from two calls that each come after one of A and alt.
+// or from two calls that each come after A or alt.
 func (e *either) implied(held map[pair]bool, all []*either) bool {
 	stands := func(n int) bool { // A or alt came before n
 		return n == e.a || n == e.alt || held[pair{e.a, n}] || held[pair{e.alt, n}] ||

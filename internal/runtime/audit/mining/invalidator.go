@@ -7,14 +7,14 @@ const maxInvalidators = 5000
 type invalidator struct {
 	pair
 	c        int
-	out      bool // refuted: a B came after C without another A
+	out      bool // refuted: some B came after C without another A
 	sessions int  // sessions with C after an A
-	calls    int  // calls of B preceded by A and then C
+	calls    int  // calls of B that followed an A and then a C
 	chance   chance
 }
 
-// An invalidatorState counts events of a session since the last B.
+// An invalidatorState counts a session's events since the last B.
 type invalidatorState struct {
-	ok, between int // successes of A, and calls of C after the first of them
+	ok, between int // successes of A, and calls of C after the first of these
 	counted     bool
 }

@@ -4,10 +4,10 @@ import (
 	"slices"
 )
 
-// maxParts limits the fields that are combined into keys of two fields, per pair of calls.
+// maxParts limits the fields that are combined into two-field keys, per pair of calls.
 const maxParts = 4
 
-// jointCandidates returns keys of two fields if each field alone always held and is supported.
+// jointCandidates returns two-field keys if each field alone always held and is supported.
 func (m *Miner) jointCandidates(candidates []*candidate, tried int) (all []*candidate) {
 	by := map[pair][]*candidate{}
 	for _, c := range candidates {

@@ -13,7 +13,7 @@ import (
 )
 
 // limits returns proposals for numbers of calls that were reached and never exceeded, and limits
-// with headroom for tools whose effects cannot be undone.
+// with headroom for tools with irreversible effects.
 func (m *Miner) limits() (all []Proposal) {
 	for n, t := range m.survey.tools {
 		if t.sessions < m.least {
@@ -44,7 +44,7 @@ func (m *Miner) limits() (all []Proposal) {
 	return all
 }
 
-// amounts returns sum limits for tools that pay: twice the maximum that a user paid in a day.
+// amounts returns sum limits for tools that pay: twice the maximum that any user paid in a day.
 func (m *Miner) amounts() (all []Proposal) {
 	for n, t := range m.survey.tools {
 		if m.kinds[n] != toolkind.Pay || t.sessions < m.least || m.cut {
@@ -66,7 +66,7 @@ func (m *Miner) amounts() (all []Proposal) {
 }
 
 // daily returns the proposal for a number of calls per user and day. perDay is 0 if the log
-// supports none.
+// supports no such limit.
 func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	days := 0
 	for _, c := range t.perDay {
@@ -92,8 +92,9 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	return out, most
 }
 
-// ceiling returns the highest number of calls in a histogram, how many reached it, and the chance
-// that none of these exceeded it, if each further call were as probable as the earlier ones.
+// ceiling returns the highest number of calls in a histogram, how many observations reached it, and
+// the chance that none of these exceeded it if each further call were as probable as the earlier
+// ones.
 func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for n := range counts {
 		most = max(most, n)
@@ -114,7 +115,7 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for k := 1; k < most; k++ {
 		could, went = could+least(k), went+least(k+1)
 	}
-	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed: a few observations do not make it certain
+	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed, because a few observations do not make it certain
 	on := min(share(went, could), share(reached, least(most-1)))
 	how = chance(float64(reached) * math.Log1p(-on))
 	if near := most / 4; near > 1 { // numbers close to the maximum differ by chance
@@ -139,7 +140,7 @@ func (m *Miner) row() (all []Proposal) {
 	return []Proposal{p}
 }
 
-// taint returns proposals for calls that never followed content from strangers.
+// taint returns proposals for calls that never followed untrusted content.
 func (m *Miner) taint() (all []Proposal) {
 	v := m.survey
 	for b, t := range v.tools {

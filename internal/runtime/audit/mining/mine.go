@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// Mine searches a log. The proposals of the report held in the whole log, but are not proved yet;
-// see [Miner.Prove].
+// Mine searches a log. The report's proposals held in the whole log but are not proved yet; see
+// [Miner.Prove].
 func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	m := &Miner{log: log, least: o.Sessions, deny: o.Deny, maps: o.Maps, survey: newSurvey(), progress: o.Progress, seen: newSeen()}
 	if m.least == 0 {
@@ -50,8 +50,8 @@ func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	return m, report, nil
 }
 
-// find walks the log again for the questions that the survey leaves open, if the answers can give a
-// rule.
+// find walks the log again to answer the questions that the survey leaves open, if the answers can
+// lead to a rule.
 func (m *Miner) find(ctx context.Context, r *reader) (*findings, error) {
 	v, n := m.survey, len(m.survey.tools)
 	candidates := v.candidates(m.least)

@@ -12,7 +12,7 @@ const DefaultSessions = 20
 
 // Options configures a search.
 type Options struct {
-	Maps     []*rules.Map                    // maps that assign the recorded names, to find rules about these names too
+	Maps     []*rules.Map                    // maps that assign the recorded names; needed to find rules about these names too
 	Sessions int                             // minimum sessions for a rule; 0: DefaultSessions
 	Deny     bool                            // the policy refuses calls that no rule names
 	Progress func(stage string, records int) // may be nil

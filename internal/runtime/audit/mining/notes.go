@@ -13,7 +13,7 @@ import (
 // A Note is an observation about the existing rules.
 type Note struct {
 	Kind  string `json:"kind"`           // "shadow", "approvals" or "opening"
-	Rule  string `json:"rule,omitempty"` // position of the rule
+	Rule  string `json:"rule,omitempty"` // the rule's position
 	Net   string `json:"net,omitempty"`
 	Count int    `json:"count"`
 	Text  string `json:"text"`
@@ -26,8 +26,8 @@ type ruleActivity struct {
 	shadow    int // decisions with a net in shadow mode
 }
 
-// A netActivity counts for one net. refuse and ask count what the net would have done in shadow
-// mode.
+// A netActivity holds counts for one net. refuse and ask count what the net would have done in
+// shadow mode.
 type netActivity struct {
 	refuse, ask      int
 	approved, denied int
@@ -36,7 +36,7 @@ type netActivity struct {
 
 func newSeen() *ruleActivity { return &ruleActivity{nets: map[[2]string]*netActivity{}} }
 
-// Limits on separate counters.
+// Limits on the number of separate counters.
 const (
 	maxNets     = 200
 	maxSessions = 5000

@@ -13,12 +13,12 @@ type findings struct {
 	tried        int // number of rules tested against chance
 	more         bool
 	held         map[pair]bool
-	best         map[pair]*candidate // supported field of a pair
+	best         map[pair]*candidate // a pair's supported field
 	eithers      []*either
 	invalidators map[pair][]*invalidator
 }
 
-// bestKeys returns the supported key of each pair: the field that agrees best, or two fields.
+// bestKeys returns each pair's supported key: the field that agrees best, or two fields.
 func (m *Miner) bestKeys(candidates, joint []*candidate, tried int) map[pair]*candidate {
 	best := map[pair]*candidate{}
 	for _, c := range candidates {
@@ -37,7 +37,7 @@ func (m *Miner) bestKeys(candidates, joint []*candidate, tried int) map[pair]*ca
 	return best
 }
 
-// heldPairs returns the pairs that always held, beyond chance.
+// heldPairs returns the pairs that always held, with significance.
 func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	v, held := m.survey, map[pair]bool{}
 	for p, s := range v.pairs {
@@ -51,7 +51,7 @@ func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	return held
 }
 
-// openingNotes returns notes on calls at the beginning of sessions that give no rule.
+// openingNotes returns notes on calls that begin most sessions and give no rule.
 func (m *Miner) openingNotes() (all []Note) {
 	v := m.survey
 	for a, t := range v.tools {
@@ -69,7 +69,7 @@ func (m *Miner) openingNotes() (all []Note) {
 	return all
 }
 
-// sequences returns the proposals of ordering rules, without those that follow from others.
+// sequences returns the proposals for ordering rules, without rules that follow from others.
 func (m *Miner) sequences(f *findings) (all []Proposal) {
 	for p := range f.held {
 		if !chained(f.held, f.best, p) {
@@ -85,7 +85,7 @@ func (m *Miner) sequences(f *findings) (all []Proposal) {
 }
 
 // chained reports whether "A before C" follows from "A before B" and "B before C". If the rule has
-// a key, both links must have one as well, with the same field of B.
+// a key, both links must have a key too, with the same field of B.
 func chained(held map[pair]bool, best map[pair]*candidate, p pair) bool {
 	for q := range held {
 		if q.a != p.a || q.b == p.b || !held[pair{q.b, p.b}] {
@@ -160,7 +160,8 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	return out
 }
 
-// clause returns the text after the names in a rule, and its wording in the evidence; c may be nil.
+// clause returns the text after the names in a rule, and the corresponding wording for the
+// evidence. c may be nil.
 func (c *candidate) clause(each bool, call string) (clause, said string) {
 	if !each {
 		clause = " once"
@@ -176,7 +177,7 @@ func (c *candidate) clause(each bool, call string) (clause, said string) {
 	return clause + c.key(), fmt.Sprintf(", each with the %s of one %s", c.fieldNames(), call)
 }
 
-// key returns the key as written in rules.
+// key returns the key in the form used in rules.
 func (c *candidate) key() string {
 	first, then := strings.Split(c.first, joined), strings.Split(c.then, joined)
 	var all []string
@@ -189,10 +190,10 @@ func (c *candidate) key() string {
 	return " with same " + strings.Join(all, ", ")
 }
 
-// fieldNames lists the fields of B.
+// fieldNames lists B's fields.
 func (c *candidate) fieldNames() string { return text.And(strings.Split(c.then, joined)) }
 
-// joins reports whether the key of two fields is significantly stricter than each field alone.
+// joins reports whether the two-field key is significantly stricter than each field alone.
 func (c *candidate) joins(m *Miner, tried int) bool {
 	return !c.out && c.sessions >= m.least && c.together.changes[0] >= m.least && c.together.changes[1] >= m.least && c.once.beats(tried)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// suggestedFile is the file name of proposals in a policy that consists of them.
+// suggestedFile is the file name of a policy that consists of proposals.
 const suggestedFile = "suggested.rules"
 
 // Reasons for dropping proposals.
@@ -21,9 +21,9 @@ const (
 	whyUnknown = "the record describes the calls too incompletely to prove it"
 )
 
-// Prove replays the log under all proposals together, and drops those that would have refused or
-// asked about a call that passed, until none would. A call that passes under all rules passes under
-// each of them.
+// Prove replays the log under all proposals together. It drops proposals that would have refused or
+// asked about a call that passed, until no such proposal is left. A call that passes under all
+// rules passes under each of them.
 func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	for len(r.Proposals) > 0 {
 		wrong, err := m.replay(ctx, r)
@@ -54,7 +54,7 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	}
 	run, err := replay.New(replay.Options{Policy: result.Policy, Active: result.Active, Durable: m.log.Durable, Partial: m.cut, Whole: m.whole, Differs: func(d *replay.Divergence) {
 		if d.Was != "allow" || d.Now == "allow" || len(wrong) > 0 {
-			return // differences after a refusal may be its consequence
+			return // differences after a refusal may result from it
 		}
 		blame(wrong, at, whyRefuses, func(net string) bool {
 			return strings.Contains(d.Replayed, net+" blocked") || strings.Contains(d.Replayed, net+" asks")
@@ -80,8 +80,8 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	return wrong, nil
 }
 
-// ignoredReasons are reasons of a replay that do not count against a rule: sessions that began
-// before the record are left out, and calls that waited for approval did not pass.
+// ignoredReasons are replay reasons that do not count against a rule: sessions that began before
+// the record are left out, and calls that waited for approval did not pass.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
 // blame records the reason for the proposals of the selected nets, or for all proposals if no net
@@ -110,7 +110,7 @@ func (m *Miner) mapLines() string {
 	return b.String()
 }
 
-// loosen replaces wrong proposals with their next weaker forms, if they have any.
+// loosen replaces wrong proposals by their next weaker forms, if there are any.
 func (r *Report) loosen(wrong map[int]string) (loosened bool) {
 	for i := range wrong {
 		p := &r.Proposals[i]

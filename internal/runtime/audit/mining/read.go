@@ -14,12 +14,12 @@ import (
 // A Log is a record of calls that can be read several times.
 type Log struct {
 	trail.Source
-	Name    string // name for messages
+	Name    string // the log's name for messages
 	Durable bool   // session state outlives a process, unless the log says otherwise
 }
 
-// A visitor receives the events of a log in order: admit before the session counts an admitted
-// call, succeed after the session has counted a success.
+// A visitor receives a log's events in order: admit before the session counts an admitted call,
+// succeed after the session has counted a success.
 type visitor interface {
 	admit(s *session, a *action)
 	succeed(s *session, a *action)
@@ -52,14 +52,14 @@ type reader struct {
 	log        Log
 	names      []string
 	numbers    map[string]int
-	labels     map[string]bool // names that the given maps assign
+	labels     map[string]bool // names assigned by the given maps
 	kinds      []toolkind.Kind
 	sessions   map[string]*session
 	drivers    map[string]string
 	writers    map[string]bool
 	cut        bool      // the log does not begin with the first record
-	whole      time.Time // time since which no records were removed; zero: none were removed
-	left       int       // calls of tools beyond maxTools
+	whole      time.Time // time since which no records were removed; zero: no records were removed
+	left       int       // number of calls of tools beyond maxTools
 	visit      visitor
 	onDecision func(e *trail.Entry) // called for every decision; may be nil
 }
@@ -149,7 +149,7 @@ func (r *reader) take(e *trail.Entry) {
 	}
 }
 
-// open starts a session, or resumes one that outlived its process.
+// open starts a session, or resumes a session that outlived its process.
 func (r *reader) open(e *trail.Entry) {
 	old := r.sessions[e.Session]
 	driver, known := r.drivers[e.Process]

@@ -20,11 +20,11 @@ const (
 	whyOpens = "the policy refuses the call by default: deny, and a rule about it would let it pass"
 )
 
-// proofTime limits the work of each check of the policy with the proposals.
+// proofTime limits the work of each check of the policy with proposals.
 const proofTime = 5 * time.Second
 
-// DropRedundant drops proposals that the policy of source makes unnecessary or harmful: statements
-// that it already has, rules that it proves on its own, rules that would admit a call that
+// DropRedundant drops proposals that source's policy makes unnecessary or harmful: statements that
+// the policy already has, rules that it proves on its own, rules that would admit a call that
 // "default: deny" refuses, and rules that check reports as having no effect or as making a tool
 // impossible.
 func (r *Report) DropRedundant(ctx context.Context, source policy.Source) error {
@@ -71,8 +71,8 @@ func (r *Report) dropRepeated(source policy.Source) {
 	r.drop(wrong)
 }
 
-// dropOpening drops rules about calls that only the default refuses: a rule that names a call
-// exempts it from the default.
+// dropOpening drops rules about calls that only the default refuses, because a rule that names a
+// call exempts it from the default.
 func (r *Report) dropOpening(source policy.Source) error {
 	if source.Default != "deny" {
 		return nil
@@ -97,7 +97,7 @@ func (r *Report) dropOpening(source policy.Source) error {
 	return nil
 }
 
-// dropProved drops proposals that the policy already guarantees, by proof.
+// dropProved drops proposals that the policy provably guarantees already.
 func (r *Report) dropProved(ctx context.Context, source policy.Source) error {
 	text, at := "", map[int]int{}
 	line := 0
@@ -144,7 +144,7 @@ func errorsElsewhere(report check.Report) (all diag.List) {
 	return all
 }
 
-// complaints returns the problems that check has with each proposal. If a proposal causes new
+// complaints returns the problems that check finds in each proposal. If a proposal causes new
 // errors only in existing rules, the last proposal is blamed.
 func (r *Report) complaints(ctx context.Context, source policy.Source, before int) (map[int]string, error) {
 	report, err := checkWith(ctx, source, r.lines())

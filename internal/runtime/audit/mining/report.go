@@ -14,17 +14,17 @@ type Report struct {
 	Calls     int        `json:"calls"` // admitted calls
 	From      time.Time  `json:"from"`
 	To        time.Time  `json:"to"`
-	LeftOut   int        `json:"leftOut"` // sessions that began before the log
+	LeftOut   int        `json:"leftOut"` // number of sessions that began before the log
 	More      bool       `json:"more"`    // a limit was reached, so some combinations were not tried
 	Proposals []Proposal `json:"proposals"`
 	Dropped   []Dropped  `json:"dropped"`
 	Notes     []Note     `json:"notes"`
-	Allow     []Allowed  `json:"allow"` // candidates for an allow list; empty if the policy already denies by default
+	Allow     []Allowed  `json:"allow"` // candidates for an allow list; empty if the policy denies by default
 
-	least int // minimum sessions for a rule
+	least int // minimum number of sessions for a rule
 }
 
-// A Dropped is a rule that is not proposed, with the reason.
+// A Dropped is a rule that is not proposed, and the reason.
 type Dropped struct {
 	Rule string `json:"rule"`
 	Why  string `json:"why"`
@@ -50,12 +50,12 @@ type Proposal struct {
 	Evidence string    `json:"evidence"` // one sentence
 	Sessions int       `json:"sessions"` // sessions with the restricted call
 	Calls    int       `json:"calls"`
-	Chance   float64   `json:"chance"` // probability of the observation without a rule, at least 1e-300; 1 for a limit with headroom, which is not a statistical finding
+	Chance   float64   `json:"chance"` // probability of the observation if there is no rule, at least 1e-300; 1 for a limit with headroom, which is not a statistical finding
 	Since    time.Time `json:"since"`
 
 	tool   string     // tool that the rule restricts; empty: all
 	claims []string   // claims that prove that a policy already has the rule
-	looser []Proposal // weaker forms of the rule, in case it refuses a call
+	looser []Proposal // weaker forms of the rule, in case the rule refuses a call
 	rank   int
 }
 

@@ -2,7 +2,7 @@ package mining
 
 import "github.com/petrigate/petrigate/internal/runtime/audit/trail"
 
-// A session is a session of the log, with its history so far.
+// A session is a session in the log, with its history so far.
 type session struct {
 	principal string
 	process   string
@@ -10,22 +10,22 @@ type session struct {
 	early     bool // certainly began before the log
 	resumed   bool // began before the log unless its first call has number 1
 	calls     map[uint64]*action
-	clock     int // counts events
+	clock     int // number of events so far
 
 	tools        map[int]*toolState
 	values       map[fieldKey]map[string]*valueState
 	invalidators map[*invalidator]*invalidatorState
-	lastRow      string // row of the last call
+	lastRow      string // the last call's row
 	run          int
 }
 
-// A toolState counts the calls of a tool in a session.
+// A toolState counts a tool's calls in a session.
 type toolState struct {
 	made, ok           int
-	firstMade, firstOK int // on the clock of the session; 0: never
+	firstMade, firstOK int // times on the session's clock; 0: never
 	lastMade, lastOK   int
-	freshOK            int // admission of the most recently admitted call that succeeded
-	pending            int // calls that have not ended
+	freshOK            int // admission time of the most recently admitted call that succeeded
+	pending            int // number of calls that have not ended
 	lastEnd            int
 }
 
@@ -87,7 +87,7 @@ type fieldKey struct {
 	field string
 }
 
-// A valueState counts the calls with one value of a field in a session.
+// A valueState counts a session's calls with one value of a field.
 type valueState struct {
 	made, ok         int
 	lastMade, lastOK int

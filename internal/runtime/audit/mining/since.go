@@ -66,8 +66,8 @@ func (v *invalidatorVisitor) succeed(s *session, a *action) {
 
 func (v *invalidatorVisitor) end(*session) {}
 
-// supportedInvalidators returns the calls that invalidate A for B and are supported by the log,
-// most significant first.
+// supportedInvalidators returns the calls that invalidate A for B and that the log supports, most
+// significant first.
 func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*invalidator {
 	by := map[pair][]*invalidator{}
 	for _, s := range all {
@@ -102,7 +102,7 @@ func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*inva
 	return all, false
 }
 
-// joined reports whether a call has both the name C and another name of the rule.
+// joined reports whether any call has both the name C and another of the rule's names.
 func (v *survey) joined(c int, p pair) bool {
 	for _, n := range []int{p.a, p.b} {
 		if s := v.pairs[pair{c, n}]; s != nil && s.shared {

@@ -18,7 +18,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Logs is a list of logs, read one after the other.
+// Logs is a list of logs that are read in order.
 type Logs []trail.Source
 
 // Records implements [trail.Source]. Each log has its own chains.
@@ -35,15 +35,15 @@ func (l Logs) Records(ctx context.Context, f *trail.Filter) iter.Seq2[trail.Reco
 	}
 }
 
-// Suggest returns the proved rules that a log supports beyond the policy of a configuration. The
-// configuration may be nil.
+// Suggest returns the proved rules that a log supports and that the configuration's policy lacks.
+// The configuration may be nil.
 func Suggest(ctx context.Context, log Log, c *config.Config, o Options) (*Report, error) {
 	var source policy.Source
 	if c != nil {
 		source = policy.FromConfig(c)
 		o.Deny = o.Deny || c.Default == "deny"
 		for _, t := range c.Rules {
-			f, _ := rules.Parse("", []byte(t.Text)) // unreadable rules give no names
+			f, _ := rules.Parse("", []byte(t.Text)) // unreadable rules contribute no names
 			for _, s := range f.Statements {
 				if of, ok := s.(*rules.Map); ok {
 					o.Maps = append(o.Maps, of)
@@ -104,7 +104,7 @@ func (r *Report) rules() string {
 	return b.String()
 }
 
-// odds returns the probability of the observation without a rule, as the end of a sentence.
+// odds returns the end of a sentence with the probability of the observation if there is no rule.
 func odds(chance float64) string {
 	switch {
 	case chance >= 1:
@@ -129,8 +129,8 @@ var (
 	ErrNoRules = errors.New("the configuration has no rules to add these to; petrigate init writes some")
 )
 
-// Apply shows the change that adds the proposals to the last rules file of a configuration, and
-// writes it after confirmation.
+// Apply shows the change that adds the proposals to a configuration's last rules file, and writes
+// it after confirmation.
 func (r *Report) Apply(c *config.Config, o ApplyOptions) error {
 	if len(r.Proposals) == 0 {
 		_, err := io.WriteString(o.Out, r.Text())

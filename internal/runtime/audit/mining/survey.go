@@ -9,46 +9,46 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// A pairStats holds statistics of a pair.
+// A pairStats holds the statistics for a pair of tools.
 type pairStats struct {
-	notOnce, notEach bool // refuted: a B came without A
+	notOnce, notEach bool // refuted: some B came without an earlier A
 	shared           bool // one call has both names
 	sessions         int  // sessions with both
 	once, each       chance
 	earlier          int    // sessions with a success of A before B
-	early            uint64 // bit set of the first sessions with B: a success of A came before
+	early            uint64 // bit set of the first sessions with B: set if a success of A came before
 
-	after       bool // a B came after a call of A
+	after       bool // some B came after a call of A
 	both        int
-	beforeFirst chance // chance that no B came after an A, in the sessions with both
+	beforeFirst chance // chance that no B came after an A, in sessions with both
 }
 
-// A toolStats holds statistics of a tool.
+// A toolStats holds the statistics for a tool.
 type toolStats struct {
 	calls, sessions int
 	held            int // sessions with a success
 	opened          int // sessions with a success at the start or in the first eighth
 	first           time.Time
 	perSession      map[int]int        // sessions by number of calls
-	perDay          map[int]int        // days of a principal by number of calls
+	perDay          map[int]int        // days of one principal by number of calls
 	fields          map[string]int     // calls by the fields that they have
-	sums            map[string]float64 // maximum sum of a field per principal and day
+	sums            map[string]float64 // maximum sum of a field for one principal and day
 }
 
-// A survey is the visitor of the first walk. It collects statistics of all tools and pairs of
+// A survey is the visitor for the first walk. It collects statistics on all tools and pairs of
 // tools.
 type survey struct {
 	pairs    map[pair]*pairStats
 	tools    []toolStats
 	sessions int
 	calls    int
-	partial  int // sessions left out
+	partial  int // number of sessions left out
 	from, to time.Time
 
 	days   map[dayKey]*dayCount
-	run    int // maximum equal calls in a row
+	run    int // maximum number of equal calls in a row
 	rowed  bool
-	rowOff bool // for some call it is unknown whether it equals another
+	rowOff bool // it is unknown for some call whether the call equals another
 }
 
 type dayKey struct {
@@ -104,7 +104,7 @@ func (v *survey) admit(s *session, a *action) {
 	}
 }
 
-// check updates the pairs for a call, given the earlier calls of the session.
+// check updates the pairs for a call, given the session's earlier calls.
 func (v *survey) check(s *session, b int, names []named) {
 	mine := s.tool(b)
 	for n, other := range s.tools {
@@ -122,7 +122,7 @@ func (v *survey) check(s *session, b int, names []named) {
 	}
 }
 
-// day counts the calls of a principal per day, and sums their amounts.
+// day counts a principal's calls per day, and sums their amounts.
 func (v *survey) day(tool int, a *action, all *toolStats) {
 	key, day := dayKey{a.principal, tool}, a.time.Unix()/(24*60*60)
 	d := v.days[key]
@@ -162,7 +162,7 @@ func (v *survey) row(s *session, a *action) {
 
 func (v *survey) succeed(*session, *action) {}
 
-// end adds the statistics of a session.
+// end adds a session's statistics.
 func (v *survey) end(s *session) {
 	switch {
 	case s.partial:
@@ -172,7 +172,7 @@ func (v *survey) end(s *session) {
 		return
 	}
 	v.sessions++
-	order := slices.Sorted(maps.Keys(s.tools)) // sums of chances must not depend on the order of a map
+	order := slices.Sorted(maps.Keys(s.tools)) // sums of chances must not depend on map order
 	for _, b := range order {
 		t := s.tools[b]
 		if t.made == 0 {
@@ -199,7 +199,7 @@ func (v *survey) end(s *session) {
 const samples = 64
 
 // together adds the statistics of a session with A and B. Sessions with B and without A are found
-// by comparing numbers of sessions.
+// by comparing session counts.
 func (v *survey) together(p pair, a, b *toolState) {
 	s := v.of(p)
 	early := a.firstOK > 0 && a.firstOK < b.firstMade
@@ -223,7 +223,7 @@ func (v *survey) together(p pair, a, b *toolState) {
 	}
 }
 
-// finish counts the last day of each principal.
+// finish counts each principal's last day.
 func (v *survey) finish() {
 	for key, d := range v.days {
 		v.tool(key.tool).perDay[d.calls]++
@@ -250,7 +250,7 @@ func (v *survey) opens(tool, least int) bool {
 	return n > minToolsForOpening && 5*t.opened >= 4*t.sessions
 }
 
-// needed is the chance that all sessions with B have A, if they are like other sessions.
+// needed is the chance that all sessions with B have A if they are like other sessions.
 func (v *survey) needed(p pair) chance {
 	b := v.tools[p.b].sessions
 	return presentByChance(b, v.tools[p.a].held-b, v.sessions-b)
@@ -271,7 +271,7 @@ func (v *survey) constantFields(tool int) (fields []string) {
 	return fields
 }
 
-// shared returns the fields that every call of all these tools has.
+// shared returns the fields that every call of all the given tools has.
 func (v *survey) shared(tools ...int) (fields []string) {
 	fields = v.constantFields(tools[0])
 	for _, t := range tools[1:] {

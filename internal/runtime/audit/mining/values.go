@@ -7,38 +7,37 @@ import (
 	"strings"
 )
 
-// A candidate is a rule "A before B with same field": the field first of A equals the field then of
-// B.
+// A candidate is a rule "A before B with same field": A's field first equals B's field then.
 type candidate struct {
 	pair
-	alt         int    // call that may replace A; -1: none
-	first, then string // fields of A and of B
+	alt         int    // call that may replace A; -1: no such call
+	first, then string // A's and B's fields
 	parts       []*candidate
-	out         bool // refuted: a B came without
+	out         bool // refuted: some B came without an equal value in A
 	notEach     bool
 	sessions    int
-	once, each  chance // chances within sessions: that a value of the session is among the earlier ones
-	hits, tries int    // first values of B that occurred in another session with A, and those compared
+	once, each  chance // chances within sessions that a value is among the earlier ones
+	hits, tries int    // first values of B that occurred in another session with A, and the number of compared values
 
-	drawn, early, altEarly int      // distinct values of B, and of these, values that A had, and alt
-	together               together // for a key of two fields
+	drawn, early, altEarly int      // distinct values of B, those of them that A had, and those that alt had
+	together               together // only for a two-field key
 }
 
-// acrossChance is the chance that the values agree, if they agreed only as often as values of
+// acrossChance is the chance that the values agree if they agree only as often as values of
 // different sessions do.
 func (c *candidate) acrossChance() chance {
 	return chance(float64(c.sessions) * math.Log(float64(c.hits+1)/float64(c.tries+2)))
 }
 
-// A matchVisitor compares the values of candidates.
+// A matchVisitor compares the candidates' values.
 type matchVisitor struct {
 	byThen map[int][]*candidate    // by B
-	byPair map[int][]*candidate    // keys of two fields, by A
-	joint  map[int][]string        // keys of two fields, by tool
+	byPair map[int][]*candidate    // two-field keys by A
+	joint  map[int][]string        // two-field keys by tool
 	recent map[fieldKey]*[2]recent // last two sessions that used the field
 }
 
-// A recent is a session with its values of a field.
+// A recent is a session and its values of a field.
 type recent struct {
 	session *session
 	values  map[string]*valueState
@@ -61,7 +60,7 @@ func newMatchVisitor(all []*candidate) *matchVisitor {
 	return m
 }
 
-// fields returns the fields of a call with their values, including keys of two fields.
+// fields returns a call's fields with their values, including two-field keys.
 func (m *matchVisitor) fields(tool int, a *action) []fieldValue {
 	all := a.values
 	for _, field := range m.joint[tool] {
@@ -81,7 +80,7 @@ func (m *matchVisitor) admit(s *session, a *action) {
 			}
 		}
 	}
-	for _, n := range a.names { // after all candidates are compared with the earlier values
+	for _, n := range a.names { // after all candidates have been compared with the earlier values
 		for _, f := range m.fields(n.tool, a) {
 			if v := s.value(fieldKey{n.tool, f.field}, f.value); v != nil {
 				v.made++
@@ -91,7 +90,7 @@ func (m *matchVisitor) admit(s *session, a *action) {
 	}
 }
 
-// evidence returns the state of a value in A, and in the call that may replace A.
+// evidence returns a value's state in A, and in the call that may replace A.
 func (c *candidate) evidence(s *session, value string) (one, other valueState) {
 	if v := s.values[fieldKey{c.a, c.first}][value]; v != nil {
 		one = *v
@@ -145,8 +144,8 @@ func (c *candidate) countValue(one, other bool) {
 	}
 }
 
-// inOtherSession reports whether the last other session had the field, and a success with this
-// value.
+// inOtherSession reports whether the last other session had the field, and whether it had a success
+// with this value.
 func (m *matchVisitor) inOtherSession(s *session, key fieldKey, value string) (had, hit bool) {
 	of := m.recent[key]
 	if of == nil {
@@ -179,7 +178,7 @@ func (m *matchVisitor) succeed(s *session, a *action) {
 	}
 }
 
-// markUsed records the session as the last one that used a field.
+// markUsed records that the session was the last to use a field.
 func (m *matchVisitor) markUsed(s *session, key fieldKey) {
 	of := m.recent[key]
 	if of == nil {
@@ -204,8 +203,8 @@ func (m *matchVisitor) end(s *session) {
 	}
 }
 
-// endSession adds the statistics of a session: the chance that the values of B are all among those
-// of A, if they were random values of the session.
+// endSession adds a session's statistics: the chance that B's values are all among A's if they were
+// random values from the session.
 func (c *candidate) endSession(s *session) {
 	c.sessions++
 	then := s.values[fieldKey{c.b, c.then}]
@@ -266,7 +265,7 @@ func (v *survey) candidates(least int) (all []*candidate) {
 	return all
 }
 
-// compareKeys sorts by chance, then prefers equal field names.
+// compareKeys sorts by chance and then prefers equal field names.
 func compareKeys(a, b *candidate) int {
 	plain := func(c *candidate) int {
 		if c.first == c.then {
@@ -285,8 +284,8 @@ func (c *candidate) supported(least, tried int) bool {
 	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && coveredByChance(c.drawn, c.early, c.altEarly).beats(tried)
 }
 
-// A together checks that two fields of A are not redundant: that a value of one field occurs with
-// several values of the other.
+// A together checks that neither of two fields of A is redundant: that a value of one field occurs
+// with several values of the other.
 type together struct {
 	partners [2]map[string]string
 	changes  [2]int
@@ -312,8 +311,8 @@ func (t *together) observe(a *action, one, other string) {
 	}
 }
 
-// jointChance is the chance that the values of B are all among the known value pairs of A, if both
-// fields varied independently over the values of the session.
+// jointChance is the chance that B's values are all among A's known value pairs if both fields
+// varied independently over the session's values.
 func (c *candidate) jointChance(s *session, known, made int) chance {
 	all := 1
 	for _, part := range c.parts {

@@ -45,8 +45,8 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 	r.compare(record, e, s, &v, gone)
 }
 
-// ask evaluates the policy. The nets fire only if the call was admitted in the record (admit) and
-// is allowed now.
+// ask evaluates the policy. The nets fire only if the recorded call was admitted (admit) and is
+// allowed now.
 func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v verdict) {
 	r.prepared.Reset(r.policy, &c)
 	d, delta := r.prepared.Decide(state, nil)
@@ -97,7 +97,7 @@ func (r *Replay) netResults(verdicts []gate.Verdict) (all []audit.NetSays) {
 	return all
 }
 
-// compare adds the result of a decision to the report.
+// compare adds a decision's result to the report.
 func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *verdict, gone map[int]string) {
 	same := e.Policy == r.report.Policy
 	agrees := r.agrees(e, v, same)
@@ -136,7 +136,7 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 func (r *Replay) agrees(e *trail.Entry, v *verdict, same bool) bool {
 	was := e.Decision.Decision
 	if e.Kind == string(gate.KindApproval) {
-		was = "ask" // which was denied or not answered
+		was = "ask" // the approval was denied or not answered
 	}
 	switch {
 	case e.Kind == string(gate.KindStateChanged):
@@ -190,7 +190,7 @@ func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[
 	return ""
 }
 
-// takenOut reports whether the replay deactivated the net in the session, although no operator did.
+// takenOut reports whether the replay, not an operator, deactivated the net in the session.
 func (r *Replay) takenOut(s *session, i int) bool {
 	on := r.active == nil || slices.Contains(r.active, r.nets[i].name)
 	off := false
@@ -198,7 +198,7 @@ func (r *Replay) takenOut(s *session, i int) bool {
 	return on && off
 }
 
-// count counts a decision that differs, by the rules responsible. It returns the recorded decision.
+// count counts a differing decision by the rules responsible. It returns the recorded decision.
 func (r *Replay) count(e *trail.Entry, v *verdict) (was string) {
 	was = e.Decision.Decision
 	if e.Kind == string(gate.KindApproval) {

@@ -57,7 +57,7 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 
 var outcomes = map[string]gate.Outcome{"success": gate.Success, "failure": gate.Failure, "unknown": gate.Unknown}
 
-// load stores the description of a policy, and updates the active nets.
+// load stores a policy's description, and updates the active nets.
 func (r *Replay) load(e *trail.Entry) {
 	set := func(list []string) map[string]bool {
 		m := map[string]bool{}
@@ -67,14 +67,15 @@ func (r *Replay) load(e *trail.Entry) {
 		return m
 	}
 	r.policies[e.Policy] = recordedPolicy{set(e.Fields), set(e.Results), set(e.Maps), set(e.Actions), e.Arguments == audit.Full}
-	none := r.active != nil && len(r.active) == 0 // the record does not distinguish no active nets from all
+	none := r.active != nil && len(r.active) == 0 // the record does not distinguish between no active nets and all
 	if e.Policy == r.report.Policy && (len(e.Active) > 0 || !none) {
 		r.active = e.Active
 	}
 }
 
-// open starts a session, or resumes one that outlived its process. If the log does not begin with
-// the first record, the session may be an older one that was reopened, or have other active nets.
+// open starts a session, or resumes a session that outlived its process. If the log does not begin
+// with the first record, the session may be an earlier one that was reopened, or may have other
+// active nets.
 func (r *Replay) open(e *trail.Entry) {
 	if old := r.sessions[e.Session]; old != nil && (old.process == e.Process || r.durable(e.Process)) {
 		if old.closed {
@@ -87,7 +88,7 @@ func (r *Replay) open(e *trail.Entry) {
 	s.resumed = r.cut && r.durable(e.Process)
 	s.early = e.Time.Before(r.since) || r.cut && !r.policyRecorded[e.Process]
 	s.partial = s.resumed || s.early
-	if old := r.sessions[e.Session]; old != nil && old.process == "" { // possibly the same process
+	if old := r.sessions[e.Session]; old != nil && old.process == "" { // it may be the same process
 		s.markLost(reopened)
 	}
 	r.sessions[e.Session] = s
@@ -100,8 +101,7 @@ func (r *Replay) forget(id string, s *session) {
 	}
 }
 
-// toggle activates or deactivates a net in all sessions. The clock of an inactive net does not
-// advance.
+// toggle activates or deactivates a net in all sessions. An inactive net's clock does not advance.
 func (r *Replay) toggle(net string, on bool, at time.Time) {
 	if active, err := r.policy.Switch(r.active, net, on); err == nil {
 		r.active = active

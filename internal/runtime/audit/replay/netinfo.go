@@ -29,7 +29,7 @@ func (n *netInfo) concerns(names map[string]gate.Name) bool {
 	return among(n.tools, names)
 }
 
-// among reports whether one of the names matches one of the tools.
+// among reports whether any of the names matches any of the tools.
 func among(tools []gate.Tool, names map[string]gate.Name) bool {
 	return slices.ContainsFunc(tools, func(t gate.Tool) bool {
 		if t.Kind != gate.Glob {
@@ -46,7 +46,7 @@ func among(tools []gate.Tool, names map[string]gate.Name) bool {
 }
 
 // affectedBy returns why the net cannot be evaluated for a call that may have these names, or "" if
-// it does not depend on them.
+// the net does not depend on them.
 func (n *netInfo) affectedBy(missing map[string]string) string {
 	for name, why := range missing {
 		if name == "" || n.always || among(n.mentions, map[string]gate.Name{name: {}}) {

@@ -10,22 +10,22 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A recordedCall is the record of the current call. The rebuilt nets read it in place of the call.
+// A recordedCall is the record of the current call. The rebuilt nets read it instead of the call.
 type recordedCall struct {
 	names  map[string]gate.Name
 	values map[string]audit.Value // by field name
 
-	maps    []gate.Map // maps of the policy; a pattern is an index
-	fields  []string   // fields of argument keys; the number of a field is an index
-	sums    []string   // fields of sums, in the same way
-	results []string   // paths of the recorded result fields; each path includes the index of its element
+	maps    []gate.Map // the policy's maps; a pattern is an index
+	fields  []string   // fields of argument keys, by index
+	sums    []string   // fields of sums, by index
+	results []string   // paths of the recorded result fields; each path includes its element's index
 }
 
 // rebuild returns the policy with nets that read the recorded call.
 func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy, error) {
 	o := p.Options()
 	o.Static = false
-	o.Ignored = nil // the record already says which calls are equal, so no arguments are ignored
+	o.Ignored = nil // the record already identifies equal calls, so no arguments are ignored
 	labels := map[*gate.Labels]*gate.Labels{}
 	for i, l := range o.Labels {
 		labels[l] = s.labels(l)
@@ -81,7 +81,7 @@ func (s *recordedCall) key(key []gate.Field, of *reading.Reader) []gate.Field {
 	return rebuilt
 }
 
-// A nameReader reads the recorded names of a call.
+// A nameReader reads a call's recorded names.
 type nameReader struct{ *recordedCall }
 
 // Read implements [gate.Reader].
@@ -104,7 +104,7 @@ func (r nameReader) Doubt(int) gate.Doubt { return gate.Doubt{} }
 // Evidence implements [gate.Reading].
 func (r nameReader) Evidence(pattern int) bool { return !r.names[r.maps[pattern].As].Weak }
 
-// A valueReader reads the recorded values of a field.
+// A valueReader reads a field's recorded values.
 type valueReader struct{ *recordedCall }
 
 // Value implements [gate.ValueReader].
@@ -125,7 +125,7 @@ func list(texts []string) []byte {
 	return rawjson.Array(all...)
 }
 
-// An amountReader reads the recorded amount of a field.
+// An amountReader reads a field's recorded amount.
 type amountReader struct{ *recordedCall }
 
 // Value implements [gate.ValueReader].
@@ -134,7 +134,7 @@ func (a amountReader) Value(_ *gate.Call, number int) ([]byte, bool) {
 	return []byte(of.Amount), of.Amount != ""
 }
 
-// sumOf returns the name of a field's amount among the values; a key may use the same field.
+// sumOf returns the name that a field's amount has among the values. A key may use the same field.
 func sumOf(field string) string { return "sum of " + field }
 
 // read stores the recorded values.

@@ -19,19 +19,19 @@ type Options struct {
 	Active  []string                   // nets that are active at the first record; nil: all
 	Where   func(gate.Position) string // formats a position for the report; nil: the default format
 	Durable bool                       // session state outlives a process, unless the log says otherwise
-	Partial bool                       // records before the first one were left out
-	Whole   time.Time                  // time since which no records were removed; zero: none were removed
-	Differs func(*Divergence)          // called for each decision that differs; may be nil
+	Partial bool                       // records before the first were left out
+	Whole   time.Time                  // time since which no records were removed; zero: no records were removed
+	Differs func(*Divergence)          // called for each differing decision; may be nil
 }
 
-// A Replay repeats the decisions of a log, record by record ([Replay.Add]).
+// A Replay repeats a log's decisions, record by record ([Replay.Add]).
 //
-// The replayed policy determines the effect of a call. A call that it refuses fires no net, even if
-// the log has an outcome for it. A call that it allows and the log refuses fires no net either,
-// because its outcome is unknown.
+// The replayed policy determines a call's effect. A call that this policy refuses fires no net,
+// even if the log has an outcome for it. A call that the policy allows but the log refuses fires no
+// net either, because its outcome is unknown.
 type Replay struct {
 	original *gate.Policy
-	policy   *gate.Policy // rebuilt to read current
+	policy   *gate.Policy // rebuilt to read the current record
 	active   []string
 	where    func(gate.Position) string
 	reads    *reading.Reader
@@ -44,7 +44,7 @@ type Replay struct {
 	parts          map[partKey]*part
 	drivers        map[string]string         // by process
 	policies       map[string]recordedPolicy // by fingerprint
-	writers        map[string]bool           // writers of a database with at least one record read
+	writers        map[string]bool           // database writers with at least one record read
 	policyRecorded map[string]bool           // processes whose policy is recorded
 	cut            bool                      // the log does not begin with the first record
 	since          time.Time                 // see Options.Whole
@@ -56,11 +56,11 @@ type Replay struct {
 	reasons      map[string]int
 }
 
-// A recordedPolicy is the log's description of a policy.
+// A recordedPolicy is a policy's description in the log.
 type recordedPolicy struct {
 	fields, results, maps, actions map[string]bool
 
-	full bool // its records have all arguments
+	full bool // records under this policy have all arguments
 }
 
 // New returns a replay under a policy.
@@ -93,8 +93,8 @@ func (r *Replay) durable(process string) bool {
 	return ok && driver != "memory" || !ok && r.fallback
 }
 
-// session returns the session of a record. A session that was opened before the log begins with
-// this record.
+// session returns a record's session. A session that was opened before the log begins with this
+// record.
 func (r *Replay) session(e *trail.Entry, since time.Time) *session {
 	s := r.sessions[e.Session]
 	if s == nil {
@@ -105,7 +105,7 @@ func (r *Replay) session(e *trail.Entry, since time.Time) *session {
 	return s
 }
 
-// switchIn activates or deactivates a net in one state, if necessary.
+// switchIn activates or deactivates a net in one state if necessary.
 func (r *Replay) switchIn(state *gate.State, net string, on bool) {
 	if d, err := r.policy.Toggle(state, net, on); err == nil {
 		state.Apply(d)
@@ -131,7 +131,7 @@ func (r *Replay) begin(principal, process string, since time.Time) *session {
 	return s
 }
 
-// part returns the shared state with the given key, and creates it if necessary.
+// part returns the shared state with the given key, creating it if necessary.
 func (r *Replay) part(k partKey, since time.Time) *part {
 	if p := r.parts[k]; p != nil {
 		return p
@@ -172,7 +172,7 @@ func (r *Replay) Report() Report {
 	return report
 }
 
-// inspect returns the needs of the nets.
+// inspect returns the nets' needs.
 func (r *Replay) inspect(nets []gate.Net) (all []netInfo) {
 	for i := range nets {
 		n := &nets[i]

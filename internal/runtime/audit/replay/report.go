@@ -8,15 +8,15 @@ import (
 type Report struct {
 	Policy    string   `json:"policy"`    // fingerprint of the replayed policy
 	Recorded  []string `json:"recorded"`  // fingerprints of the recorded policies
-	Records   uint64   `json:"records"`   // records of all events
-	Decisions int      `json:"decisions"` // decisions made by a policy
+	Records   uint64   `json:"records"`   // number of records of all events
+	Decisions int      `json:"decisions"` // number of decisions made by a policy
 	Agreed    int      `json:"agreed"`    // decisions equal to the record
 	Different int      `json:"different"` // decisions that differ under another policy
 	Wrong     int      `json:"wrong"`     // decisions that differ under the recorded policy: the log was changed or is incomplete
 	Unknown   int      `json:"unknown"`   // decisions that cannot be repeated
 	Others    int      `json:"others"`    // refusals that no policy made, such as an unavailable server or an unknown tool
 
-	First   *Divergence `json:"first"`   // first of Different and Wrong; null: none
+	First   *Divergence `json:"first"`   // first of the Different and Wrong decisions; null: none
 	Rules   []RuleCount `json:"rules"`   // differences by rule, most frequent first
 	Reasons []Reason    `json:"reasons"` // reasons for Unknown
 }

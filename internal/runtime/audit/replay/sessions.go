@@ -7,27 +7,27 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A session is a session of the log.
+// A session is a session in the log.
 type session struct {
 	state     *gate.State
 	principal string
 	process   string
-	parts     []*part         // parts that the session shares
-	calls     map[uint64]call // admitted and not yet settled, by recorded number
+	parts     []*part         // parts shared by the session
+	calls     map[uint64]call // admitted and unsettled calls, by recorded number
 	closed    bool
 	partial   bool            // may have been opened before the log begins
-	early     bool            // partial, whatever follows
+	early     bool            // partial in any case
 	resumed   bool            // partial unless the first admitted call has number 1
-	policies  map[string]bool // policies of its decisions
-	moved     time.Time       // last time its nets fired
-	missed    map[int]string  // its own nets that were not evaluated for some call, with the reason
+	policies  map[string]bool // policies under which its decisions were made
+	moved     time.Time       // last time that its nets fired
+	missed    map[int]string  // the session's own nets that were not evaluated for some call, with the reason
 	first     bool            // its first admitted call is recorded
-	lost      string          // reason why its marking is unknown; empty: known
+	lost      string          // reason why the session's marking is unknown; empty: known
 }
 
 // A call is an admitted call.
 type call struct {
-	number uint64 // number in the state
+	number uint64 // call number in the state
 	made   bool   // false: the replayed policy refused it
 }
 
@@ -38,7 +38,7 @@ type part struct {
 	owner uint64
 	moved time.Time
 
-	missed map[int]string // see session
+	missed map[int]string // see session.missed
 	lost   string
 }
 
@@ -49,7 +49,7 @@ type partKey struct {
 	name    string
 }
 
-// with calls f with the state of the session, including its shared parts.
+// with calls f with the session's state, including its shared parts.
 func (s *session) with(f func(*gate.State)) {
 	for _, p := range s.parts {
 		for k, i := range p.nets {
@@ -72,7 +72,7 @@ func (s *session) markMoved(at time.Time) {
 	}
 }
 
-// unmovedSince reports whether no net of the session has fired since.
+// unmovedSince reports whether no net of the session has fired since the given time.
 func (s *session) unmovedSince(since time.Time) bool {
 	for _, p := range s.parts {
 		if p.moved.After(since) {

@@ -10,24 +10,24 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// A State is the replayed marking of a session.
+// A State is a session's replayed marking.
 type State struct {
-	Unknown map[string]string // nets with an unknown marking, with the reason
+	Unknown map[string]string // nets whose marking is unknown, with the reason
 
 	policy *gate.Policy
 	state  *gate.State
 }
 
-// Nets returns the states of the nets in policy order. Key values are their SHA-256 hashes.
+// Nets returns the nets' states in policy order. Key values appear as their SHA-256 hashes.
 func (s *State) Nets() []gate.NetState { return s.policy.NetsOf(s.state) }
 
 // Unbegun is the reason for a session whose beginning is not in the log.
 const Unbegun = "the session may have begun before the oldest available record"
 
-// State returns the marking of a session after the records so far, with its clocks advanced to the
-// given time. If no net's marking is known, reason is not empty.
+// State returns a session's marking after the records so far, with its clocks advanced to the given
+// time. If no net's marking is known, reason is not empty.
 //
-// A returned marking is certain: every verdict of the session agreed with the record, and sessions
+// A returned marking is certain: every verdict in the session agreed with the record, and sessions
 // and shared nets whose beginning is not recorded are excluded. The policy must be the recorded
 // one.
 func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
@@ -52,7 +52,7 @@ func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	return &State{unknown, r.policy, own}, ""
 }
 
-// unknownPosition returns why the marking of a net is unknown, or "" if it is known.
+// unknownPosition returns why a net's marking is unknown, or "" if it is known.
 func (r *Replay) unknownPosition(s *session, net int) string {
 	if r.nets[net].advisory {
 		return "an advisory net yields depending on the offered tools, which are not recorded"
@@ -74,8 +74,8 @@ func (r *Replay) unknownPosition(s *session, net int) string {
 	return ""
 }
 
-// checkTracked checks that every verdict agrees with the record. If one does not, the replayed
-// marking has diverged, and the session is marked as lost.
+// checkTracked checks that every verdict agrees with the record. If any verdict does not, the
+// replayed marking has diverged, and the session is marked as lost.
 func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	if s.lost != "" || s.partial {
 		return
@@ -94,7 +94,7 @@ func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	switch {
 	case was == "allow" && v.decision != "allow":
 	case e.Kind == string(gate.KindStateChanged), e.Kind == string(gate.KindApproval), was == "ask":
-		return // no net fires, and nets may have fired while a person was asked
+		return // no net fires, and nets may have fired while a person was being asked
 	case was == v.decision || r.anyMissed(s):
 		if slices.Equal(r.comparable(r.withoutMissed(s, e.Nets)), r.comparable(r.withoutMissed(s, v.nets))) {
 			return

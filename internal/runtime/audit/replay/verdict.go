@@ -9,14 +9,14 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// A verdict is the decision of the replayed policy.
+// A verdict is the replayed policy's decision.
 type verdict struct {
 	decision string // "allow", "refuse" or "ask"
 	kind     gate.Kind
 	nets     []audit.NetSays
 	reason   string
 	names    []gate.Name
-	number   uint64 // number of an allowed call
+	number   uint64 // an allowed call's number
 	would    string
 }
 
@@ -30,10 +30,10 @@ func ofPolicy(e *trail.Entry) bool {
 	case gate.KindBlocked, gate.KindApproval, gate.KindValidation, gate.KindStateChanged, gate.KindDefault:
 		return len(e.Names) > 0
 	}
-	return false // also for duplicates: the ids in use are not recorded
+	return false // also for duplicates, because the IDs in use are not recorded
 }
 
-// comparable returns the verdicts of nets in a form that can be compared, sorted by net.
+// comparable returns the nets' verdicts in a comparable form, sorted by net.
 func (r *Replay) comparable(nets []audit.NetSays) (all []string) {
 	for _, n := range nets {
 		all = append(all, n.Net+" "+n.Verdict+" "+n.Transition)
@@ -42,7 +42,7 @@ func (r *Replay) comparable(nets []audit.NetSays) (all []string) {
 	return all
 }
 
-// text describes a decision with the nets responsible.
+// text describes a decision and names the nets responsible.
 func text(decision, kind string, nets []audit.NetSays) string {
 	var b strings.Builder
 	b.WriteString(decision)

@@ -7,8 +7,8 @@ import (
 	"iter"
 )
 
-// blocks yields blocks of whole lines, of about the given size. A block is valid until the next.
-// Data after the last line end is reported as [errPartial] with the last block.
+// blocks yields blocks of whole lines, each of about the given size. A block is valid until the
+// next is yielded. Data after the last line end is reported as [errPartial] with the last block.
 func blocks(r io.Reader, size int) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		buf := make([]byte, 0, size)
@@ -62,5 +62,5 @@ var (
 	errLong    = errors.New("it is too long for an audit record")
 )
 
-// maxLine exceeds the length of any valid line.
+// maxLine is longer than any valid line.
 const maxLine = 5 << 20

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// VerifyChains verifies the chains of a database: each chain by itself and against the columns of
-// its rows, and the end of each against the first records of other chains, so that a truncated
-// chain is detected. A chain may begin after the record named by an event of a removal.
+// VerifyChains verifies the chains in a database. It checks each chain by itself and against the
+// columns of its rows, and each chain's end against the first records of other chains, so that a
+// truncated chain is detected. A chain may begin after the record named by a removal event.
 func VerifyChains(ctx context.Context, d Database) (r Report, err error) {
 	for range 5 {
 		var then, now *audit.Removed
@@ -66,7 +66,7 @@ func verifyChains(ctx context.Context, d Database, copied *audit.Removed) (Repor
 	return r, nil
 }
 
-// A chainVerifier verifies the chains of a database.
+// A chainVerifier verifies the chains in a database.
 type chainVerifier struct {
 	Database
 	report   *Report
@@ -75,7 +75,7 @@ type chainVerifier struct {
 	named    map[audit.Head]string  // ends named by other chains, with the naming chain
 }
 
-// endsUnknown returns a warning for databases whose chains do not name each other's ends.
+// endsUnknown returns a warning for a database whose chains do not name each other's ends.
 func endsUnknown(chains int) string {
 	if chains == 1 {
 		return "cannot tell yet whether the last records were removed: the next proxy that starts with this database notes the end"
@@ -83,13 +83,13 @@ func endsUnknown(chains int) string {
 	return "cannot tell whether records were removed at the end: no chain names the end of another"
 }
 
-// fault adds a fault of a chain.
+// fault adds a fault in a chain.
 func (v *chainVerifier) fault(writer string, seq uint64, what string) {
 	v.report.Faults = append(v.report.Faults, Fault{Writer: writer, Seq: seq, What: what})
 }
 
-// chain verifies the chain of a writer, and collects the ends of other chains that it names. It
-// starts after removed records; checkStart verifies their removal once all chains are read.
+// chain verifies a writer's chain, and collects the ends of other chains that it names. It starts
+// after removed records; checkStart verifies their removal once all chains are read.
 func (v *chainVerifier) chain(ctx context.Context, writer string) error {
 	last := v.removals.assumed[writer]
 	defer func() { v.ends[writer] = last }()
@@ -109,7 +109,7 @@ func (v *chainVerifier) chain(ctx context.Context, writer string) error {
 		}
 		s, what := checkColumns(&record)
 		if what != "" && !v.report.faulty(writer) {
-			v.fault(writer, record.Seq, what) // continue with the chain: its hashes are valid
+			v.fault(writer, record.Seq, what) // continue with the chain, because its hashes are valid
 		}
 		if what == "" {
 			v.report.Records++

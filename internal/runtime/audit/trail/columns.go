@@ -14,15 +14,15 @@ import (
 type rowSubject struct {
 	audit.Process
 	Session string       `json:"session"`
-	Before  time.Time    `json:"before"` // this and the following: removal events
+	Before  time.Time    `json:"before"` // from here on: removal events only
 	Records uint64       `json:"records"`
 	Chains  []audit.Head `json:"chains"`
 }
 
-// checkColumns compares the columns of a row, which are used to find the record, with its object,
-// which alone is part of the chain. A record without a session in its row belongs to all of them.
-// The time of the row is the time of the commit, which may be hours after the event if a disk was
-// full.
+// checkColumns compares a row's columns, which are used to find the record, with the record's
+// object, because only the object is part of the chain. A record without a session in its row
+// belongs to all sessions. The row's time is the commit time, which may be hours after the event if
+// a disk was full.
 func checkColumns(r *backend.Record) (s rowSubject, fault string) {
 	if json.Unmarshal(r.Object, &s) != nil {
 		return rowSubject{}, ""
@@ -38,7 +38,7 @@ func checkColumns(r *backend.Record) (s rowSubject, fault string) {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// checkDamage verifies the other data of a database, if the driver can.
+// checkDamage verifies a database's other data if the driver can.
 func (d Database) checkDamage(ctx context.Context, r *Report) error {
 	db, ok := d.Backend.(interface {
 		Damage(ctx context.Context) (file, what string, err error)

@@ -14,7 +14,7 @@ type Entry = audit.Entry
 type Filter struct {
 	Event, Session, Principal, Tool, Decision, Kind, Approval, Net string
 
-	Only string // "calls": records about calls; "acts": also actions of people and policies, but no starts and ends of processes and sessions
+	Only string // "calls": records about calls; "acts": also actions of people and policies, but not the starts and ends of processes and sessions
 
 	Call         uint64
 	Since, Until time.Time // Until is exclusive
@@ -32,7 +32,7 @@ func (f *Filter) mightMatch(event []byte) bool {
 }
 
 // Matches reports whether the entry matches. A tool matches by its own name, its qualified name, or
-// a name of the call.
+// one of the call's names.
 func (f *Filter) Matches(e *Entry) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	switch {
@@ -63,15 +63,15 @@ func (f *Filter) Select(r *Record) (e Entry, ok bool) {
 	return e, f.Matches(&e)
 }
 
-// A Record is one record of a log.
+// A Record is one record in a log.
 type Record struct {
-	Writer string // databases: owner of the chain
+	Writer string // owner of the chain; databases only
 	Seq    uint64
 	Event  []byte // one JSON object without number and hash
 	Hash   [32]byte
-	File   string // files: path
-	Line   int    // line in the file, counted from 1
+	File   string // path; files only
+	Line   int    // line number in the file, from 1
 }
 
-// Entry decodes the event of the record. The error describes a fault of its JSON.
+// Entry decodes the record's event. The error describes a fault in its JSON.
 func (r *Record) Entry() (Entry, error) { return audit.ReadEntry(r.Event) }

@@ -15,7 +15,7 @@ import (
 // interval is the time between checks for new records.
 const interval = 200 * time.Millisecond
 
-// Last returns the last n records that f selects, and the number of the last record of the log.
+// Last returns the last n records that f selects, and the number of the log's last record.
 func Last(ctx context.Context, s Source, n int, f *Filter) (ring []Record, end uint64, err error) {
 	all := s.Records(ctx, f)
 	if d, ok := s.(Database); ok && *f == (Filter{}) {
@@ -40,8 +40,8 @@ func Last(ctx context.Context, s Source, n int, f *Filter) (ring []Record, end u
 	return ring, end, nil
 }
 
-// Follow calls do for the records after number after, including future records, until ctx is
-// canceled or do returns an error. It continues when the log switches to a new file.
+// Follow calls do for the records that follow the given number, including future records, until ctx
+// is canceled or do returns an error. It continues when the log switches to a new file.
 func (f File) Follow(ctx context.Context, after uint64, do func(Record) error) error {
 	for {
 		file, err := os.Open(string(f))
@@ -56,10 +56,10 @@ func (f File) Follow(ctx context.Context, after uint64, do func(Record) error) e
 	}
 }
 
-// errReplaced: another file has taken the place of one that was read to its end.
+// errReplaced: the file was read to its end, and another file has taken its place.
 var errReplaced = errors.New("another file has replaced it")
 
-// follow reads the records of one file.
+// follow reads the records in one file.
 func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(Record) error) error {
 	var half []byte
 	buf := make([]byte, 64<<10)
@@ -94,8 +94,8 @@ func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(
 	}
 }
 
-// pass calls do for a line, unless it was passed before. If lines were missed, it first reads them
-// from the rotated files.
+// pass calls do for a line unless it has already been passed. If lines were missed, pass first
+// reads them from the rotated files.
 func (f File) pass(ctx context.Context, line []byte, after *uint64, do func(Record) error) error {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq <= *after {
@@ -133,7 +133,7 @@ func sleep(ctx context.Context) error {
 	}
 }
 
-// Follow is like [File.Follow], for records since the given time.
+// Follow is like [File.Follow], but for records since the given time.
 func (d Database) Follow(ctx context.Context, since time.Time, do func(Record) error) error {
 	seen := map[string]uint64{}
 	for {

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// An Others reads the records that other processes write to a database. It uses record numbers, and
-// so does not depend on clocks. It must not be used concurrently.
+// An Others reads the records that other processes write to a database. It uses record numbers, so
+// it does not depend on clocks. It must not be used concurrently.
 type Others struct {
 	database Database
 	read     map[string]uint64 // last record number read, by writer; nil: unknown
@@ -20,8 +20,8 @@ func (d Database) Others(ctx context.Context) *Others {
 	return o
 }
 
-// Read returns the records since the last call, at most that many per process, in the order of each
-// process. The first successful call returns none.
+// Read returns the records since the last call, at most the given number per process, in each
+// process's order. The first successful call returns no records.
 func (o *Others) Read(ctx context.Context, most int) (records []Record, err error) {
 	heads, err := o.database.Backend.Heads(ctx)
 	if err != nil {

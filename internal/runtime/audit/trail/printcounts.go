@@ -45,7 +45,7 @@ type Counts struct {
 	Approvals []ApprovalStats `json:"approvals"`
 }
 
-// Counts returns the output form. Call [Stats.Sum] first.
+// Counts returns the statistics in output form. [Stats.Sum] must be called first.
 func (s *Stats) Counts() Counts {
 	counts := Counts{Records: s.Records, Sessions: s.Sessions, Tools: s.Tools, Rules: s.Rules, Approvals: s.Approvals}
 	if s.Records > 0 {

@@ -52,8 +52,9 @@ func (q *verifyQueue) drain() {
 	}
 }
 
-// check verifies the lines of a block that follow the record before. Lines of earlier versions have
-// no hash; they may occur only before the first line with a hash, which need not be linked to them.
+// check verifies a block's lines, which follow the record before. Lines written by earlier versions
+// have no hash. They may occur only before the first line with a hash, which need not be linked to
+// them.
 func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)
@@ -101,7 +102,7 @@ func describeFault(line []byte, before audit.Place) string {
 	}
 }
 
-// unlinked returns the position of a line without a hash, and whether it follows the position
+// unlinked returns the position of a line without a hash, and whether the line follows the position
 // before.
 func unlinked(line []byte, before audit.Place) (audit.Place, bool) {
 	l, err := audit.ParseLine(line)
@@ -116,8 +117,8 @@ const (
 	lineEnd  = len(lineHash) + 2*sha256.Size + len(lineTail)
 )
 
-// link returns the position of a line, and whether it follows the position before: it must have the
-// next number, and the hash of its event and of before. buf is reused.
+// link returns a line's position, and whether the line follows the position before. Such a line has
+// the next number, and the hash of its event and of before. buf is reused.
 func link(line []byte, before audit.Place, buf []byte) (audit.Place, []byte, bool) {
 	at := audit.Place{Seq: before.Seq + 1}
 	buf = append(buf[:0], before.Hash[:]...)

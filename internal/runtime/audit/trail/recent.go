@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Recent returns the newest records of a log, oldest first: at most n records with at most that
-// many bytes of events. It reads little more than that, whatever the length of the log. Invalid
-// records are skipped; verify reports them.
+// Recent returns a log's newest records, oldest first: at most n records, whose events have at most
+// the given number of bytes in total. It reads little more than that, whatever the length of the
+// log. Invalid records are skipped; verify reports them.
 func Recent(ctx context.Context, s Source, n, most int) ([]Record, error) {
 	last := &newest{n: n, most: most}
 	var err error
@@ -83,7 +83,7 @@ func (f File) recent(ctx context.Context, last *newest) error {
 	return nil
 }
 
-// tailRecords returns the records in the last bytes of a file, and the number of bytes read.
+// tailRecords returns the records in a file's last bytes, and the number of bytes read.
 func tailRecords(path string, most int) ([]Record, int, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -106,7 +106,7 @@ func tailRecords(path string, most int) ([]Record, int, error) {
 	return recordsOf(content, path), size, nil
 }
 
-// recordsOf returns the records among the complete lines.
+// recordsOf returns the records in the complete lines.
 func recordsOf(content []byte, path string) (records []Record) {
 	for len(content) > 0 {
 		end := bytes.IndexByte(content, '\n')
@@ -121,8 +121,9 @@ func recordsOf(content []byte, path string) (records []Record) {
 	return records
 }
 
-// recent reads the records of a period before the last one, and of longer periods until they are
-// enough. A database is read in pages, so other operations wait for at most one page.
+// recent reads the records in a period before the last record, and in longer periods until there
+// are enough records. A database is read in pages, so that other operations wait for at most one
+// page.
 func (d Database) recent(ctx context.Context, last *newest) error {
 	heads, err := d.Backend.Heads(ctx)
 	if err != nil {

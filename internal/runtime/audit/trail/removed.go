@@ -32,13 +32,13 @@ func (d Database) Removed(ctx context.Context) (*Removed, error) {
 	return &Removed{e.Records, e.Before}, nil
 }
 
-// Whole returns the time since which the log is complete. Older records may have been removed
-// because of their age, so the beginning of a session may be missing. A zero time means that no
+// Whole returns the time since which the log is complete. Earlier records may have been removed
+// because of their age, so the beginning of a session may be missing. The zero time means that no
 // record was removed.
 func Whole(ctx context.Context, s Source) (time.Time, error) {
 	d, ok := s.(Database)
 	if !ok {
-		return time.Time{}, nil // the first record of a file tells
+		return time.Time{}, nil // a file's first record shows this
 	}
 	r, err := d.Removed(ctx)
 	return r.Whole(), err
@@ -52,7 +52,7 @@ func (r *Removed) Whole() time.Time {
 	return r.Before.Add(backend.Skew) // clocks may differ
 }
 
-// removed reads the copy of the newest removal event, which is not part of a chain.
+// removed reads the copy of the newest removal event. The copy is not part of a chain.
 func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
 	removal, _, err := backend.ReadRemoval(ctx, d.Backend)
 	if err != nil || removal.Event == nil {
@@ -65,9 +65,9 @@ func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
 	return e, nil
 }
 
-// removals holds the position in each chain up to which records may be missing.
+// removals holds, for each chain, the position of the last record that may be missing.
 type removals struct {
-	assumed map[string]audit.Place // from the copy of the newest event: reading starts here
+	assumed map[string]audit.Place // from the copy of the newest event; reading starts here
 	onChain map[string]audit.Place // from recorded events
 	newest  *Removed               // newest recorded removal, or nil
 }

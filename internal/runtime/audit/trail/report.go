@@ -10,25 +10,25 @@ type Report struct {
 	Records  uint64   `json:"records"`
 	Files    []string `json:"files,omitempty"` // files read, oldest first
 	Chains   int      `json:"chains"`
-	Faults   []Fault  `json:"faults"`   // at most one per chain, because later records cannot be judged
+	Faults   []Fault  `json:"faults"`   // at most one fault per chain, because later records cannot be judged
 	Warnings []string `json:"warnings"` // parts that could not be verified
 
 	Removed *Removed `json:"removed,omitempty"` // records removed from a database because of their age; nil: none
 
-	// Headless is set if the head of the file is missing or unreadable, so that records could have
-	// been cut off at the end. A log without records needs no head.
+	// Headless is set if the file's head is missing or unreadable, so that records could have been
+	// removed from the end. A log without records needs no head.
 	Headless bool `json:"headless,omitempty"`
 }
 
 // OK reports whether no fault was found.
 func (r *Report) OK() bool { return len(r.Faults) == 0 }
 
-// faulty reports whether a fault of the chain was found.
+// faulty reports whether the chain has a fault.
 func (r *Report) faulty(writer string) bool {
 	return slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Writer == writer })
 }
 
-// A Fault is the first record of a chain that is not in its written form.
+// A Fault is a chain's first record that is not in its written form.
 type Fault struct {
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
@@ -37,7 +37,7 @@ type Fault struct {
 	What   string `json:"what"`
 }
 
-// String returns the position and the description of the fault.
+// String returns the fault's position and description.
 func (f Fault) String() string {
 	switch {
 	case f.Line > 0:

@@ -16,12 +16,12 @@ import (
 
 // A Source is a log that can be read several times.
 type Source interface {
-	// Records yields the records in order: all that f selects, and possibly others. A nil f selects
-	// all.
+	// Records yields the records in order: all records that f selects, and possibly others. A nil f
+	// selects all.
 	Records(ctx context.Context, f *Filter) iter.Seq2[Record, error]
 }
 
-// A File is a log in a file, including the earlier files of its rotation.
+// A File is a log in a file, including the files of earlier rotations.
 type File string
 
 // Records implements [Source]. It stops with an error at an invalid line.
@@ -53,7 +53,7 @@ func (f File) Records(ctx context.Context, _ *Filter) iter.Seq2[Record, error] {
 	}
 }
 
-// paths returns the files of the log, oldest first.
+// paths returns the log's files, oldest first.
 func (f File) paths() ([]string, error) {
 	if _, err := os.Stat(string(f)); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (f File) paths() ([]string, error) {
 	return append(aside, string(f)), err
 }
 
-// recordsOfFile yields the records of one file. It returns false if yield does.
+// recordsOfFile yields one file's records. It returns false if yield does.
 func recordsOfFile(ctx context.Context, path string, failed *error, yield func(Record, error) bool) bool {
 	file, err := os.Open(path)
 	if err != nil {
@@ -99,7 +99,7 @@ func parse(ctx context.Context, r io.Reader, path string, failed *error, yield f
 	return true
 }
 
-// lines yields the lines of a reader without their ends. A line is valid until the next.
+// lines yields a reader's lines without their ends. A line is valid until the next is yielded.
 func lines(r io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for block, err := range blocks(r, 256<<10) {
@@ -118,7 +118,7 @@ func lines(r io.Reader) iter.Seq2[[]byte, error] {
 	}
 }
 
-// A Database is a log in a database: the records of all writers, in order of commits.
+// A Database is a log in a database: the records of all writers, in commit order.
 type Database struct{ Backend backend.Backend }
 
 // Records implements [Source].

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Stats counts the records of a log. The zero value is empty.
+// Stats counts a log's records. Its zero value is empty.
 type Stats struct {
 	Records  uint64
 	From, To time.Time
@@ -23,13 +23,13 @@ type Stats struct {
 	approvals map[[2]string]*ApprovalStats
 }
 
-// maxCounted limits the separate counters of each kind; all others share one.
+// maxCounted limits the separate counters of each kind. All other keys share one counter.
 const (
 	maxCounted = 1000
 	othersName = "(all others)"
 )
 
-// ToolStats counts the calls of a tool.
+// ToolStats counts a tool's calls.
 type ToolStats struct {
 	Tool    string `json:"tool"`
 	Allowed int    `json:"allowed"`
@@ -54,7 +54,7 @@ type Quantiles struct {
 	Max   float64 `json:"max"`
 }
 
-// RuleStats counts the refusals by one net.
+// RuleStats counts one net's refusals.
 type RuleStats struct {
 	Kind    string `json:"kind"`
 	Net     string `json:"net,omitempty"`
@@ -62,7 +62,7 @@ type RuleStats struct {
 	Refused int    `json:"refused"`
 }
 
-// ApprovalStats counts the answers of one person through one channel.
+// ApprovalStats counts one person's answers through one channel.
 type ApprovalStats struct {
 	Actor   string `json:"actor"`
 	Channel string `json:"channel"`
@@ -160,7 +160,7 @@ func (s *Stats) ended(e *Entry) {
 	t.addLatency(e.Millis)
 }
 
-// Buckets of latencies; each bound is 5 % longer than the previous one.
+// Latency buckets; each bound is 5 % longer than the previous one.
 const (
 	buckets = 512
 	growth  = 1.05
@@ -188,7 +188,7 @@ func (t *ToolStats) quantile(q float64) float64 {
 	return t.Latency.Max
 }
 
-// Sum sets the lists, most frequent first.
+// Sum sets the lists, sorted by frequency.
 func (s *Stats) Sum() {
 	s.Tools, s.Rules, s.Approvals = []ToolStats{}, []RuleStats{}, []ApprovalStats{}
 	for _, t := range s.tools {

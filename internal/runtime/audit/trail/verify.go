@@ -26,8 +26,8 @@ func VerifySource(ctx context.Context, s Source) (Report, error) {
 	}
 }
 
-// Verify verifies the chain of a log file, including the earlier files of its rotation. The error
-// is for failed reads only; faults are in the report.
+// Verify verifies the chain in a log file, including the files of earlier rotations. The error is
+// only for failed reads; faults are in the report.
 func Verify(ctx context.Context, f File) (Report, error) {
 	r := Report{Chains: 1, Faults: []Fault{}, Warnings: []string{}}
 	pending, err := audit.Pending(string(f))
@@ -54,7 +54,7 @@ func Verify(ctx context.Context, f File) (Report, error) {
 	return r, nil
 }
 
-// after returns the lines after the record with the number.
+// after returns the lines that follow the record with the given number.
 func after(lines []byte, seq uint64) []byte {
 	for rest := lines; len(rest) > 0; {
 		line, behind := cutLine(rest)
@@ -67,7 +67,7 @@ func after(lines []byte, seq uint64) []byte {
 	return nil
 }
 
-// head reads the head of the log, or returns the zero Place if it is missing.
+// head reads the log's head, or returns the zero Place if it is missing.
 func (f File) head(r *Report) audit.Place {
 	name := string(f) + audit.HeadSuffix
 	content, err := audit.ReadHead(string(f))
@@ -100,15 +100,15 @@ func (f File) empty() bool {
 	return err == nil && info.Size() == 0
 }
 
-// A verifier verifies a chain over its files.
+// A verifier verifies a chain across its files.
 type verifier struct {
 	report  *Report
 	workers int
 	head    audit.Place
 
 	last   audit.Place // last record
-	began  bool        // a record was read
-	linked bool        // a record with a hash was read
+	began  bool        // a record has been read
+	linked bool        // a record with a hash has been read
 }
 
 // file verifies one file.
@@ -190,7 +190,7 @@ func (v *verifier) follow(block []byte) {
 	}
 }
 
-// blockSize returns the size of the blocks of a file.
+// blockSize returns the size of a file's blocks.
 func blockSize(file *os.File) int {
 	const largest = 2 << 20
 	if info, err := file.Stat(); err == nil {
@@ -199,7 +199,7 @@ func blockSize(file *os.File) int {
 	return largest
 }
 
-// collect takes the result of the oldest block, and reports whether the chain is valid so far.
+// collect takes the oldest block's result, and reports whether the chain is valid so far.
 func (v *verifier) collect(done *verifyQueue, path string, number *int) bool {
 	b := done.next()
 	v.report.Records += uint64(b.sound)
@@ -213,7 +213,7 @@ func (v *verifier) collect(done *verifyQueue, path string, number *int) bool {
 
 func (v *verifier) fault(f Fault) { v.report.Faults = append(v.report.Faults, f) }
 
-// end compares the end of the chain with the head.
+// end compares the chain's end with the head.
 func (v *verifier) end(path string) {
 	h := v.head
 	switch {
@@ -227,8 +227,8 @@ func (v *verifier) end(path string) {
 	}
 }
 
-// startOf returns the position before the first record of a log. The log need not contain the
-// beginning of its chain, because old files are removed. fault is set if the position is invalid.
+// startOf returns the position before a log's first record. The log need not contain the beginning
+// of its chain, because old files are removed. fault is set if the position is invalid.
 func startOf(line []byte) (before audit.Place, fault string) {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq == 1 || !l.Linked {

@@ -10,7 +10,7 @@ func Records(n uint64) string {
 	return text.Grouped(int(n)) + " records"
 }
 
-// recordsAre formats a number of records as the subject of a sentence.
+// recordsAre formats a record count as the subject of a sentence.
 func recordsAre(n uint64) string {
 	if n == 1 {
 		return "1 record is"
@@ -18,5 +18,5 @@ func recordsAre(n uint64) string {
 	return Records(n) + " are"
 }
 
-// TimeStamp is the layout of times in the output of commands.
+// TimeStamp is the layout of times in command output.
 const TimeStamp = "2006-01-02T15:04:05Z"
