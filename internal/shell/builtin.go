@@ -10,7 +10,7 @@ import (
 func (r *reader) readBuiltin(name string, args []arg) bool {
 	switch name {
 	case "eval":
-		if isSetUp(args) {
+		if len(args) == 1 && args[0].setUp {
 			r.doubtMild("the output of a program that sets up the shell")
 			return true
 		}
@@ -62,9 +62,6 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 	}
 	return true
 }
-
-// isSetUp reports whether eval's only argument is the output of one of the settingPrograms.
-func isSetUp(args []arg) bool { return len(args) == 1 && args[0].setUp }
 
 // inShellBuiltins are the builtins that run another builtin in the current shell.
 var inShellBuiltins = setOf("command builtin eval")

@@ -46,7 +46,7 @@ var inertSettings = regexp.MustCompile(`^(--max[-_]old[-_]space[-_]size=[0-9]+|-
 
 // isInertSetting reports whether a variable is one of the steeringFlags and has an inert value.
 func isInertSetting(name string, value arg) bool {
-	return (steeringFlags[name]) && value.kind == literal && inertSettings.MatchString(value.text)
+	return steeringFlags[name] && value.kind == literal && inertSettings.MatchString(value.text)
 }
 
 // steeringFlags are the variables that hold a program's command-line options.

@@ -90,3 +90,15 @@ func Learn() (forget func()) {
 		delete(fileTable, "frob")
 	}
 }
+
+// Doubt returns the first reason why the script is not fully understood. A doubt about the whole
+// script takes precedence; such a reading can still give [Match], but never [NoMatch]. ok is false
+// if there are no doubts.
+func (r *Reading) Doubt() (d Doubt, ok bool) {
+	for i := range r.doubts {
+		if r.doubts[i].reach == all || !r.opaque {
+			return r.exported(&r.doubts[i]), true
+		}
+	}
+	return Doubt{}, false
+}

@@ -88,10 +88,8 @@ func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	case s.Negated:
 		return f.enterCondition(negated)
 	}
-	return nothing
+	return func() {}
 }
-
-func nothing() {}
 
 // enterElement enters an element of a list or a pipe. For the first element n is 0; any other
 // element is the right operand of list[n-1]. Pass the results to leaveElement at the element's end.
@@ -100,16 +98,11 @@ func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (be
 	if len(list) == 0 {
 		return before, false
 	}
-	maskWith := func(w masking) {
-		if f.masking == certain {
-			f.masking = w
-		}
-	}
 	behind := list[n:]
 	if n > 0 && list[n-1].Op == syntax.OrStmt {
 		f.orRight = true
 		f.conditions++
-		maskWith(alternative)
+		f.mask(alternative)
 	} else if n > 0 && !isPipe(list[n-1]) {
 		f.chained++
 	}
@@ -117,10 +110,10 @@ func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (be
 		f.subprocesses++
 	}
 	if slices.ContainsFunc(behind, isPipe) && !f.failsPipes() {
-		maskWith(piped)
+		f.mask(piped)
 	}
 	if slices.ContainsFunc(behind, func(b *syntax.BinaryCmd) bool { return b.Op == syntax.OrStmt && !fails(b.Y) }) {
-		maskWith(alternative)
+		f.mask(alternative)
 	}
 	if _, simple := s.Cmd.(*syntax.CallExpr); !simple && len(behind) > 0 && !isPipe(behind[0]) {
 		f.conditions++ // set -e has no effect within it

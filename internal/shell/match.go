@@ -15,8 +15,12 @@ func (c *command) matches(p *Pattern) Outcome {
 	if c.possible {
 		best = Opaque
 	}
-	if p.exactly {
-		best = best.and(c.onlyWords(p, args))
+	switch {
+	case !p.exactly:
+	case !allLiteral(args):
+		best = Opaque
+	case !c.inert(p):
+		return NoMatch
 	}
 	best = best.and(p.found(c, args))
 	if table := subcommandsOf(p.name.text); table != nil && best != NoMatch && len(p.options) > 0 {
@@ -165,17 +169,6 @@ func (w *word) isFile(at string) bool {
 		return w.is(clean) || strings.HasSuffix(clean, "/"+w.text)
 	}
 	return w.is(path.Base(clean))
-}
-
-// onlyWords reports whether all of the command's arguments are in the pattern or inert.
-func (c *command) onlyWords(p *Pattern, args []arg) Outcome {
-	if !allLiteral(args) {
-		return Opaque
-	}
-	if c.inert(p) {
-		return Match
-	}
-	return NoMatch
 }
 
 // inert reports whether the tables have all options and operands of a command that matches p, and

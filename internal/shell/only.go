@@ -17,25 +17,13 @@ import (
 // first operands: `git push status` is not certainly `git status`. A pattern that ends with *
 // allows any literal arguments.
 func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
-	o := only{r, ps, nil}
-	return o.answer()
-}
-
-// only evaluates the third question for one script.
-type only struct {
-	*Reading
-	patterns []Pattern
-	covered  []bool // commands that match a pattern with *, which also covers the commands that they run
-}
-
-func (o *only) answer() (bool, Doubt) {
+	o := only{r, ps, make([]bool, len(r.commands))}
 	if len(o.commands) == 0 {
 		return false, Doubt{What: "it runs no command"}
 	}
 	if o.sideEffects {
 		return false, Doubt{What: "it writes to a file, sets a variable or defines a function"}
 	}
-	o.covered = make([]bool, len(o.commands))
 	labelled := false
 	for i := range o.commands {
 		c := &o.commands[i]
@@ -59,6 +47,13 @@ func (o *only) answer() (bool, Doubt) {
 		}
 	}
 	return true, Doubt{}
+}
+
+// only evaluates the third question for one script.
+type only struct {
+	*Reading
+	patterns []Pattern
+	covered  []bool // commands that match a pattern with *, which also covers the commands that they run
 }
 
 // within reports whether a doubt concerns no command, or only a command that a pattern with *

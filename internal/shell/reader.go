@@ -156,8 +156,7 @@ func (n *numberedReading) Doubt(pattern int) gate.Doubt {
 			d.Code, d.At = n.script.code(c.from, c.to), n.script.character(c.from)
 		}
 		return d
-	}
-	if n.found[pattern] == NoMatch {
+	case n.found[pattern] == NoMatch:
 		return n.script.missingPart(p)
 	}
 	_, d := n.script.Runs(*p)

@@ -64,18 +64,6 @@ func (r *reader) settle() {
 	}
 }
 
-// Doubt returns the first reason why the script is not fully understood. A doubt about the whole
-// script takes precedence; such a reading can still give [Match], but never [NoMatch]. ok is false
-// if there are no doubts.
-func (r *Reading) Doubt() (d Doubt, ok bool) {
-	for i := range r.doubts {
-		if r.doubts[i].reach == all || !r.opaque {
-			return r.exported(&r.doubts[i]), true
-		}
-	}
-	return Doubt{}, false
-}
-
 // exported converts a doubt to its exported form.
 func (r *Reading) exported(d *doubt) Doubt {
 	return Doubt{What: d.what, Code: r.code(d.from, d.to), At: r.character(d.from), Advice: advice(d.what)}

@@ -11,11 +11,11 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 		p.add(runsFile, "", arg{text: file})
 	}
 	if name == "sqlite3" || name == "duckdb" {
-		p = readClientArgs(args)
+		p = append(p, readClientArgs(args)...)
 	}
 	switch t.kind {
 	case launcher:
-		return readLauncher(args), false
+		return append(p, readLauncher(args)...), false
 	case delegate:
 		if name == "zmodload" || name == "autoload" || name == "emulate" {
 			p.doubt(all, "a builtin of zsh that changes what its commands are")
@@ -47,31 +47,32 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 			p.add(changesPackage, "", args[1:]...)
 			continue
 		}
-		p = append(p, t.readArgument(a, args[i+1:])...)
+		p = append(p, t.readArgument(args[i:])...)
 	}
 	return p, t.kind != runner
 }
 
-// readArgument reads one of a tool's arguments and, if necessary, the following ones in rest.
-func (t *tool) readArgument(a arg, rest []arg) (p plan) {
+// readArgument reads the first of a tool's arguments and, if necessary, the following ones.
+func (t *tool) readArgument(args []arg) (p plan) {
+	a, rest := args[0], args[1:]
 	option, value, with := a.cut()
 	if !with && len(rest) > 0 {
 		value = rest[0]
 	}
 	switch command := a.matchWord(t.commands); {
 	case a.matchWord(t.mayRun) != "":
-		p.doubt(inText, "an option that may run a command", append([]arg{a}, rest...)...)
+		p.doubt(inText, "an option that may run a command", args...)
 	case command != "" && (option == strings.TrimPrefix(command, "=") || with && strings.HasPrefix(command, "--")) && (with || len(rest) > 0):
 		p.add(runsScript, "", value)
 	case command != "":
-		p.doubt(inText, "an option that runs a command", append([]arg{a}, rest...)...)
+		p.doubt(inText, "an option that runs a command", args...)
 	case a.matchWord(t.file) != "":
 		p.add(runsFile, "", value)
 	case a.matchWord(t.runs) != "":
 		return readProgramFiles(rest)
 	case t.flags != "" && a.kind == literal && (a.text == "--no-print-directory" || isCluster(a.text) && strings.Trim(a.text[1:], t.flags) == ""):
 	case t.flags != "" && strings.HasPrefix(a.text, "-"):
-		p.doubt(inText, "an option that changes what is run", append([]arg{a}, rest...)...)
+		p.doubt(inText, "an option that changes what is run", args...)
 	case t.kind >= builder && with && steers(option):
 		p.add(givesVariable, option, value)
 	case t.kind == runner && with && a.kind != literal:

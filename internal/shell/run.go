@@ -22,7 +22,6 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		r.doubtAll("a command word that is not literal")
 		return
 	}
-	local := !system && isLocalBin(args[0])
 	if !system && !r.tentative {
 		r.doubtMild("a program outside the directories of the system")
 		r.files.programs.add(path.Base(args[0].file()))
@@ -43,7 +42,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.argCount += len(args)
 	r.vars.commandIndex = r.vars.commandIndex || slices.ContainsFunc(args, func(a arg) bool { return hasCommandIndex(a.text) })
 	at := len(r.commands)
-	c := command{name: name, outside: !system && !local, args: args[1:], possible: r.tentative, by: r.owner, filter: r.piped && !setsInput(redirs), masking: r.flow.masking}
+	c := command{name: name, outside: !system && !isLocalBin(args[0]), args: args[1:], possible: r.tentative, by: r.owner, filter: r.piped && !setsInput(redirs), masking: r.flow.masking}
 	if strings.Contains(args[0].text, "/") && args[0].kind == literal {
 		c.path = args[0].text
 	}

@@ -109,38 +109,36 @@ func (r *Reading) spoiled(i int) *doubt {
 	return nil
 }
 
+// hides has the reason why each masking hides whether a command succeeded.
+var hides = [...]string{
+	followed:    "another command decides whether the script succeeds",
+	piped:       "the pipe hides whether it failed",
+	alternative: "|| hides whether it was run and succeeded",
+	background:  "& leaves it in the background",
+	negated:     "! turns its result around",
+	conditional: "it stands in a condition, a loop, a function or a trap",
+	substituted: "it stands in a substitution",
+	started:     "the program that runs it may succeed without it",
+	unrun:       "with -n a shell runs nothing",
+	ended:       "the script may end before it",
+}
+
 // lost describes the construct that hides whether the command succeeded, and how to avoid it.
 func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
-	switch c.masking {
+	switch what = hides[c.masking]; c.masking {
 	case followed:
-		return "another command decides whether the script succeeds", alone + ", or with && for ;"
+		return what, alone + ", or with && for ;"
 	case piped:
-		advice = "set -o pipefail; " + strings.TrimSpace(r.text)
-		with := Options{Strict: r.strict}.Read(advice)
-		_, helps := with.evidence(p)
-		switch {
-		case !helps:
-			return "the pipe hides whether it failed", alone
-		case len(advice) > longestAdvice:
-			return "the pipe hides whether it failed", "write set -o pipefail; in front"
+		script := "set -o pipefail; " + strings.TrimSpace(r.text)
+		if _, helps := (Options{Strict: r.strict}).Read(script).evidence(p); !helps {
+			return what, alone
 		}
-		return "the pipe hides whether it failed", "write `" + advice + "`"
-	case alternative:
-		return "|| hides whether it was run and succeeded", alone
-	case background:
-		return "& leaves it in the background", alone
-	case negated:
-		return "! turns its result around", alone
-	case conditional:
-		return "it stands in a condition, a loop, a function or a trap", alone
-	case substituted:
-		return "it stands in a substitution", alone
-	case unrun:
-		return "with -n a shell runs nothing", alone
-	case started:
-		return "the program that runs it may succeed without it", alone
+		if len(script) > longestAdvice {
+			return what, "write set -o pipefail; in front"
+		}
+		return what, "write `" + script + "`"
 	}
-	return "the script may end before it", alone
+	return what, alone
 }
 
 // longestAdvice is the maximum length of a script quoted in an advice.

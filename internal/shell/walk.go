@@ -359,8 +359,11 @@ func (r *reader) loop(c *syntax.ForClause) {
 		if r.loopBodies += len(values); len(values) > 0 && r.loopBodies <= maxLoopBodies && r.vars.mayBind(l.Name.Value) {
 			for _, v := range values {
 				r.vars.forgetEffects(changed)
+				if v.kind == spread {
+					v.kind = single // one of the words
+				}
 				if r.vars.mayBind(l.Name.Value) { // no function in the body sets the variable
-					r.vars.bind(l.Name.Value, each(v))
+					r.vars.bind(l.Name.Value, v)
 				}
 				r.stmts(c.Do)
 			}
@@ -375,14 +378,6 @@ func (r *reader) loop(c *syntax.ForClause) {
 	}
 	r.stmts(c.Do)
 	r.vars.forgetEffects(changed)
-}
-
-// each returns one of the words that an argument expands to.
-func each(a arg) arg {
-	if a.kind == spread {
-		a.kind = single
-	}
-	return a
 }
 
 // isCount reports whether a word is a numeric range such as {1..9}.
