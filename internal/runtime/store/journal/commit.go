@@ -74,11 +74,7 @@ func (b *Backend) Commit(ctx context.Context, ops []*backend.Op) error {
 
 // commit is like Commit. The caller must hold the appending lock.
 func (b *Backend) commit(ctx context.Context, ops []*backend.Op) error {
-	err := b.lockProcess(ctx)
-	if err == nil {
-		err = b.replaceFailedSegment()
-	}
-	if err != nil {
+	if err := b.beginAppend(ctx); err != nil {
 		return err
 	}
 	defer func() { b.process.yield(time.Now()) }()
@@ -95,6 +91,15 @@ func (b *Backend) commit(ctx context.Context, ops []*backend.Op) error {
 	}
 	b.rotateIfFull()
 	return nil
+}
+
+// beginAppend acquires the process lock, and begins a new segment if necessary. The caller must hold
+// the appending lock.
+func (b *Backend) beginAppend(ctx context.Context) error {
+	if err := b.lockProcess(ctx); err != nil {
+		return err
+	}
+	return b.replaceFailedSegment()
 }
 
 // lockProcess acquires the process lock and advances the image to the end of the log. The caller

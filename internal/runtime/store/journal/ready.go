@@ -33,10 +33,7 @@ func (b *Backend) Ready(ctx context.Context) error {
 func (b *Backend) tryCommit(ctx context.Context, lacking int) error {
 	b.lockAppend()
 	defer b.unlockAppend()
-	err := b.lockProcess(ctx)
-	if err == nil {
-		err = b.replaceFailedSegment()
-	}
+	err := b.beginAppend(ctx)
 	if err == nil && lacking > 0 {
 		b.lockImage()
 		err = b.trySpace(lacking + spareSpace)

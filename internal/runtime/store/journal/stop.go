@@ -20,11 +20,7 @@ func (b *Backend) SetStop(ctx context.Context, stop backend.Stop, on bool, event
 }
 
 func (b *Backend) setStop(ctx context.Context, stop backend.Stop, on bool, events []backend.Event) error {
-	err := b.lockProcess(ctx)
-	if err == nil {
-		err = b.replaceFailedSegment()
-	}
-	if err != nil {
+	if err := b.beginAppend(ctx); err != nil {
 		return err
 	}
 	if stop.Time.IsZero() {
@@ -73,11 +69,7 @@ func (w *batch) appendStopStep(stop *backend.Stop, on bool, events []backend.Eve
 func (b *Backend) PutApproval(ctx context.Context, a backend.Approval) (version int64, err error) {
 	b.lockAppend()
 	defer b.unlockAppend()
-	err = b.lockProcess(ctx)
-	if err == nil {
-		err = b.replaceFailedSegment()
-	}
-	if err != nil {
+	if err := b.beginAppend(ctx); err != nil {
 		return 0, fmt.Errorf("writing an approval to the state: %w", err)
 	}
 	b.lockImage()
