@@ -250,8 +250,8 @@ func TestAgentsObey(t *testing.T) {
 	})
 }
 
-// TestAgentsWithoutAnswer checks that no call is made if the hook gets no answer, except by agents
-// that let a call pass if their hook is too slow, which docs/hooks.md documents.
+// TestAgentsWithoutAnswer checks that no call is made if the hook gets no answer. The exceptions
+// are agents that let a call pass if their hook is too slow, as docs/hooks.md explains.
 func TestAgentsWithoutAnswer(t *testing.T) {
 	eachAgent(t, func(t *testing.T, s *agentSite) {
 		s.connect()

@@ -14,8 +14,8 @@ import (
 	gosdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A guest is a client that reports how it has interpreted an answer, and not the answer itself. The
-// tests compare what it reports with and without petrigate.
+// A guest is a client that does not report the answer itself, but how it has interpreted the
+// answer. The tests compare its reports with and without petrigate.
 type guest struct {
 	name string
 	era  string // revision family that it uses with petrigate, if it says so

@@ -139,7 +139,7 @@ func ask(t *testing.T, binary, client string, env []string) (answer, log string)
 }
 
 // TestDesktop checks that a real notification daemon displays the line about an approval as plain
-// text, whatever it contains.
+// text, regardless of its content.
 func TestDesktop(t *testing.T) {
 	wanted(t)
 	d := startDesktop(t)

@@ -108,7 +108,7 @@ func eachEra(t *testing.T, f func(t *testing.T, sdk string)) {
 	}
 }
 
-// atPage returns an occasion in which the client opens pages and shows nothing itself.
+// atPage returns an occasion where the client opens pages and shows nothing itself.
 func atPage(t *testing.T, sdk string, p *person) occasion {
 	t.Helper()
 	browser, err := exec.LookPath("chromium")
@@ -134,7 +134,7 @@ func (o outcome) asksForPage(t *testing.T, sdk string) {
 }
 
 // TestPageOfApproval checks that a client sends its person to the page of the approval, and that
-// what the person answers there is the answer to the call.
+// the person's answer there is the answer to the call.
 func TestPageOfApproval(t *testing.T) {
 	t.Parallel()
 	binary, npm := need(t)
@@ -189,9 +189,9 @@ func TestPageNobodyAnswers(t *testing.T) {
 	})
 }
 
-// TestImpatientClients checks that, whatever a client does while a person is thinking, its call is
-// executed exactly once after someone at a terminal has approved it, and the client sees no error.
-// The timeouts are shorter than those of real clients, but have the same order.
+// TestImpatientClients checks that a call is executed exactly once after someone at a terminal has
+// approved it, and that the client sees no error, regardless of what the client does while the
+// person is thinking. The timeouts are shorter than those of real clients, but have the same order.
 func TestImpatientClients(t *testing.T) {
 	t.Parallel()
 	binary, npm := need(t)

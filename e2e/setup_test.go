@@ -186,7 +186,7 @@ func list(env map[string]string) []string {
 	return out
 }
 
-// freePort returns a port on which no one listens. The operating system does not hand out this port
+// freePort returns a port that no one listens on. The operating system does not hand out this port
 // to programs that ask for any port; otherwise, another test could get it before the program that
 // needs it.
 func freePort(t *testing.T) string {

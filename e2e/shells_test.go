@@ -12,7 +12,7 @@ import (
 const shellPackages = "PETRIGATE_E2E_SHELLS"
 
 // TestShellServers checks that a script that has failed or is still running does not count as
-// evidence, whatever the server says about it.
+// evidence, regardless of what the server says about it.
 func TestShellServers(t *testing.T) {
 	for _, c := range []struct {
 		name, program, tool, scripts string

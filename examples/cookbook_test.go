@@ -26,8 +26,8 @@ func cookbook(t *testing.T) (folders []string) {
 	return folders
 }
 
-// TestCookbook checks that each policy in the cookbook loads without a warning, passes its own
-// tests and has all claims proved, and that the page about the cookbook shows it.
+// TestCookbook checks each policy in the cookbook: it loads without a warning, it passes its own
+// tests, all of its claims are proved, and the page about the cookbook shows it.
 func TestCookbook(t *testing.T) {
 	exe := program(t)
 	page := read(t, "../docs/cookbook.md")

@@ -10,8 +10,8 @@ import (
 )
 
 // TestHooksPage checks that the rules on the page compile, and that each text to be pasted is JSON
-// whose events the section's agent knows and handles by that agent's hook. It must cover all
-// agents.
+// with events that the section's agent knows and that the agent's hook handles. The page must cover
+// all agents.
 func TestHooksPage(t *testing.T) {
 	of := regexp.MustCompile(`hook[ /]([a-z-]+)`)
 	var seen []string

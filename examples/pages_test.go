@@ -23,9 +23,9 @@ var ownTest = map[string]string{
 // notRun limits the number of blocks that declare, with a reason, that they cannot run here.
 const notRun = 14
 
-// TestBlocks loads each block that a reader might copy from a page. It fails for blocks that it
-// cannot try and that do not explain why. [TestSessions] and TestPageCommandsParse in cmd/petrigate
-// try the commands in the blocks.
+// TestBlocks loads each block that a reader might copy from a page. It fails for a block that it
+// cannot try, unless the block explains why. [TestSessions] and TestPageCommandsParse in
+// cmd/petrigate try the commands in the blocks.
 func TestBlocks(t *testing.T) {
 	checks := map[string]func(*testing.T, string){
 		"yaml": checkConfig, "rules": checkRules, "net": checkNet, "json": checkJSON,

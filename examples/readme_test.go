@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
-// readme is the path of the README, and demo that of the output that the demo printed when its own
-// test last ran.
+// readme is the path of the README. demo is the path of the output that the demo printed when its
+// own test last ran.
 const (
 	readme = "../README.md"
 	demo   = "../internal/serve/demo/testdata/demo.txt"

@@ -253,8 +253,8 @@ func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 }
 
 // TestWatchMovesOnWhenAnsweredElsewhere checks that watch reports an approval that was answered
-// elsewhere or has expired, and then shows the next question. A line begun for the earlier question
-// does not answer the next one.
+// elsewhere or has expired, and then shows the next question. If the person has begun a line for
+// the earlier question, that line does not answer the next one.
 func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
 	dir := runtimeDir(t)
 	o := startTestProxy(t, dir, askDeploy)

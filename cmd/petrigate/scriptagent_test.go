@@ -18,8 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// agentLimit is how long a script waits for a silent proxy. It only makes a test fail that would
-// otherwise hang.
+// agentLimit is how long a script waits for a silent proxy. It only ends tests that would otherwise
+// hang.
 const agentLimit = 2 * time.Minute
 
 type agentsKey struct{}

@@ -16,8 +16,8 @@ var playedEvent = regexp.MustCompile(`^(pass|deny "(.*?)") (\{.*\})$`)
 
 // playEvents implements the script command "events AGENT ADDRESS FILE", which sends the events in
 // the file to the proxy at the address, as the agent would. Each line is a comment, "pass EVENT",
-// or "deny "TEXT" EVENT", which expects a refusal in the agent's own format whose reason contains
-// the text.
+// or "deny "TEXT" EVENT". The latter expects a refusal in the agent's own format, with a reason
+// that contains the text.
 func playEvents(ts *testscript.TestScript, neg bool, args []string) {
 	agent := argument(ts, neg, args, 3)
 	client := &http.Client{Transport: &http.Transport{}}

@@ -37,7 +37,7 @@ func systemdProgram() string {
 }
 
 // makeGroups creates a control group with the same name in each hierarchy that systemd uses to
-// track processes, because two managers in the same group would end each other's services.
+// track processes. If two managers were in the same group, they would end each other's services.
 func makeGroups() (made []string, err error) {
 	roots := []string{"/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified"} // version 1, possibly together with version 2
 	if _, err := os.Stat(roots[0]); err != nil {

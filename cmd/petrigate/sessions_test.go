@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// TestListedCallCountsMore checks that a listed call that stands for further calls with unknown
-// outcomes is counted together with these.
+// TestListedCallCountsMore checks that if a listed call stands for further calls with unknown
+// outcomes, all of them are counted.
 func TestListedCallCountsMore(t *testing.T) {
 	o := operator.SessionInfo{ID: "s1", Calls: []operator.CallInfo{{Number: 3, Tool: "edit", Unknown: true, More: 12}, {Number: 40, Tool: "edit"}}}
 	if got := openCalls(o); got != "14, 13 unknown" {

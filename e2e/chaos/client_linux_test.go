@@ -15,8 +15,8 @@ import (
 
 // A client is a session with petrigate.
 type client interface {
-	// request sends a request and waits for the answer. If ctx ends, the request is canceled and
-	// there is no answer.
+	// request sends a request and waits for the answer. If ctx ends, the request is canceled and no
+	// answer is returned.
 	request(ctx context.Context, id int, method, tool, params string) (reply, error)
 	close() error
 }
@@ -50,8 +50,8 @@ func message(id int, method, params string, modern bool) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s%s}}`, id, method, meta, params)
 }
 
-// errWrong means that the proxy has done something that a correct proxy never does, whatever its
-// upstreams do.
+// errWrong means that the proxy has done something that a correct proxy never does, regardless of
+// its upstreams.
 var errWrong = errors.New("a wrong answer")
 
 // An httpClient is a client over HTTP that uses either revision family.
@@ -63,8 +63,8 @@ type httpClient struct {
 }
 
 func dialHTTP(ctx context.Context, url string, modern bool) (*httpClient, error) {
-	// A server may close a connection that has been idle for too long. This must not happen at the
-	// moment when a request is sent.
+	// A server may close a connection that has been idle for too long. This must not happen while a
+	// request is being sent.
 	transport := &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: 3 * time.Second}
 	c := &httpClient{url: url, modern: modern, http: &http.Client{Transport: transport}}
 	if modern {

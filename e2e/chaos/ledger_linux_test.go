@@ -41,7 +41,7 @@ type call struct {
 	late     []string // outcomes of answers that arrived after the end
 }
 
-// A ledger contains all calls, and violations that do not depend on how the accounts compare.
+// A ledger contains all calls, and the violations that can be found without comparing the accounts.
 type ledger struct {
 	mu     sync.Mutex
 	calls  map[string]*call // keyed by the hash of the arguments
@@ -108,7 +108,7 @@ func (c *call) toldError(raw json.RawMessage) string {
 	case err == nil && e.Code == -32000 && e.Message == c.nonce:
 		c.fate = failed
 	case err == nil && e.Code == -32602 && strings.HasPrefix(e.Message, "Unknown tool: "+c.upstream+"_"+c.tool+"."):
-		c.fate = unavailable // the message continues, because this proxy has not yet received the upstream's list
+		c.fate = unavailable // the message does not end here, because this proxy has not yet received the upstream's list
 	default:
 		c.fate = lost
 		return fmt.Sprintf("an error that is not that of its upstream: %s", raw)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// patience is longer than any call whose upstream is lost can take, and than petrigate takes to
-// start and to end, even on a busy machine.
+// patience is longer than the longest possible call with a lost upstream, and longer than petrigate
+// takes to start and to end, even on a busy machine.
 const patience = 3 * time.Minute
 
 // A load consists of the clients and what they have seen.
@@ -66,7 +66,7 @@ func (l *load) run(ctx context.Context) []figure {
 }
 
 // awaitReached lets the clients continue until each upstream has executed something. On a slow
-// machine, this may take longer than the load was meant to last.
+// machine, this may exceed the intended duration of the load.
 func (l *load) awaitReached(ctx context.Context) {
 	began := time.Now()
 	for i := range l.options.upstreams {

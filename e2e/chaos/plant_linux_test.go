@@ -81,7 +81,7 @@ func newPlant(ctx context.Context, o *options) (*plant, error) {
 	return p, nil
 }
 
-// freeAddrs returns addresses on which no one listens. The operating system does not hand them out
+// freeAddrs returns addresses that no one listens on. The operating system does not hand them out
 // to programs that ask for any port, because no other program must be reachable there while an
 // upstream is down.
 func freeAddrs(n int) (addrs []string, err error) {

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
-// TestFaults damages the database file of a running proxy in various ways. From the time when the
-// log must be written back to the file, each call must be refused with the reason and must not
-// reach the upstream, and the proxy must recover by itself.
+// TestFaults damages the database file of a running proxy in various ways. As soon as the log must
+// be written back to the file, each call must be refused with the reason and must not reach the
+// upstream. The proxy must recover by itself.
 func TestFaults(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state", "petrigate.db")

@@ -17,10 +17,10 @@ import (
 	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
-// TestUnwritten ends a call while nothing can be written, either because the disk is full or
-// because PostgreSQL is unreachable. The client must receive the result, petrigate status must list
-// the call with the outcome that the proxy knows, and once the store has recovered, the next call
-// must be decided based on that outcome.
+// TestUnwritten ends a call while nothing can be written, because the disk is full or PostgreSQL is
+// unreachable. The client must receive the result, and petrigate status must list the call with the
+// outcome that the proxy knows. Once the store has recovered, the next call must be decided based
+// on that outcome.
 func TestUnwritten(t *testing.T) {
 	binary := testbinary.Path(t)
 	for _, driver := range []string{"sqlite", "memory", "postgres"} {
@@ -96,9 +96,9 @@ func (p *plant) endsUnwritten(t *testing.T, fail, mend func()) {
 	}
 }
 
-// padding returns how long an argument of the next call must be so that, after the decision record,
-// hardly a byte is left in the last block of the audit file or of the state's log. Such a byte
-// could still be written on a full disk. padding tries this out with calls that fail.
+// padding returns the length of an argument for the next call. With it, the decision record must
+// leave hardly a byte in the last block of the audit file or of the state's log, because such a
+// byte could still be written on a full disk. padding finds the length by making calls that fail.
 func (p *plant) padding(t *testing.T, x *proxy) int {
 	t.Helper()
 	const block, left = 4096, 64

@@ -84,8 +84,8 @@ func (b *book) counts(id string) {
 }
 
 // judge returns the violations: a call without an approval of exactly its arguments, an approval
-// that was used twice or, once everything has ended, an approval that was never used. In a round
-// without faults, everything that was admitted must have been executed.
+// that was used twice, or an approval that was never used by the time everything has ended. In a
+// round without faults, everything that was admitted must have been executed.
 func (b *book) judge(uses []use, faults bool) (wrong []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -223,7 +223,7 @@ func (f *fleet) request(t *testing.T, n int, wait func()) {
 	t.Errorf("a call of y with %s never ends: %s", args, body)
 }
 
-// uses returns the approvals by which calls of y were admitted.
+// uses returns the approvals that admitted calls of y.
 func uses(t *testing.T, conn *pgx.Conn) (all []use) {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), `SELECT coalesce(event::json->>'approval', ''), event::json->>'arguments' FROM petrigate_log

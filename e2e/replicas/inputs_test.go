@@ -77,8 +77,8 @@ func TestJudgeInputs(t *testing.T) {
 }
 
 // begin starts as many calls of w as the budget allows, each at one replica. It returns the states
-// of those calls whose clients will come back. Because the budget is then used up, a state that
-// could be used twice would be noticed.
+// of those calls whose clients will come back. Because the budget is then used up, using a state
+// twice would be noticed.
 func (f *fleet) begin(calls int) (states []string) {
 	over := func(body string) bool { return strings.Contains(body, "reached its limit") }
 	for began := time.Now(); time.Since(began) < time.Minute; {

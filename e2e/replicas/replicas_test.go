@@ -196,8 +196,8 @@ func (f *fleet) call(i int, tool, args string) (done bool, body string) {
 
 // TestReplicas runs three replicas and 64 clients, while a replica is killed, the database crashes,
 // and connections to it are cut. The budget must be used exactly, only one step of the pipeline may
-// run at a time, everything that was executed must be recorded, and what people are asked about
-// must run once, exactly as shown. A call for which the server requires input must continue exactly
+// run at a time, and everything that was executed must be recorded. What people are asked about
+// must run once, exactly as shown, and a call whose server requires input must continue exactly
 // once.
 func TestReplicas(t *testing.T) {
 	rounds := 1 // one round without faults, followed by rounds with faults

@@ -124,7 +124,7 @@ func tape(t *testing.T, modern bool) []byte {
 	return b.Bytes()
 }
 
-// giveUp starts a call and cancels it in the way of the revision family.
+// giveUp starts a call and cancels it in the way that the revision family requires.
 func (s *speaker) giveUp(ctx context.Context, log *testserver.Log) {
 	s.t.Helper()
 	calling, hangUp := context.WithCancel(ctx)

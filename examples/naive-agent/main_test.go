@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testbinary"
 )
 
-// TestNaiveAgent runs the agent with a real proxy in front of a real server. Using only the text of
-// refusals, the agent must reach its goal on the shortest way.
+// TestNaiveAgent runs the agent with a real proxy in front of a real server. The agent must reach
+// its goal by the shortest way, using only the text of refusals.
 func TestNaiveAgent(t *testing.T) {
 	petrigate := testbinary.Path(t)
 	t.Setenv("PETRIGATE_RUNTIME_DIR", filepath.Join(t.TempDir(), "run"))

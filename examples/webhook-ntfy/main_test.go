@@ -125,7 +125,8 @@ func TestOnlyPetrigate(t *testing.T) {
 	}
 }
 
-// TestLong checks that no one is offered to approve what the phone does not show completely.
+// TestLong checks that the phone offers no button to approve a call that it does not show
+// completely.
 func TestLong(t *testing.T) {
 	for _, m := range []message{{Event: "asked", Question: strings.Repeat("é", 3000)}, {Event: "asked", ArgumentsLeftOut: true}} {
 		n := notificationOf(m)

@@ -162,7 +162,8 @@ func TestOnlyPetrigate(t *testing.T) {
 	}
 }
 
-// TestLong checks that no one is offered to approve what the channel does not show completely.
+// TestLong checks that the channel offers no button to approve a call that it does not show
+// completely.
 func TestLong(t *testing.T) {
 	for _, m := range []message{{Question: strings.Repeat("é", 3000), Approve: "https://gate/x"}, {ArgumentsLeftOut: true, Approve: "https://gate/x"}} {
 		c := &channel{got: make(chan posted, 1)}

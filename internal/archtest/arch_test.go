@@ -211,8 +211,8 @@ const (
 )
 
 // TestSizes limits the number of methods of a type and the number of locks in a struct. It only
-// warns about the number of lines, because a hard limit was met by moving code to places where it
-// did not belong.
+// warns about the number of lines, because authors met a hard limit by moving code to places where
+// it did not belong.
 func TestSizes(t *testing.T) {
 	check(t, func(p typed) {
 		lines, bound := 0, maxLines

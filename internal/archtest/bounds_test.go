@@ -91,7 +91,7 @@ func readBounds(t *testing.T) map[string]float64 {
 	return bounds
 }
 
-// privateEnglish matches phrases over which a native reader stumbles.
+// privateEnglish matches phrases that make a native reader stumble.
 var privateEnglish = regexp.MustCompile(`(?i)\b((of|by|from|to|for|with|in|at|on|after|before|behind|beside|without|under) (which|whom|whose)` +
 	`|(told|tells|tell) of|there (is|are) (of|none)|whoever|nobody|is (none|no [a-z]+)|may not|says (that|what|which|how|who|where|why)` +
 	`|as (it|they) (is|are|was|were)|what (it|is|there|they|comes|can|has|was)|it is for|(goes|go|went) on|(is|are) to (be|[a-z]+))\b`)

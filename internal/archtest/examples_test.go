@@ -48,7 +48,8 @@ type entry struct {
 	owner string // type below which go doc lists it; may be empty
 }
 
-// shown reports whether any Example has the entry's name, or calls it and belongs to its type.
+// shown reports whether some Example belongs to the entry: it has the entry's name, or it belongs
+// to the entry's type and calls the entry.
 func (e entry) shown(calls map[string]map[*types.Func]bool) bool {
 	for example, called := range calls {
 		if is(example, e.name) || e.owner != "" && is(example, e.owner) && called[e.f] {

@@ -87,7 +87,7 @@ func TestBook(t *testing.T) {
 	}
 }
 
-// TestBrokenBook checks that no version is accepted if the file of versions cannot be read.
+// TestBrokenBook checks that no version is accepted if the file with the versions cannot be read.
 func TestBrokenBook(t *testing.T) {
 	entry := `{"key":"k","place":"/b","name":"a","version":1,"digest":"` + Digest(nil) + `"}`
 	for name, text := range map[string]string{

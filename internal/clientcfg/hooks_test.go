@@ -40,8 +40,8 @@ func TestOurs(t *testing.T) {
 	}
 }
 
-// TestItems checks that in agents that support it, a call is refused if its pre-call hook fails,
-// and that for other agents the entry does not claim this.
+// TestItems checks that a call is refused if its pre-call hook fails, for agents that support this,
+// and that the entries for other agents do not claim it.
 func TestItems(t *testing.T) {
 	for _, h := range AllHooks() {
 		var text strings.Builder

@@ -21,8 +21,7 @@ func readBack(t *testing.T, dir, ours string) (string, error) {
 	return c.Servers[0].Args[0], nil
 }
 
-// borders contains texts in which a $ or { at the border of a piece could combine with the next
-// piece.
+// borders contains texts whose pieces could combine, because one ends or begins with $ or {.
 var borders = []string{
 	"$${file:/etc/hostname}", "$$${file:none}", "$${SET_TOKEN}", "$$", "$", "$$$", "a$", "${", "$${", "${a b}", "$5 and $6", "{$}", "$ {x}", "$$ $${ $$$",
 	"${SET_TOKEN}", "$${SET_TOKEN}$", "${SET_TOKEN}{x}", "${SET_TOKEN}$${SET_TOKEN}", "$${env:SET_TOKEN}", "$${userHome}{file:/x}", "${userHome}$", "$${/}{x}",

@@ -43,8 +43,8 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// TestList checks that problems are sorted by file in order of first occurrence, found in errors,
-// and keep an existing code.
+// TestList checks that problems are sorted by file in order of first occurrence, that they are
+// found in errors, and that they keep an existing code.
 func TestList(t *testing.T) {
 	l := List{
 		At(Position{"b", 3, 1}, "third", ""), At(Position{"a", 1, 1}, "fourth", ""),

@@ -105,8 +105,9 @@ func TestPostgresReportsClockAndSilence(t *testing.T) {
 	}
 }
 
-// TestOlderProgramIsWarning checks that a client that starts an earlier build is a warning, without
-// running that program. The same file, a later build, and a missing own program are not.
+// TestOlderProgramIsWarning checks that a client that starts an earlier build causes a warning, and
+// that the program is not run for this. The same file, a later build, and a missing program of our
+// own cause none.
 func TestOlderProgramIsWarning(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -234,8 +235,8 @@ func closed(agent string) string {
 	return `sh -c '/x/petrigate hook ` + agent + ` || { echo \"The call was not made.\" >&2; exit 2; }'`
 }
 
-// claudeHooks returns hooks of Claude Code. The text beside stands next to the hook before a call,
-// the text in inside it.
+// claudeHooks returns hooks of Claude Code. It inserts in into the hook that precedes a call, and
+// beside next to that hook.
 func claudeHooks(beside, in string) string {
 	return `{"hooks":{"PreToolUse":[{` + beside + `"hooks":[{"type":"command","command":"/x/petrigate hook claude-code","onFailure":"block"` + in + `}]}],` +
 		`"PostToolUse":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}],"PostToolUseFailure":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}],` +

@@ -52,7 +52,7 @@ func TestTokenModesMatchServe(t *testing.T) {
 	}
 }
 
-// as calls do with the effective user ID uid. In the meantime, the whole process has this ID.
+// as calls do with the effective user ID uid. Meanwhile, the whole process has this ID.
 func as(t *testing.T, uid int, do func() []Finding) []Finding {
 	t.Helper()
 	if err := syscall.Seteuid(uid); err != nil {

@@ -20,7 +20,7 @@ func StartWithTasks(t *testing.T, s Setup) *Site {
 		s.Server.Tools = testserver.Attack()
 	}
 	support := "optional"
-	if s.Server.Eras != testserver.Both { // if the server supports both, the clients of one family cannot use tasks
+	if s.Server.Eras != testserver.Both { // with both families, clients of one family cannot choose
 		support = "required"
 	}
 	s.Server.Tools = testserver.Tasked(s.Server.Tools, support)

@@ -123,8 +123,8 @@ func TestXMLRoundTrip(t *testing.T) {
 	}
 }
 
-// TestUnsupportedPathsAreRefused checks that a service that a manager could not start unchanged is
-// refused.
+// TestUnsupportedPathsAreRefused checks that a service is refused if the manager could not start it
+// unchanged.
 func TestUnsupportedPathsAreRefused(t *testing.T) {
 	for _, c := range []struct{ system, program, config, want string }{
 		{"linux", `/opt/"x"/petrigate`, "/c", `systemd cannot start a program with a quote or a backslash in its path: /opt/"x"/petrigate`},
@@ -178,8 +178,8 @@ func TestVariableNames(t *testing.T) {
 }
 
 // TestStepsRetryAndIgnoreFailures checks that a retried command is run again, that the failure of a
-// lenient command is ignored, and that any other error is the first line of the command's error
-// output.
+// lenient command is ignored, and that any other failure yields the first line of the command's
+// error output.
 func TestStepsRetryAndIgnoreFailures(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are those of a Unix system")

@@ -121,9 +121,9 @@ func testHooks(t *testing.T, h clientcfg.Hooks, src []byte) {
 	}
 }
 
-// TestHookCommand checks that for agents that cannot refuse a call if its hook fails, the command
-// refuses the call: unless the program agrees, it exits with the code that refuses and prints a
-// reason.
+// TestHookCommand checks the command for agents that cannot refuse a call if its hook fails. Unless
+// the program agrees, the command itself refuses the call: it exits with the code for refusals and
+// prints a reason.
 func TestHookCommand(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands there are run by no shell of POSIX")

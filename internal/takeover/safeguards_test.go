@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSafeguards checks that restrictions which the client has but the configuration lacks are
-// listed, each with an equivalent rule.
+// TestSafeguards checks that import lists the client's restrictions that the configuration lacks,
+// each with an equivalent rule.
 func TestSafeguards(t *testing.T) {
 	p := newPlace(t, "claude-code")
 	p.configure(t, "version: 1\nmcpServers:\n  gh: { command: other }\n")

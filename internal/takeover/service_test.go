@@ -76,7 +76,7 @@ func TestServiceOfOthers(t *testing.T) {
 	}
 }
 
-// TestRetire checks that the service remains while any agent or client uses it, and if the person
+// TestRetire checks that the service remains while any agent or client uses it, or if the person
 // wants to keep it.
 func TestRetire(t *testing.T) {
 	p := newPlace(t, "codex")

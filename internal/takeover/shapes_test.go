@@ -240,7 +240,7 @@ func (tr *trip) overwrite(t *testing.T, memory []byte) {
 }
 
 // TestShapesAndEdits checks that realistic files of all clients are restored byte for byte if they
-// were not edited in the meantime. Whatever was edited, each server that connect has removed must
+// were not edited in the meantime. If a file was edited, each server that connect has removed must
 // be restored unchanged, all edits must be preserved, and nothing of petrigate must remain.
 func TestShapesAndEdits(t *testing.T) {
 	counts := map[string]int{}

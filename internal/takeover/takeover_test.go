@@ -251,8 +251,8 @@ func TestOverwritten(t *testing.T) {
 	}
 }
 
-// TestRunningClient checks that nothing is written that a running client would overwrite, unless
-// the user wants it.
+// TestRunningClient checks that nothing is written to a file that a running client would overwrite,
+// unless the user wants it.
 func TestRunningClient(t *testing.T) {
 	p := newPlace(t, "claude-desktop")
 	p.write(t, sample(t, "claude-desktop"))
@@ -354,8 +354,8 @@ func TestNo(t *testing.T) {
 	}
 }
 
-// TestOtherOfTheName checks that a server is refused or renamed if the configuration uses its name
-// for a different server.
+// TestOtherOfTheName checks that a server is refused or renamed if its name belongs to a different
+// server in the configuration.
 func TestOtherOfTheName(t *testing.T) {
 	p := newPlace(t, "cursor")
 	p.write(t, sample(t, "cursor"))

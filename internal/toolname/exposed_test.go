@@ -24,8 +24,8 @@ func FuzzExposed(f *testing.F) {
 	})
 }
 
-// TestPrefix checks that a configured prefix applies, even an empty one, and that several servers
-// are otherwise distinguished by their names.
+// TestPrefix checks that a configured prefix applies, even an empty one, and that without one,
+// several servers are distinguished by their names.
 func TestPrefix(t *testing.T) {
 	for _, c := range []struct {
 		prefix            string

@@ -100,7 +100,8 @@ func TestCallIsOneRow(t *testing.T) {
 }
 
 // TestOutcomeOfOtherCallIsNotJoined checks that an outcome is not joined to a call with a different
-// session, tool, number or time, not joined twice, and not joined to a refused call.
+// session, tool, number or time, that it is not joined twice, and that it is not joined to a
+// refused call.
 func TestOutcomeOfOtherCallIsNotJoined(t *testing.T) {
 	for name, other := range map[string][]byte{
 		"session":      result(t, "s2", 1, "push", day, time.Millisecond, "success"),
@@ -171,8 +172,8 @@ func TestJournalIsBounded(t *testing.T) {
 	}
 }
 
-// recordsOf returns records of calls. Each tool has its own kind of result, so that a row reveals
-// whether its result belongs to it, because numbers and tools repeat in later runs of the same
+// recordsOf returns records of calls. Each tool has its own kind of result, so that a wrongly
+// joined result can be recognized although numbers and tools repeat in later runs of the same
 // session.
 func recordsOf(t testing.TB, random *rand.Rand) (records [][]byte, truth map[string]string) {
 	truth = map[string]string{}

@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestIdleConnectionsGiveWay checks that a client that opens hundreds of connections, and sends
-// nothing, a part of a request, or a request without its complete body, does not keep any other
-// client out of the endpoint or another listener.
+// TestIdleConnectionsGiveWay checks that a client that opens hundreds of connections does not keep
+// any other client out of the endpoint or another listener. The client sends nothing, a part of a
+// request, or a request without its complete body.
 func TestIdleConnectionsGiveWay(t *testing.T) {
 	for name, bounded := range map[string]bool{"clients": true, "beside": false} {
 		for kind, said := range map[string]string{

@@ -100,7 +100,7 @@ func TestSlowReaderOfPiecesIsDropped(t *testing.T) {
 	})
 }
 
-// A slowConn is a connection on which each write takes ten seconds.
+// A slowConn is a connection whose writes each take ten seconds.
 type slowConn struct {
 	net.Conn
 	deadline time.Time
@@ -223,7 +223,7 @@ func TestConnectionLimitsFromConfiguration(t *testing.T) {
 	}
 }
 
-// TestShutdownDrainsCalls checks that during a shutdown calls either end by themselves, or are
+// TestShutdownDrainsCalls checks that during a shutdown, calls either end by themselves or are
 // canceled and answered.
 func TestShutdownDrainsCalls(t *testing.T) {
 	l := listenLocal(t)

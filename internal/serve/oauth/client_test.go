@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCheckAddress checks to which addresses an internal and a public server may direct petrigate.
+// TestCheckAddress checks which addresses an internal and a public server may direct petrigate to.
 func TestCheckAddress(t *testing.T) {
 	for _, test := range []struct {
 		address         string

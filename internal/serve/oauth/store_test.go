@@ -133,8 +133,8 @@ func TestStoreKeepsGrantInOnePlace(t *testing.T) {
 }
 
 // TestBrokenKeyringFallsBackOnlyInAuto checks that a file takes the place of a broken keyring only
-// if the user does not require the keyring, and that a keyring that does not respond is not taken
-// for an empty one.
+// if the user does not require the keyring, and that a keyring that does not respond is not
+// mistaken for an empty one.
 func TestBrokenKeyringFallsBackOnlyInAuto(t *testing.T) {
 	keyring.MockInitWithError(errors.New("locked"))
 	s := NewStore(t.TempDir(), Keyring)

@@ -446,8 +446,8 @@ func TestResponseIsIgnored(t *testing.T) {
 }
 
 // TestUnresolvedHostGetsNothing covers C005: a host that does not resolve, or that resolves to
-// another machine without encryption, gets nothing, and its call is denied in the end if no other
-// channel answers.
+// another machine without encryption, gets nothing. Its call is finally denied if no other channel
+// answers.
 func TestUnresolvedHostGetsNothing(t *testing.T) {
 	for _, url := range []string{"https://hooks.invalid/x", "http://192.0.2.1/x", "https://169.254.169.254/x"} {
 		s := start(t, setup{rules: "require human-approval via webhook before deploy\n", change: func(h *webhook.Options, o *proxy.Options) {
@@ -554,8 +554,8 @@ func TestMaskedArgumentsAreNotSent(t *testing.T) {
 	}
 }
 
-// TestLongArgumentsAreLeftOut checks that arguments that are too long for a message are replaced by
-// a note, and that the page that the link opens shows them in full.
+// TestLongArgumentsAreLeftOut checks that arguments that are too long for a message are replaced
+// with a note, and that the page that the link opens shows them in full.
 func TestLongArgumentsAreLeftOut(t *testing.T) {
 	s := start(t, setup{})
 	long := `{"a":"` + strings.Repeat("x", 100<<10) + `rm -rf"}`
@@ -656,7 +656,7 @@ func TestAnswerFasterThanResponse(t *testing.T) {
 }
 
 // TestAnswerCountsAtAnyReplica checks that an answer counts at any process with the same database
-// and secret, once for all of them, even if the process that has asked has ended.
+// and secret, but only once in total, even if the process that has asked has ended.
 func TestAnswerCountsAtAnyReplica(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state", "state.db")

@@ -32,7 +32,7 @@ const (
 )
 
 // TestDiscovery checks that metadata is found by RFC 8414 and by OpenID Connect, at each of their
-// well-known paths, and only the issuer's own metadata is accepted.
+// well-known paths, and that only the issuer's own metadata is accepted.
 func TestDiscovery(t *testing.T) {
 	good := func(i *issuertest.Issuer) http.HandlerFunc { return issuertest.Metadata(i.Name(), i.URL) }
 	status := func(code int) http.HandlerFunc {
@@ -108,7 +108,7 @@ func TestDiscovery(t *testing.T) {
 }
 
 // TestDiscoveryKeepsItsPace checks that keys that have moved are found at their new address, and
-// tokens with unknown keys cause no more fetches.
+// that tokens with unknown keys cause no additional fetches.
 func TestDiscoveryKeepsItsPace(t *testing.T) {
 	var asked atomic.Int64
 	var moved atomic.Bool

@@ -271,8 +271,8 @@ func TestAmbiguous(t *testing.T) {
 	}
 }
 
-// TestRotation checks that a new key is found at once, an old one is dropped within a quarter of an
-// hour, and clients can cause at most one fetch per pause.
+// TestRotation checks that a new key is found at once, that an old one is dropped within a quarter
+// of an hour, and that clients can cause at most one fetch per pause.
 func TestRotation(t *testing.T) {
 	d := newDesk(t, nil)
 	old := d.token(map[string]any{"exp": d.time().Add(48 * time.Hour).Unix()})
@@ -375,7 +375,7 @@ func await(t *testing.T, ok func() bool) {
 }
 
 // TestUnusableKeysAreIgnored checks that keys of other kinds, keys for other uses, weak keys and
-// private keys are ignored, and all others are used.
+// private keys are ignored, and that all others are used.
 func TestUnusableKeysAreIgnored(t *testing.T) {
 	d := newDesk(t, func(o *access.Options) { o.Background = func(func(context.Context)) {} })
 	hidden := d.issuer.Secret("ec")

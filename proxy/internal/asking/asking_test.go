@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
-// TestRead checks that only the choice to approve approves, and only two actions are answers.
+// TestRead checks that only the choice to approve counts as an approval, and that only two actions
+// count as answers.
 func TestRead(t *testing.T) {
 	for result, want := range map[string]Reply{
 		`{"action":"accept","content":{"decision":"approve","reason":"fine"}}`: {Accepted: true, Approve: true, Reason: "fine"},

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/asking"
 )
 
-// TestHold checks that Wait returns each event, and a hold ends for each of its reasons.
+// TestHold checks that Wait returns each event, and that a hold ends for each of its reasons.
 func TestHold(t *testing.T) {
 	for _, c := range []struct {
 		name           string

@@ -14,7 +14,7 @@ type note struct {
 
 func (n note) Continue() { *n.to = append(*n.to, n.n) }
 
-// TestBurst checks that steps are held back only during a burst, and stay in order.
+// TestBurst checks that steps are held back only during a burst, and that they stay in order.
 func TestBurst(t *testing.T) {
 	var b burst.Burst
 	var done []int
@@ -46,8 +46,8 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestReading checks that a burst has at most [burst.Most] messages, however many single messages
-// came before, and ends with the last message that can be read.
+// TestReading checks that a burst has at most [burst.Most] messages, regardless of how many single
+// messages precede it, and that it ends with the last message that can be read.
 func TestReading(t *testing.T) {
 	var bursts []int
 	under := false

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLines checks that each line is one event, however it is written, and no comment is written
-// within a line.
+// TestLines checks that each line is one event, regardless of how it is written, and that no
+// comment is written within a line.
 func TestLines(t *testing.T) {
 	w := httptest.NewRecorder()
 	e := NewLines(w)

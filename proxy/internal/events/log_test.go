@@ -58,8 +58,8 @@ func (s *Logs) rest(t *testing.T, lastEventID string) string {
 	return w.Body.String()
 }
 
-// TestLargeAnswer checks that an answer that is too large is not kept, and a client that resumes
-// the stream gets an error under the id of its request.
+// TestLargeAnswer checks that an answer that is too large is not kept, and that a client that
+// resumes the stream gets an error with the ID of its request.
 func TestLargeAnswer(t *testing.T) {
 	for id, told := range map[string]bool{`"r"`: true, `"` + strings.Repeat("x", maxKeptID) + `"`: false} {
 		logs := newLogs(new(Budget), "ann")
@@ -79,7 +79,7 @@ func TestLargeAnswer(t *testing.T) {
 }
 
 // TestBudget checks that the oldest streams of a principal lose their events if it exceeds its
-// budget, and those of the principal with the most bytes if the total is exceeded.
+// budget, and that those of the principal with the most bytes lose theirs if the total is exceeded.
 func TestBudget(t *testing.T) {
 	const size = 4 << 20
 	b := new(Budget)

@@ -12,7 +12,8 @@ import (
 
 func refusal(code string) string { return `{"jsonrpc":"2.0","id":1,"error":{"code":` + code + `}}` }
 
-// TestPostStatus checks that errors have an HTTP status other than 200 only since 2026-07-28.
+// TestPostStatus checks that only revisions since 2026-07-28 give errors an HTTP status other than
+// 200.
 func TestPostStatus(t *testing.T) {
 	for _, c := range []struct {
 		method string
@@ -43,8 +44,8 @@ func TestPostStatus(t *testing.T) {
 	}
 }
 
-// TestPostUnanswered checks that a canceled request gets no answer, and nothing is written after
-// the handler has returned.
+// TestPostUnanswered checks that a canceled request gets no answer, and that nothing is written
+// after the handler has returned.
 func TestPostUnanswered(t *testing.T) {
 	w := httptest.NewRecorder()
 	s := NewPost(w, PostOptions{Method: "tools/call"})
@@ -56,8 +57,8 @@ func TestPostUnanswered(t *testing.T) {
 	}
 }
 
-// TestResume checks that a client that lost its stream gets the rest once; a client that got all of
-// it cannot resume.
+// TestResume checks that a client that lost its stream gets the rest once, and that a client that
+// got all of it cannot resume the stream.
 func TestResume(t *testing.T) {
 	logs := newLogs(new(Budget), "ann")
 	resume := func(seen string) (string, bool) {

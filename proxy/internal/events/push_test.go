@@ -14,7 +14,7 @@ const changed = "notifications/tools/list_changed"
 
 func isNews(message []byte) bool { return bytes.Contains(message, []byte(changed)) }
 
-// TestPushedIsBounded checks that few messages are kept for a client that does not listen, and
+// TestPushedIsBounded checks that few messages are kept for a client that does not listen, and that
 // announcements of changes are dropped last.
 func TestPushedIsBounded(t *testing.T) {
 	s := NewPush(isNews)
@@ -68,7 +68,7 @@ func TestPushedIsBounded(t *testing.T) {
 	}
 }
 
-// TestReplacedPush checks that messages after a stream was resumed go to the new stream, even if
+// TestReplacedPush checks that once a stream was resumed, messages go to the new stream, even if
 // the old one has not noticed yet.
 func TestReplacedPush(t *testing.T) {
 	s := NewPush(func([]byte) bool { return false })
@@ -83,7 +83,7 @@ func TestReplacedPush(t *testing.T) {
 	}
 }
 
-// TestClosedPush checks that streams end with Close, and so do later ones.
+// TestClosedPush checks that Close ends all streams, and that later streams end at once.
 func TestClosedPush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewPush(isNews)

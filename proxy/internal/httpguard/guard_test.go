@@ -95,7 +95,7 @@ func TestAdmit(t *testing.T) {
 }
 
 // TestRequests checks that a principal with too many open requests leaves room for others up to the
-// total limit, and closing requests makes room.
+// total limit, and that closing requests makes room.
 func TestRequests(t *testing.T) {
 	tokens := map[string]string{}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -133,7 +133,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestBody checks that the size of messages is limited, announced or not.
+// TestBody checks that the size of messages is limited, whether or not it was announced.
 func TestBody(t *testing.T) {
 	d, err := New(Options{Addr: "127.0.0.1:7777", Open: true, MaxMessage: 2 * maxUncounted})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestBodies checks that large messages are limited by the bytes sent, for each principal, and
+// TestBodies checks that large messages are limited by the bytes sent, for each principal, and that
 // releasing them makes room.
 func TestBodies(t *testing.T) {
 	l := newBodyLimit(4 << 20)
@@ -48,8 +48,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestBodiesFit checks that a body occupies hardly more memory than its length, whatever was
-// announced.
+// TestBodiesFit checks that a body occupies hardly more memory than its length, regardless of the
+// announced length.
 func TestBodiesFit(t *testing.T) {
 	const length = 3<<20 + 1
 	for _, announced := range []int64{-1, 0, 100, length, 10 * length} {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestHold checks that Wait waits for each Hold, even for one after End; once Wait is called, Hold
-// fails.
+// TestHold checks that Wait waits for each Hold, even for one after End, and that Hold fails once
+// Wait was called.
 func TestHold(t *testing.T) {
 	l := New(time.Now, slog.New(slog.DiscardHandler))
 	l.End()

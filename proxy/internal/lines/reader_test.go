@@ -8,8 +8,8 @@ import (
 	"testing/iotest"
 )
 
-// TestReader checks that lines are complete, however the input is split, and a long line does not
-// affect the following ones.
+// TestReader checks that lines are complete, regardless of how the input is split, and that a long
+// line does not affect the following ones.
 func TestReader(t *testing.T) {
 	const limit = 1_000_000
 	long := strings.Repeat("x", limit)

@@ -24,7 +24,7 @@ func (b *blocked) Write(p []byte) (int, error) {
 }
 
 // TestNewsAreDropped covers F022: if a client does not read, notifications are dropped before the
-// connection is, and every answer arrives.
+// connection is closed, and every answer arrives.
 func TestNewsAreDropped(t *testing.T) {
 	for _, aside := range []bool{false, true} {
 		out := &blocked{release: make(chan struct{}), entered: make(chan struct{}, 1)}

@@ -35,8 +35,9 @@ func keeper(t *testing.T, path string, now func() time.Time) *Keeper {
 	return New(d, nil, lifetime.New(now, slog.New(slog.DiscardHandler)))
 }
 
-// TestRoundsAreSharedFairly checks that each principal gets at most a fair share, rounds taken by
-// other processes make room after a sweep, and a round belongs to one call, session and principal.
+// TestRoundsAreSharedFairly checks that each principal gets at most a fair share, that rounds taken
+// by other processes make room after a sweep, and that a round belongs to one call, session and
+// principal.
 func TestRoundsAreSharedFairly(t *testing.T) {
 	now := time.Now()
 	path, clock := filepath.Join(t.TempDir(), "state.db"), func() time.Time { return now }

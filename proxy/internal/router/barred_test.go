@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestBesideCalls checks that the proxy passes on no completions and no notifications for a prompt
+// TestBesideCalls checks that the proxy forwards neither completions nor notifications for a prompt
 // or resource that the gate refuses. These checks make no decisions.
 func TestBesideCalls(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
@@ -53,8 +53,8 @@ func TestBesideCalls(t *testing.T) {
 	})
 }
 
-// TestUnknownReferences checks that under a policy that admits nothing it does not name,
-// completions for unknown kinds of references are refused.
+// TestUnknownReferences checks that completions for unknown kinds of references are refused under a
+// policy that admits only what it names.
 func TestUnknownReferences(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		p, err := gate.NewPolicy(nil, gate.PolicyOptions{Deny: true})
@@ -87,8 +87,8 @@ var besides = testserver.Options{
 	},
 }
 
-// TestBesideCallsLater checks that the state of the session counts, and a required approval bars
-// nothing.
+// TestBesideCallsLater checks that the state of the session counts, and that a required approval
+// does not prevent these messages.
 func TestBesideCallsLater(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{Server: besides, Policy: proxytest.NetPolicy(t, gate.Net{
@@ -112,8 +112,8 @@ func TestBesideCallsLater(t *testing.T) {
 	})
 }
 
-// TestBesideCallsUnlisted checks that notifications about items of one of several servers are
-// barred before any client has requested its lists, and unknown items are not promised.
+// TestBesideCallsUnlisted checks that notifications about the items of one of several servers are
+// withheld even before any client has requested its lists, and that unknown items are not promised.
 func TestBesideCallsUnlisted(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.BlockingPolicy(t, "resource:b"), Change: func(o *proxy.Options) {

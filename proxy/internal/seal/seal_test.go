@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestSeal checks that a state opens until it expires, for its own purpose, and with no other key.
+// TestSeal checks that a state can be opened until it expires, only for its own purpose and only
+// with its own key.
 func TestSeal(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	clock := func() time.Time { return now }
@@ -31,7 +32,7 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// TestSharedKey checks that a process opens the states of another one with the same key, even if
+// TestSharedKey checks that a process can open the states of another one with the same key, even if
 // the key was replaced or could not be read at first.
 func TestSharedKey(t *testing.T) {
 	var away error

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestClientTasksAreNotOffered checks that a server is not told that a client creates tasks for
-// elicitation and sampling (capability tasks.requests of 2025-11-25). If it requests a task
-// nevertheless, it gets the answer itself, like from a receiver without the capability, and the
+// TestClientTasksAreNotOffered checks that a server is not told that a client can create tasks for
+// elicitation and sampling (capability tasks.requests of 2025-11-25). If the server requests a task
+// nevertheless, it gets the answer itself, as from a receiver without the capability, and the
 // tasks/* methods of the client do not exist.
 func TestClientTasksAreNotOffered(t *testing.T) {
 	const declared = `{"elicitation":{},"sampling":{},"tasks":{"list":{},"cancel":{},"requests":{"elicitation":{"create":{}},"sampling":{"createMessage":{}}}}}`

@@ -45,8 +45,8 @@ func TestTaskBoundExact(t *testing.T) {
 	})
 }
 
-// TestTaskPlaceGivenBack checks that a call that is refused, fails, or becomes no task keeps no
-// slot.
+// TestTaskPlaceGivenBack checks that a call that is refused, that fails, or that does not become a
+// task keeps no slot.
 func TestTaskPlaceGivenBack(t *testing.T) {
 	plain := testserver.Tool{Name: "plain", Task: "never", Run: func(context.Context, *testserver.Call) (json.RawMessage, error) { return testserver.Text("done"), nil }}
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {

@@ -10,8 +10,9 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestDrivenTask checks that a client of 2025-11-25 sees a call that its upstream runs as a task
-// like any other call: the gate decides once, and learns the end before the client does.
+// TestDrivenTask checks that for a client of 2025-11-25, a call that its upstream runs as a task
+// looks like any other call. The gate decides once, and learns how the call ended before the client
+// does.
 func TestDrivenTask(t *testing.T) {
 	for _, end := range []struct{ args, place, outcome, text string }{
 		{`{}`, "done", "success", "flaky {}"},
@@ -38,8 +39,8 @@ func TestDrivenTask(t *testing.T) {
 	}
 }
 
-// TestDrivenTaskAsks checks that the upstream's input requests during the task are sent on the
-// stream of the call, once.
+// TestDrivenTaskAsks checks that the upstream's input requests during the task are sent once, on
+// the stream of the call.
 func TestDrivenTaskAsks(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.StartTasksOnly(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "ask")})
@@ -108,8 +109,8 @@ func TestDrivenTaskLost(t *testing.T) {
 	})
 }
 
-// TestDrivenOnce checks that an upstream's repeated refusal reaches the client, and a call refused
-// for another reason is not sent again.
+// TestDrivenOnce checks that an upstream's repeated refusal reaches the client, and that a call
+// refused for another reason is not sent again.
 func TestDrivenOnce(t *testing.T) {
 	const wants = `{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
 	for _, c := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestTaskOfOlderUpstream checks that a client of 2026-07-28, in front of an upstream of
-// 2025-11-25, gets a task for a tool that is always a task, in the form of its own revision.
+// TestTaskOfOlderUpstream checks that a client of 2026-07-28 gets a task, in the form of its own
+// revision, for a tool that always runs as a task at an upstream of 2025-11-25.
 func TestTaskOfOlderUpstream(t *testing.T) {
 	proxytest.ModernLegs(t, func(t *testing.T, l proxytest.Leg) {
 		for _, end := range []struct{ args, place, outcome, status string }{
@@ -36,8 +36,8 @@ func TestTaskOfOlderUpstream(t *testing.T) {
 	})
 }
 
-// TestTaskTakenByNone checks that a tool that can be called only as a task is refused before
-// anything is spent, with the reason, if the client does not support tasks.
+// TestTaskTakenByNone checks that a tool that can be called only as a task is refused with a reason
+// if the client does not support tasks, before the call uses up anything.
 func TestTaskTakenByNone(t *testing.T) {
 	proxytest.ModernLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.StartWithTasks(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy}})
@@ -58,7 +58,7 @@ func TestTaskTakenByNone(t *testing.T) {
 }
 
 // TestTaskOfNewerUpstream checks that clients of 2025-11-25 are not offered tasks of an upstream of
-// 2026-07-28, and are told so.
+// 2026-07-28, and that they are told so.
 func TestTaskOfNewerUpstream(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.StartWithTasks(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Modern}})
@@ -74,7 +74,7 @@ func TestTaskOfNewerUpstream(t *testing.T) {
 }
 
 // TestTaskUpdate checks that a client of 2026-07-28 finds the upstream's input requests in its task
-// and answers them there, whatever revision family the upstream uses.
+// and answers them there, whichever revision family the upstream uses.
 func TestTaskUpdate(t *testing.T) {
 	for _, era := range []testserver.Eras{testserver.Both, testserver.Legacy} {
 		proxytest.ModernLegs(t, func(t *testing.T, l proxytest.Leg) {
@@ -120,7 +120,7 @@ func TestTaskUpdate(t *testing.T) {
 	}
 }
 
-// TestTaskHeader checks that the header that names the task must match the message.
+// TestTaskHeader checks that the header with the task's ID must match the message.
 func TestTaskHeader(t *testing.T) {
 	s := proxytest.StartWithTasks(t, proxytest.Setup{})
 	c := s.Connect(proxytest.Legs()[2], proxytest.CanTasks)
@@ -132,8 +132,8 @@ func TestTaskHeader(t *testing.T) {
 	}
 }
 
-// TestTaskSubscription checks that a client of 2026-07-28 is notified of the current state of its
-// own tasks if it subscribes, and of no others.
+// TestTaskSubscription checks that a client of 2026-07-28 that subscribes is notified of the
+// current state of its own tasks, and of no others.
 func TestTaskSubscription(t *testing.T) {
 	t.Parallel()
 	for _, era := range []testserver.Eras{testserver.Both, testserver.Legacy} {

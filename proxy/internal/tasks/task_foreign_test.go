@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// foreign returns a site whose upstream is mcp-go's own server. Its tool "work" can be a task,
+// foreign returns a site whose upstream is a server of mcp-go. Its tool "work" can run as a task,
 // which ends when the returned function is called.
 func foreign(t *testing.T) (*proxytest.Site, func()) {
 	t.Helper()

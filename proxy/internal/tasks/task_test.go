@@ -24,8 +24,8 @@ func standing(c *proxytest.Client, task string) string {
 	return s
 }
 
-// TestTaskSettles checks that a call that becomes a task is decided once and in flight until its
-// end is known; the outcome decides about the tokens.
+// TestTaskSettles checks that a call that becomes a task is decided once, and that it is in flight
+// until it is known how the task ended. The outcome determines what happens to the tokens.
 func TestTaskSettles(t *testing.T) {
 	for _, end := range []struct {
 		name, tool, args, place, outcome string
@@ -58,8 +58,8 @@ func oneEnd(s *proxytest.Site, tool, outcome string) {
 	of := func(event string) []proxytest.Record {
 		return s.Records.Matching(func(r proxytest.Record) bool { return r.Event == event && r.Tool == "up."+tool })
 	}
-	// An operator may see that a call has ended a moment before that is recorded. No other call can
-	// pass because of it until then.
+	// An operator may see that a call has ended a moment before this is recorded. Until then, no
+	// other call can pass because of it.
 	s.Eventually("the end is on record", func() bool { return len(of("outcome")) > 0 })
 	ends, made := of("outcome"), of("task")
 	if len(ends) != 1 || ends[0].Outcome != outcome || len(made) != 1 || made[0].Call != ends[0].Call {
@@ -88,8 +88,8 @@ func TestTaskInFlight(t *testing.T) {
 	}
 }
 
-// TestTaskRequire checks that a call that requires a success is possible as soon as the client
-// knows of it, in whatever way.
+// TestTaskRequire checks that a call that requires a success is possible as soon as the client can
+// learn of the success in any way.
 func TestTaskRequire(t *testing.T) {
 	proxytest.TaskLegs(t, func(*testing.T) proxytest.Setup { return proxytest.Setup{} }, func(t *testing.T, s *proxytest.Site, c *proxytest.Client) {
 		c.TaskOutcome(c.BeginTask("backup", `{"fail":true}`))
@@ -111,7 +111,7 @@ func TestTaskRequire(t *testing.T) {
 	})
 }
 
-// TestTaskCancelled checks that a canceled task counts as one that may have run.
+// TestTaskCancelled checks that a canceled task counts as one that may have been executed.
 func TestTaskCancelled(t *testing.T) {
 	proxytest.TaskLegs(t, func(t *testing.T) proxytest.Setup {
 		return proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow", "push")}
@@ -132,8 +132,8 @@ func TestTaskCancelled(t *testing.T) {
 	})
 }
 
-// TestUnknownTaskEndsUnknown checks that a task that its upstream does not know any more ends as
-// unknown.
+// TestUnknownTaskEndsUnknown checks that the outcome of a task is unknown if its upstream no longer
+// knows the task.
 func TestUnknownTaskEndsUnknown(t *testing.T) {
 	proxytest.TaskLegs(t, func(t *testing.T) proxytest.Setup {
 		return proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow", "push"), Server: testserver.Options{Tasks: &testserver.Tasks{Poll: 1}}}
@@ -150,7 +150,8 @@ func TestUnknownTaskEndsUnknown(t *testing.T) {
 	})
 }
 
-// TestTaskOfOthers checks that a task belongs to its own session, and does not exist for others.
+// TestTaskOfOthers checks that a task belongs to its own session, and that it does not exist for
+// others.
 func TestTaskOfOthers(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.StartWithTasks(t, proxytest.Setup{})
@@ -176,7 +177,7 @@ func TestTaskOfOthers(t *testing.T) {
 	})
 }
 
-// TestTaskBytes checks that the client gets its upstream's task byte for byte, except for the id.
+// TestTaskBytes checks that the client gets its upstream's task byte for byte, except for the ID.
 func TestTaskBytes(t *testing.T) {
 	result := `{"content":[],"structuredContent":{"n":9223372036854775808,"e":1E400,"s":"\u00e9"},"vendor/x":[1.0,  2]}`
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
@@ -223,8 +224,8 @@ func TestTaskInput(t *testing.T) {
 	})
 }
 
-// TestTaskProgressAndStatus checks that progress continues under the client's own token, and status
-// changes are sent, to its client only.
+// TestTaskProgressAndStatus checks that progress continues under the client's own token, and that
+// status changes are sent only to the task's client.
 func TestTaskProgressAndStatus(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		tool := testserver.Tool{Name: "work", Run: func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
@@ -283,7 +284,7 @@ func TestTaskCapabilities(t *testing.T) {
 	})
 }
 
-// TestTaskPages checks that the list has all tasks of the session, one page at a time.
+// TestTaskPages checks that the list contains all tasks of the session, one page at a time.
 func TestTaskPages(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.StartWithTasks(t, proxytest.Setup{})
@@ -319,8 +320,8 @@ func TestTaskPages(t *testing.T) {
 	})
 }
 
-// TestTaskBound checks that the number of running tasks per session is limited, and finished ones
-// make room. Nothing is spent on a call over the limit.
+// TestTaskBound checks that the number of running tasks per session is limited, and that finished
+// tasks make room. A call over the limit must not use up anything.
 func TestTaskBound(t *testing.T) {
 	s := proxytest.StartWithTasks(t, proxytest.Setup{})
 	c := s.Connect(proxytest.Legs()[0], "")
@@ -345,7 +346,7 @@ func TestTaskBound(t *testing.T) {
 	c.BeginTask("push", `{}`)
 }
 
-// TestTaskApproval checks that a person is asked before the task is created, and once.
+// TestTaskApproval checks that a person is asked once, before the task is created.
 func TestTaskApproval(t *testing.T) {
 	proxytest.TaskLegs(t, func(*testing.T) proxytest.Setup {
 		return proxytest.Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: 1} }}
@@ -367,8 +368,8 @@ func TestTaskApproval(t *testing.T) {
 	})
 }
 
-// TestNoTasks checks that if the upstream creates no tasks, a call as a task is refused before
-// anything is spent.
+// TestNoTasks checks that a call as a task is refused before it uses up anything if the upstream
+// creates no tasks.
 func TestNoTasks(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{})

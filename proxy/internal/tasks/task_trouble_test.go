@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// TestTaskOfDeadProcess checks a task whose process has died. The task might continue elsewhere,
-// which only the upstream knows, and the next process does not.
+// TestTaskOfDeadProcess checks a task whose process has died. Only the upstream knows whether the
+// task continues elsewhere, and the next process does not know the task.
 func TestTaskOfDeadProcess(t *testing.T) {
 	t.Parallel()
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
@@ -37,8 +37,8 @@ func TestTaskOfDeadProcess(t *testing.T) {
 	})
 }
 
-// TestTaskKeepsItsProcess checks that a client with further capabilities requires a new handshake,
-// and so a new process, but not while a task is running.
+// TestTaskKeepsItsProcess checks that a client with further capabilities causes a new handshake,
+// and thus a new process, but not while a task is running.
 func TestTaskKeepsItsProcess(t *testing.T) {
 	up, _ := proxytest.ChildUpstream(t, "--tasks --era legacy")
 	s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow", "push"), Change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
@@ -60,8 +60,8 @@ func TestTaskKeepsItsProcess(t *testing.T) {
 	})
 }
 
-// TestTaskTwice checks that an upstream that gives two tasks the same id is not trusted: the second
-// has an unknown outcome, and the first is unaffected.
+// TestTaskTwice checks that an upstream that gives two tasks the same ID is not trusted: the
+// outcome of the second is unknown, and the first is unaffected.
 func TestTaskTwice(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.StartWithTasks(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "lie", "push"), Server: testserver.Options{Capabilities: `{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`, Tools: untasked("lie")}})
@@ -81,8 +81,7 @@ func TestTaskTwice(t *testing.T) {
 	})
 }
 
-// TestTaskHandlesThatAreNone checks that an ambiguous or unrequested task is not accepted as a
-// task.
+// TestTaskHandlesThatAreNone checks that an ambiguous or unrequested task is not accepted.
 func TestTaskHandlesThatAreNone(t *testing.T) {
 	for _, handle := range []string{
 		`{"task":{"taskId":"x1","status":"working","Status":"completed"}}`,
@@ -120,8 +119,8 @@ func untasked(name string) []testserver.Tool {
 	return nil
 }
 
-// TestTaskInShadow checks that shadow nets stop no task, and their marking follows its end
-// nevertheless.
+// TestTaskInShadow checks that nets in shadow mode stop no task, and that their marking
+// nevertheless follows the task's outcome.
 func TestTaskInShadow(t *testing.T) {
 	proxytest.TaskLegs(t, func(t *testing.T) proxytest.Setup {
 		return proxytest.Setup{Policy: proxytest.ShadowPolicy(t, "require backup before delete\nblock danger\n", "")}
@@ -136,8 +135,8 @@ func TestTaskInShadow(t *testing.T) {
 	})
 }
 
-// TestTaskOutlivesItsSession checks that nets that sessions share learn the end of a task whose
-// session has ended.
+// TestTaskOutlivesItsSession checks that nets shared by several sessions learn how a task ended
+// whose session has already ended.
 func TestTaskOutlivesItsSession(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		policy := proxytest.NetPolicy(t, gate.Net{
@@ -159,8 +158,8 @@ func TestTaskOutlivesItsSession(t *testing.T) {
 	})
 }
 
-// TestTaskFlood checks that endless notifications of an upstream about a task cause one request at
-// a time.
+// TestTaskFlood checks that an upstream's endless notifications about a task cause only one request
+// at a time.
 func TestTaskFlood(t *testing.T) {
 	s := proxytest.StartWithTasks(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow")})
 	c := s.Connect(proxytest.Legs()[0], "")
@@ -180,8 +179,8 @@ func TestTaskFlood(t *testing.T) {
 	s.ChainSettled("done")
 }
 
-// TestTaskOfCancelledCall checks that a client that cancels its call before it gets the task does
-// not leave the token in flight: the proxy finds out the end of the task.
+// TestTaskOfCancelledCall checks that a client that cancels its call before it receives the task
+// does not leave the token in flight: the proxy finds out how the task ended.
 func TestTaskOfCancelledCall(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		begins := testserver.Tool{Name: "begins", Task: "never", Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {

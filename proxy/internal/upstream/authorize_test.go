@@ -86,8 +86,8 @@ func withPurse(e *endpoint, p *purse) Config {
 	return c
 }
 
-// TestTurnedAway checks that a refused request is sent again, byte for byte, with other
-// credentials, once for each reason.
+// TestTurnedAway checks that a refused request is sent again with other credentials, byte for byte,
+// and only once for each reason.
 func TestTurnedAway(t *testing.T) {
 	bothEras(t, func(t *testing.T, modern bool) {
 		tests := []struct {
@@ -178,8 +178,8 @@ func TestOtherFailuresAreNotRepeated(t *testing.T) {
 	}
 }
 
-// TestUnauthorized checks that the request counts as not executed, and the connection stays: the
-// next login can fix it.
+// TestUnauthorized checks that the request counts as not executed, and that the connection stays
+// open, because the next login can solve the problem.
 func TestUnauthorized(t *testing.T) {
 	bothEras(t, func(t *testing.T, modern bool) {
 		var good sync.Map

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestBegin checks that an exchange that its user has abandoned is not sent, and an exchange on the
-// caller's goroutine has its reply when Send returns.
+// TestBegin checks that an abandoned exchange is not sent, and that an exchange on the caller's
+// goroutine has its reply when Send returns.
 func TestBegin(t *testing.T) {
 	var calls atomic.Int32
 	e := serve(t, &endpoint{call: func(w http.ResponseWriter, _ *http.Request, m incoming) {

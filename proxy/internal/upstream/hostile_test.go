@@ -139,7 +139,7 @@ func (s *server) discover(m incoming) {
 	s.say("%s", answer)
 }
 
-// first reports whether this is the first process to ask. It creates a file to remember that.
+// first reports whether this is the first process that asks. It creates a file to remember this.
 func first() bool {
 	return os.Mkdir(os.Getenv("MARK"), 0o700) == nil
 }

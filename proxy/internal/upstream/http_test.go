@@ -236,9 +236,9 @@ func ok(w http.ResponseWriter, _ *http.Request, m incoming) {
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID)
 }
 
-// TestForgottenSession checks that a call is sent again once, in a new session, if the server no
-// longer knows the session and thus has not executed the call, however many calls discover this at
-// the same time.
+// TestForgottenSession checks that if the server no longer knows the session, and thus has not
+// executed the call, the call is sent again once in a new session, regardless of how many calls
+// discover this at the same time.
 func TestForgottenSession(t *testing.T) {
 	e := serve(t, &endpoint{call: ok})
 	s := start(t, e.config())
@@ -344,8 +344,8 @@ func TestOtherRefusals(t *testing.T) {
 	}
 }
 
-// TestRedirectedEndpoint checks that a handshake follows redirects on the same origin, and calls go
-// to their target.
+// TestRedirectedEndpoint checks that a handshake follows redirects on the same origin, and that
+// calls go to the target of the redirect.
 func TestRedirectedEndpoint(t *testing.T) {
 	for _, code := range []int{301, 302, 307, 308} {
 		for _, modern := range []bool{false, true} {
@@ -368,7 +368,7 @@ func TestRedirectedEndpoint(t *testing.T) {
 }
 
 // TestRedirectsWithoutEnd checks that endless redirects, and redirects to another origin, are not
-// followed, and no call goes there.
+// followed, and that no call is sent there.
 func TestRedirectsWithoutEnd(t *testing.T) {
 	for location, want := range map[string]string{
 		"/mcp?again":                "redirects",

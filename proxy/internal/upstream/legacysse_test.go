@@ -157,7 +157,7 @@ func TestSSELost(t *testing.T) {
 	}
 }
 
-// TestSSERefused checks that an unsuccessful status of the POST is the answer.
+// TestSSERefused checks that if the status of the POST is an error, it is the answer.
 func TestSSERefused(t *testing.T) {
 	web := streams(t, &stream{status: func(m incoming) int {
 		if m.Method == "tools/call" {
@@ -199,8 +199,8 @@ func TestSSENoEndpoint(t *testing.T) {
 	}
 }
 
-// TestSSEMessages checks that the server's requests and notifications come on the stream; answers
-// and cancellations go back by POST.
+// TestSSEMessages checks that the server's requests and notifications arrive on the stream, and
+// that answers and cancellations are sent by POST.
 func TestSSEMessages(t *testing.T) {
 	web := streams(t, &stream{})
 	s := start(t, web.config())

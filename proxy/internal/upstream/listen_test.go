@@ -17,8 +17,8 @@ type notebook struct {
 func (n *notebook) Send(x *Exchange)             { n.sent <- x.ID }
 func (n *notebook) Cancel(x *Exchange, _ string) { n.cancelled <- x.ID }
 
-// TestAcknowledged checks that a subscription counts only once it is acknowledged itself. A late
-// acknowledgement of the previous one has no effect.
+// TestAcknowledged checks that a subscription counts only once it has been acknowledged itself. A
+// late acknowledgement of the previous one has no effect.
 func TestAcknowledged(t *testing.T) {
 	heard := make(chan struct{}, 9)
 	u := New(Config{}, Options{OnListen: func() { heard <- struct{}{} }})

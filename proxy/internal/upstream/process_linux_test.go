@@ -122,7 +122,7 @@ func TestChildInheritsNothing(t *testing.T) {
 }
 
 // TestForkingChildLeavesNoProcess covers D013 and F005: none of the processes that a child has
-// started remains, whatever their groups and sessions.
+// started remains, regardless of their groups and sessions.
 func TestForkingChildLeavesNoProcess(t *testing.T) {
 	s := start(t, child(t, "plain"))
 	pid := s.State().Pid

@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
-// TestOutputOfChildIsKept checks that the output of a child on both streams is known after its end.
+// TestOutputOfChildIsKept checks that the output of a child on both streams is available after the
+// child has ended.
 func TestOutputOfChildIsKept(t *testing.T) {
 	u := New(Config{Name: "a", Command: "sh", Args: []string{"-c", "echo hello; echo why >&2; exit 3"}}, Options{})
 	u.Start(t.Context())

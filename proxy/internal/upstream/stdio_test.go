@@ -310,8 +310,8 @@ func TestNegotiation(t *testing.T) {
 	}
 }
 
-// TestSilenceOnTheProbe checks that the timeout for a server that does not answer the probe is
-// waited for only once.
+// TestSilenceOnTheProbe checks that the proxy waits only once for a server that does not answer the
+// probe.
 func TestSilenceOnTheProbe(t *testing.T) {
 	c := child(t, "mute-probe")
 	c.Protocol = ""
@@ -340,9 +340,9 @@ func TestLateModernServer(t *testing.T) {
 	}
 }
 
-// TestLateToTheProbe checks that the revision does not depend on how fast a server starts: neither
-// for a server that supports both families and receives initialize before it has read the probe,
-// nor for one that ends when it reads the probe, which it had not read before the restart.
+// TestLateToTheProbe checks that the revision does not depend on how fast a server starts. One
+// server supports both families and receives initialize before it has read the probe. Another ends
+// when it reads the probe, which it does not do before it is restarted.
 func TestLateToTheProbe(t *testing.T) {
 	for role, want := range map[string]*rev.Rev{"late-both": rev.Rev2026, "late-death": rev.Rev2025} {
 		t.Run(role, func(t *testing.T) {

@@ -80,8 +80,8 @@ func TestServerRequestsOnTheStream(t *testing.T) {
 	}
 }
 
-// TestStreamIsTakenUpAgain checks a legacy server that ends the stream early and continues on
-// another one.
+// TestStreamIsTakenUpAgain checks a legacy server that ends a stream early and continues on another
+// one.
 func TestStreamIsTakenUpAgain(t *testing.T) {
 	e := serve(t, &endpoint{})
 	var id atomic.Value

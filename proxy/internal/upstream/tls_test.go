@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// TestTLS checks that an https server must prove its identity, and a server that requires a client
-// certificate gets it.
+// TestTLS checks that an https server must prove its identity, and that a server that requires a
+// client certificate receives it.
 func TestTLS(t *testing.T) {
 	plain := httptest.NewTLSServer(nil)
 	plain.Close()

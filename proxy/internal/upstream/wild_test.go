@@ -10,7 +10,7 @@ import (
 )
 
 // TestHalfAnAnswer covers D019: a child that ends in the middle of a line has not answered, and its
-// call does not wait.
+// call does not wait any longer.
 func TestHalfAnAnswer(t *testing.T) {
 	s := start(t, child(t, "plain"))
 	r := <-s.tool("half-exit", "{}").Done()
@@ -22,8 +22,8 @@ func TestHalfAnAnswer(t *testing.T) {
 	s.answer(s.tool("echo", "{}"))
 }
 
-// TestAnswerInPieces covers D019: an answer is a whole line, however it is written and whatever
-// surrounds it.
+// TestAnswerInPieces covers D019: an answer is a whole line, regardless of how it is written and
+// what surrounds it.
 func TestAnswerInPieces(t *testing.T) {
 	s := start(t, child(t, "plain"))
 	x := s.tool("in-pieces", "{}")

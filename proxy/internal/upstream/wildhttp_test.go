@@ -98,7 +98,7 @@ func TestLongHeaders(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswers covers D007: an endless answer is cut, or ends when it is cancelled.
+// TestEndlessAnswers covers D007: an endless answer is cut off, or ends when the call is canceled.
 func TestEndlessAnswers(t *testing.T) {
 	for name, call := range map[string]func(http.ResponseWriter, *http.Request, incoming){
 		"chunks": func(w http.ResponseWriter, r *http.Request, _ incoming) { pour(w, r, strings.Repeat(" ", 1<<16)) },
@@ -188,8 +188,8 @@ func TestWhoIsBehindTLS(t *testing.T) {
 	}
 }
 
-// TestListingOpensNothing covers G006: however often a server's tools are listed, there is one
-// session and one connection.
+// TestListingOpensNothing covers G006: no matter how often a server's tools are listed, there is
+// one session and one connection.
 func TestListingOpensNothing(t *testing.T) {
 	e := pages(func(string) string { return `"result":{"tools":[{"name":"a"}]}` })
 	var connections atomic.Int64

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWithoutOwn checks that members with the proxy's prefix are removed wherever they are and
-// however they are written, and the rest stays byte for byte.
+// TestWithoutOwn checks that members with the proxy's prefix are removed at any place and in any
+// notation, and that everything else stays the same byte for byte.
 func TestWithoutOwn(t *testing.T) {
 	for _, tt := range []struct{ doc, want string }{
 		{`{"a":1.0,"_meta":{"own":1.0,"io.petrigate/decision":{"kind":"x"}}}`, `{"a":1.0,"_meta":{"own":1.0}}`},

@@ -71,8 +71,8 @@ func generated(r *rand.Rand) string {
 	return call(params)
 }
 
-// TestOtherReaders covers A028: other parsers read an accepted message like this package does: the
-// name, and the argument that a rule would check.
+// TestOtherReaders covers A028: in an accepted message, other parsers read the same name as this
+// package, and the same value of the argument that a rule would check.
 func TestOtherReaders(t *testing.T) {
 	const most = 60_000
 	r := rand.New(rand.NewPCG(1, 28))

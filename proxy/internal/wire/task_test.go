@@ -65,8 +65,8 @@ func TestExtensionTask(t *testing.T) {
 	}
 }
 
-// FuzzTask checks that a task is read like encoding/json reads it, and the rewritten task is strict
-// JSON with the same content.
+// FuzzTask checks that a task is read as encoding/json reads it, and that the rewritten task is
+// strict JSON with the same content.
 func FuzzTask(f *testing.F) {
 	f.Add([]byte(`{"taskId":"a","status":"working","ttl":1000,"pollInterval":5}`), "b")
 	f.Add([]byte(`{"taskId":"a","status":"completed","result":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"a"}}}}`), "\u00e9\"")

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 )
 
-// TestShut checks that a connection ends for a new handshake only if no request waits that may be
-// doing work; it waits for requests that are answered quickly, and accepts no others.
+// TestShut checks that a connection ends for a new handshake only if no request that may be doing
+// work is waiting. It must wait for requests that are answered quickly, and accept no others.
 func TestShut(t *testing.T) {
 	exchange := func(id int64, method string) *Exchange { return NewExchange(nil, Request{Method: method}, id) }
 	shut := func(t *testing.T, p *Pending, ctx context.Context) (ended bool, result <-chan bool) {

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// TestOnOver checks that f is called before anything else that follows from the end of a request,
+// TestOnOver checks that f is called before everything else that follows the end of a request,
 // because that may end the stream to the client.
 func TestOnOver(t *testing.T) {
 	for _, c := range []struct {
@@ -55,8 +55,8 @@ func overFor(q *ServerRequest) string {
 	return "over"
 }
 
-// TestServerRequestsAreBounded checks that a server that asks faster than it is answered is
-// refused, and each request gets one answer.
+// TestServerRequestsAreBounded checks that a server is refused if it sends requests faster than
+// they are answered, and that each request gets one answer.
 func TestServerRequestsAreBounded(t *testing.T) {
 	var table ServerRequests
 	answers := 0

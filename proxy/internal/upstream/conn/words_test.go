@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestWords checks that the last lines of a child are kept, and those of a child that has ended
-// until the next one writes.
+// TestWords checks that the last lines of a child are kept, and that the lines of a child that has
+// ended are kept until the next child writes a line.
 func TestWords(t *testing.T) {
 	u := new(Host)
 	if said := u.Words.Said(); len(said) != 0 {

@@ -46,8 +46,8 @@ func TestKeptLines(t *testing.T) {
 	}
 }
 
-// TestLinesAlike checks that a server that keeps sending large lines needs only one buffer for
-// each.
+// TestLinesAlike checks that the reader allocates only one buffer for each line if a server keeps
+// sending large lines.
 func TestLinesAlike(t *testing.T) {
 	for _, size := range []int{bigLine, lineBuffer - 1, lineBuffer, 1 << 20} {
 		in := strings.Repeat(strings.Repeat("a", size)+"\n", 22)
@@ -64,7 +64,7 @@ func TestLinesAlike(t *testing.T) {
 	}
 }
 
-// TestLineBehindLarger checks that a line does not keep the memory of a preceding, larger line.
+// TestLineBehindLarger checks that a line does not occupy the memory of a larger line before it.
 func TestLineBehindLarger(t *testing.T) {
 	const pairs = 20
 	l := NewLineReader(strings.NewReader(strings.Repeat(strings.Repeat("a", 4<<20)+"\n"+strings.Repeat("b", 100<<10)+"\n", pairs)), 8<<20)
@@ -108,7 +108,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// FuzzLines checks that lines depend only on the newlines, however the bytes arrive.
+// FuzzLines checks that lines depend only on the newlines, and not on how the bytes arrive.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("a\nb\r\n\n\nc"), uint8(1))
 	f.Add(bytes.Repeat([]byte("0123456789\n"), 20_000), uint8(200))

@@ -12,7 +12,7 @@ import (
 )
 
 // TestTail checks that bytes that are in a pipe at the deadline are still read, without waiting for
-// more; without other writers the pipe ends as usual.
+// more. If there are no other writers, the pipe ends as usual.
 func TestTail(t *testing.T) {
 	for _, held := range []bool{true, false} {
 		r, w, err := os.Pipe()

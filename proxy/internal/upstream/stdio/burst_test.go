@@ -30,7 +30,7 @@ func (b *told) take([]byte, bool) {
 	}
 }
 
-// TestBursts checks that lines that can be read together are a burst of limited length. A single
+// TestBursts checks that lines that can be read together form a burst of limited length. A single
 // line is not a burst.
 func TestBursts(t *testing.T) {
 	for _, test := range []struct {

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestForbiddenAddresses covers D015: the address that a name resolves to when the connection is
-// made counts.
+// TestForbiddenAddresses covers D015: what counts is the address that a name resolves to when the
+// connection is made.
 func TestForbiddenAddresses(t *testing.T) {
 	for address, want := range map[string]bool{
 		"127.0.0.1:80": true, "[::1]:80": true, "10.0.0.1:80": true, "192.168.1.1:443": true, "[fd12::1]:80": true, "93.184.216.34:443": true, "[64:ff9b::5db8:d822]:80": true,
