@@ -66,7 +66,7 @@ func (s *formatter) approval(a *approval) {
 	}
 	answer := answer{at: a.at, since: a.Created, id: a.ID, tool: tool, channel: a.Channel, actor: a.Actor, reason: a.Reason, denied: a.State == operator.Denied}
 	if a.State == operator.Pending { // more people must approve
-		answer.count = fmt.Sprintf("%d of %d persons", a.Approvals, a.Needs)
+		answer.count = fmt.Sprintf("%d of %d people", a.Approvals, a.Needs)
 	} else if q := s.findShown(a.ID); q != nil {
 		if q.answered { // already printed because of the record of the call
 			return

@@ -158,7 +158,7 @@ func TestFollowFromStartToEnd(t *testing.T) {
 	approvals := []string{
 		"wait ops.deploy                ap_1  by ann (client cursor)  (a.rules:1)",
 		"hint to answer it              petrigate approvals watch, in another terminal; or petrigate open, in a browser",
-		"yes  ops.deploy                ap_1  by ann via web  1 of 2 persons",
+		"yes  ops.deploy                ap_1  by ann via web  1 of 2 people",
 		"yes  ops.deploy                ap_1  by ann via web  after 5s",
 		`no   ops.deploy                ap_2  by bob via cli  not\u{a}today`,
 	}
