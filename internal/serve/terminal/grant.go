@@ -1,11 +1,8 @@
 package terminal
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -34,18 +31,6 @@ func Wants(g *operator.Grant) string {
 	}
 	return fmt.Sprintf("For %s, calls of this tool in this session with %s would also pass without a question.", g.Span(), like)
 }
-
-// A stage identifies the question that a watch is currently asking.
-type stage int
-
-const (
-	atCall   stage = iota // whether to approve the call
-	atReason              // why the call is denied
-	atSpan                // for how long to allow similar calls
-	atLike                // which arguments must stay the same
-	atGrant               // whether to create the grant
-	atPIN                 // which PIN confirms the pending answer
-)
 
 // startGrant begins asking for the details of a grant, provided that the displayed call can have
 // one.
@@ -94,13 +79,4 @@ func (w *watch) readGrant(line string) {
 		}
 		w.submit(control.Answer{Approve: true, Grant: &w.grant})
 	}
-}
-
-// argumentNames lists the names of the displayed call's arguments.
-func (w *watch) argumentNames() string {
-	var all map[string]json.RawMessage
-	if json.Unmarshal(w.shown.Arguments, &all) != nil || len(all) == 0 {
-		return "none"
-	}
-	return strings.Join(text.EscapeAll(slices.Sorted(maps.Keys(all))), ", ")
 }

@@ -1,0 +1,125 @@
+package terminal
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/internal/operator"
+	"github.com/petrigate/petrigate/internal/serve/control"
+	"github.com/petrigate/petrigate/internal/text"
+)
+
+// A watch asks the person at a terminal about approvals, one at a time.
+type watch struct {
+	out      io.Writer
+	terminal *terminal
+	actor    string
+	overview overview
+	done     map[string]bool // IDs of approvals that were skipped or answered here
+
+	shown         *operator.ApprovalInfo // displayed approval, or nil
+	client        *control.Client        // proxy that has the displayed approval
+	stage         stage                  // current question about the displayed approval
+	grant         operator.Grant         // grant as described by the person so far
+	pendingAnswer control.Answer         // answer that waits for the PIN
+	armed         <-chan time.Time       // fires when answers start to count; nil afterwards
+	idle          string                 // text last printed while no approval was displayed
+}
+
+func (w *watch) say(format string, args ...any) { _, _ = fmt.Fprintf(w.out, format, args...) }
+
+// A stage identifies the question that a watch is currently asking.
+type stage int
+
+const (
+	atCall   stage = iota // whether to approve the call
+	atReason              // why the call is denied
+	atSpan                // for how long to allow similar calls
+	atLike                // which arguments must stay the same
+	atGrant               // whether to create the grant
+	atPIN                 // which PIN confirms the pending answer
+)
+
+func (w *watch) prompt() {
+	if w.shown == nil || w.armed != nil {
+		return
+	}
+	switch w.stage {
+	case atPIN:
+		w.say("PIN (Enter: back): ")
+	case atReason:
+		w.say("Reason, for the agent (Enter: none): ")
+	case atSpan:
+		w.say("For how long do similar calls pass? 10m, or session (Enter: back): ")
+	case atLike:
+		w.say("Which arguments must stay the same? Comma-separated, of: %s (Enter: all): ", w.argumentNames())
+	case atGrant:
+		w.say("Approve it with this grant? [y/N] ")
+	case atCall:
+		w.say("Approve? y, n [REASON], g (and similar calls), s (skip), q (quit): ")
+	}
+}
+
+// argumentNames lists the names of the displayed call's arguments.
+func (w *watch) argumentNames() string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(w.shown.Arguments, &all) != nil || len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(text.EscapeAll(slices.Sorted(maps.Keys(all))), ", ")
+}
+
+// submit answers the displayed approval. If the proxy refuses a grant, the question stays open.
+func (w *watch) submit(a control.Answer) {
+	if a.Approve && w.shown.PIN && a.PIN == "" {
+		w.askPIN(a)
+		return
+	}
+	a.Actor = w.actor
+	err := Answer(w.out, w.client, *w.shown, a)
+	if err != nil {
+		w.say("%v\n", err)
+	}
+	if now, look := w.client.Approval(w.shown.ID); err != nil && (a.Grant != nil || a.PIN != "") && look == nil && now.State == operator.Pending {
+		w.stage = atCall
+		w.prompt()
+		return
+	}
+	w.done[w.shown.ID] = true
+	w.shown = nil
+}
+
+// askPIN asks for the PIN that the answer requires. The PIN is not echoed.
+func (w *watch) askPIN(a control.Answer) {
+	w.pendingAnswer, w.stage = a, atPIN
+	if err := w.terminal.hide(true); err != nil {
+		w.say("Cannot prompt for the PIN here: %v\n", err)
+		w.stage = atCall
+	}
+	w.prompt()
+}
+
+// readPIN submits the pending answer with the PIN. If the PIN is empty, nothing is submitted.
+func (w *watch) readPIN(line string) {
+	w.endPIN()
+	a := w.pendingAnswer
+	if a.PIN = line; a.PIN == "" {
+		w.prompt()
+		return
+	}
+	w.submit(a)
+}
+
+// endPIN turns the echo on again if it is off.
+func (w *watch) endPIN() {
+	if w.stage == atPIN {
+		_ = w.terminal.hide(false) // the echo could be turned off, so it can be turned on again
+		w.say("\n")
+		w.stage = atCall
+	}
+}
