@@ -29,7 +29,7 @@ func (f *choice) Set(value string) error {
 	return nil
 }
 
-// choose adds a flag that accepts only the values in among.
+// choose adds a flag that accepts only the given values.
 func choose(flags *pflag.FlagSet, name, value, what string, among ...string) *string {
 	f := &choice{value, among}
 	flags.Var(f, name, what)

@@ -46,7 +46,7 @@ type PIN struct {
 
 	mu          sync.Mutex
 	lastCorrect []byte    // HMAC of the correct PIN under key; nil until a correct PIN was entered
-	wrong       int       // number of wrong PINs since the time first
+	wrong       int       // number of wrong PINs counted since the time in first
 	first       time.Time // time of the first counted wrong PIN
 	until       time.Time // time until which all PINs are rejected
 }

@@ -180,7 +180,7 @@ func quoteOrSlash(w uint64) uint64 {
 	return ((quote-ones)&^quote | (slash-ones)&^slash) & highs
 }
 
-// Words with 1 and with the high bit set in each byte.
+// Words with the value 1, and with only the high bit set, in each byte.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080

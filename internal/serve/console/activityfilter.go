@@ -59,7 +59,7 @@ func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	return f, nil
 }
 
-// parseTime parses a point in time, or a duration and subtracts it from now.
+// parseTime parses a point in time. It also accepts a duration, which it subtracts from now.
 func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

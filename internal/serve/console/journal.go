@@ -36,7 +36,7 @@ type journal struct {
 	done  chan struct{} // closed when run returns
 
 	mu         sync.Mutex
-	rows       []*row // oldest first; rows[0] has the number first
+	rows       []*row // oldest first; the field first is the number of rows[0]
 	first      uint64
 	calls      int                // number of rows that are calls
 	admitted   map[callKey]uint64 // row number of the latest admission of each call
@@ -130,7 +130,7 @@ func (j *journal) setReading(on bool, err error) {
 	j.signal()
 }
 
-// add adds records, oldest first, after lost records that are missing.
+// add adds records, oldest first. lost is the number of records that are missing before them.
 func (j *journal) add(records [][]byte, lost int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 type LoginError struct {
 	Server  string
 	Why     string
-	Command string // command to run for that
+	Command string // command to run in order to log in
 }
 
 func (e *LoginError) Error() string {

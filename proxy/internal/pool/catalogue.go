@@ -282,7 +282,7 @@ func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
 	return true
 }
 
-// hidden returns the exposed names of the tools that are not to be listed.
+// hidden returns the exposed names of the tools that must not be listed.
 func (c *Catalogue) hidden(tools []gate.Call) map[string]bool {
 	if c.Impossible == nil || len(tools) == 0 {
 		return nil
