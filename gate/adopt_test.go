@@ -20,7 +20,7 @@ func pass(t *testing.T, s *gate.State, c gate.Call) uint64 {
 	return a.Ticket.Number
 }
 
-// marking returns the marking of the net.
+// marking returns the named net's marking.
 func marking(t *testing.T, s *gate.State, net string) string {
 	t.Helper()
 	states := s.Policy().NetsOf(s)
@@ -108,8 +108,8 @@ func TestPreparedAgain(t *testing.T) {
 
 func first(d gate.Decision, _ *gate.Delta) gate.Decision { return d }
 
-// TestOffered checks that the tools of a prepared call determine whether an advisory net yields,
-// like those of the state.
+// TestOffered checks that a prepared call's offered tools determine whether an advisory net yields,
+// as those in the state do.
 func TestOffered(t *testing.T) {
 	net := handNet("advice", map[string]int{"p": 0}, "never: p -> p | a")
 	net.Advisory = true

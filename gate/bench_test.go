@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// sixtyRules is a policy as large as people write them: five statements are about "busy", one is
-// about "single", and the others are about other tools.
+// sixtyRules is a policy as large as those that people write: five statements are about "busy", one
+// is about "single", and the rest are about other tools.
 func sixtyRules(b *testing.B) *gate.Policy {
 	nets := []gate.Net{
 		limitNet("single", 1<<30, "session"),

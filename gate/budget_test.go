@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// hourNet limits the calls of a per hour.
+// hourNet limits the calls to a per hour.
 func hourNet(n int) gate.Net {
 	net := limitNet("a", n, "hour")
 	net.Transitions[2].Tools, net.Transitions[2].Observe = nil, false
@@ -18,13 +18,13 @@ func hourNet(n int) gate.Net {
 	return net
 }
 
-// onceNet limits the concurrent calls of a.
+// onceNet limits the concurrent calls to a.
 func onceNet(n int) gate.Net {
 	return ruleNet("limit-a-"+strconv.Itoa(n)+"-at-once", gate.CauseLimit, "", map[string]int{"budget": n},
 		gate.Transition{Name: "do-a", Inputs: []string{"budget"}, Outputs: []string{"budget"}, Tools: gate.Tools("a"), Deferred: true})
 }
 
-// refillNet refunds a call of a for each call, or each success, of c.
+// refillNet refunds a call to a for each call, or each success, of c.
 func refillNet(n int, successful bool) gate.Net {
 	net := limitNet("a", n, "c")
 	net.Transitions[2].Deferred = successful
@@ -43,9 +43,9 @@ func shadowed(n gate.Net) gate.Net {
 	return n
 }
 
-// edits plays a script: "a" is a call that passes, "a!" one that is refused, "end" and "fail"
-// settle the oldest call, "+10m" lets time pass, and "=5" activates the policy with that number.
-// "a1" has 1 as its amount and as its value of the key.
+// edits plays a script: "a" is a call that passes, "a!" is refused, "end" and "fail" settle the
+// oldest call, "+10m" lets time pass, and "=5" activates the policy with that number. "a1" has 1
+// both as its amount and as its key value.
 func edits(t *testing.T, script string, net func(n int) []gate.Net) {
 	t.Helper()
 	var s *gate.State
@@ -91,7 +91,7 @@ func edits(t *testing.T, script string, net func(n int) []gate.Net) {
 	}
 }
 
-// TestAdoptKeepsUsageOfEditedLimits checks that the usage of a limit survives a change of its number.
+// TestAdoptKeepsUsageOfEditedLimits checks that a limit's usage survives a change of its number.
 func TestAdoptKeepsUsageOfEditedLimits(t *testing.T) {
 	one := func(net func(int) gate.Net) func(int) []gate.Net {
 		return func(n int) []gate.Net { return []gate.Net{net(n)} }
@@ -216,8 +216,8 @@ func TestHeirsOfLimits(t *testing.T) {
 	}
 }
 
-// TestHeirsAreMostSimilarLimits checks that several limits of the same calls are each continued by the most
-// similar one.
+// TestHeirsAreMostSimilarLimits checks that the most similar limit continues each of several limits
+// on the same calls.
 func TestHeirsAreMostSimilarLimits(t *testing.T) {
 	s := newPolicy(t, hourNet(6), limitNet("a", 9, "session"), limitNet("b", 1, "session")).NewState(nil)
 	pass(t, s, call("a"))
@@ -236,7 +236,8 @@ func TestHeirsAreMostSimilarLimits(t *testing.T) {
 	}
 }
 
-// TestAdoptRestartsNetsWithOtherMaps checks that a net starts anew if a map that names its calls changes.
+// TestAdoptRestartsNetsWithOtherMaps checks that a net starts anew if a map that names its calls
+// changes.
 func TestAdoptRestartsNetsWithOtherMaps(t *testing.T) {
 	policy := func(pattern string, more ...string) *gate.Policy {
 		read := func(string) bool { return true }
@@ -314,8 +315,8 @@ func TestHandWrittenNetsAreHeld(t *testing.T) {
 	}
 }
 
-// TestAdoptSwappedNames checks that a net does not report a lost state if another net took that state
-// over under a new name.
+// TestAdoptSwappedNames checks that a net does not report a lost state if another net took over
+// that state under a new name.
 func TestAdoptSwappedNames(t *testing.T) {
 	one, two := handNet("one", map[string]int{"p": 1}, "x: p -> q | a"), handNet("two", map[string]int{"p": 1}, "x: p -> q | b")
 	s := newPolicy(t, one, two).NewState(nil)
@@ -359,8 +360,8 @@ func TestAdoptIntoShadowMode(t *testing.T) {
 	}
 }
 
-// TestLimitsWithoutBudget checks that a net that takes several tokens for a call, or none, is not a limit
-// with a budget, and that a limit with more calls in flight than tokens has nothing left.
+// TestLimitsWithoutBudget checks that a net that takes several tokens per call, or none, is not a
+// limit with a budget, and that a limit with more calls in flight than tokens has nothing left.
 func TestLimitsWithoutBudget(t *testing.T) {
 	heavy := limitNet("a", 6, "session")
 	heavy.Transitions[1].Inputs = []string{"ready", "budget", "budget"}

@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// window returns a limit of n calls of x, with one token refunded per period.
+// window returns a limit of n calls to x, with one token refunded per period.
 func window(n int, every time.Duration) gate.Net {
 	def := ruleNet("limit-x", gate.CauseLimit, fmt.Sprintf("x has reached its limit of %d calls.", n), map[string]int{"budget": n, "spent": 0},
 		gate.Transition{Name: "do-x", Inputs: []string{"ready", "budget"}, Outputs: []string{"ready", "spent"}, Tools: gate.Tools("x")},
@@ -27,7 +27,7 @@ func callAt(text string, t time.Time) gate.Call {
 	return c
 }
 
-// clockPlay is a script: "x@20s" calls x, "x@20s!" is refused, with "=10s" as the retry time,
+// clockPlay is a script: "x@20s" calls x, "x@20s!" is refused, with "=10s" as the retry time, and
 // "@30s" checks the state. Times count from noon.
 func clockPlay(t *testing.T, p *player, script string) {
 	t.Helper()
@@ -89,7 +89,7 @@ func TestClock(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.net.AllowUnbounded = true
-			for i := range c.net.Transitions { // a*1000 means a thousand times a
+			for i := range c.net.Transitions { // a*1000 means a, a thousand times
 				tr := &c.net.Transitions[i]
 				if len(tr.Inputs) == 1 && tr.Inputs[0] == "a*1000" {
 					tr.Inputs = strings.Fields(strings.Repeat("a ", 1000))
@@ -116,7 +116,7 @@ func TestTokensByTheClockAreBounded(t *testing.T) {
 }
 
 // TestOutcomesAndTheClock checks that an outcome at an unknown time never makes a clock tick
-// earlier than one at a known time.
+// earlier than an outcome at a known time.
 func TestOutcomesAndTheClock(t *testing.T) {
 	n := handNet("n", map[string]int{"budget": 2}, "do: budget -> spent [deferred] | x", "refill: spent -> budget [1m]")
 	for _, c := range []struct {
@@ -152,7 +152,7 @@ func TestOutcomesAndTheClock(t *testing.T) {
 	p.marking("spent:2")
 }
 
-// TestACallWithoutATime checks that such a call moves no clock and does not make one tick early.
+// TestACallWithoutATime checks that a call without a time moves no clock and makes none tick early.
 func TestACallWithoutATime(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, window(2, time.Minute))
 	clockPlay(t, p, "x@0s")
@@ -188,7 +188,7 @@ func TestASessionStartsItsClocks(t *testing.T) {
 }
 
 // TestRetryOfSeveralNets checks that the retry time is that of the last net, and 0 if the clock
-// does not unblock some net.
+// does not unblock one of them.
 func TestRetryOfSeveralNets(t *testing.T) {
 	slow := handNet("slow", map[string]int{"a": 1}, "x: a -> b | x", "t: b -> a [1h30m]")
 	p := play(t, gate.PolicyOptions{}, window(1, time.Minute), slow)
@@ -237,7 +237,7 @@ func TestTheClockAndANetThatIsStuck(t *testing.T) {
 	p.marking("b:20001, e:1, z:1")
 }
 
-// TestLazyClock checks that the number of calls of Tick makes no difference.
+// TestLazyClock checks that it makes no difference how often Tick is called.
 func TestLazyClock(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range soak.Count(300) {

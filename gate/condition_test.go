@@ -35,7 +35,7 @@ func TestConditions(t *testing.T) {
 		call   gate.Call
 		end    gate.End
 		want   gate.Outcome
-		source string // of the violated condition
+		source string // the violated condition
 	}{
 		{gate.Call{Tool: "bash"}, ok, gate.Success, ""},
 		{gate.Call{Tool: "bash"}, gate.End{Outcome: gate.Success, Text: "ok"}, gate.Success, ""},
@@ -66,7 +66,7 @@ func TestConditions(t *testing.T) {
 }
 
 // TestBrokenConditionIsSaid checks that a refusal for lack of evidence names the condition that the
-// last result violated, until a call counts, also for each value of a key.
+// last result violated, until a call counts. The same holds for each key value.
 func TestBrokenConditionIsSaid(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	l := &gate.Labels{Maps: shellMaps(words), Successes: []gate.Condition{{Tool: "sh", Source: "ok", Judge: saysOK{}, Number: 7}}}

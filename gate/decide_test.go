@@ -49,7 +49,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// twoNames returns a net whose calls of x have the names in as, in that order.
+// twoNames returns a net whose calls to x have the names in as, in that order.
 func twoNames(n gate.Net, as ...string) gate.Net {
 	n.Mapper = func(gate.Call) []gate.Name {
 		var names []gate.Name
@@ -222,7 +222,7 @@ func TestStateChanged(t *testing.T) {
 	p.Reset()
 	p.allowCall(call("deploy"), b.Grant())
 
-	// Approval of one transition does not apply to another.
+	// Approving one transition does not approve another.
 	p = play(t, gate.PolicyOptions{}, handNet("n", map[string]int{"s": 1}, "staging: s -> t [manual] | deploy", "production: t -> s [manual] | deploy"))
 	a, b = p.ask("deploy"), p.ask("deploy")
 	p.allowCall(call("deploy"), a.Grant())
@@ -321,7 +321,7 @@ func TestANetThatDoesNotComeToRest(t *testing.T) {
 	p = play(t, gate.PolicyOptions{}, approvalNet("x"), restless(""))
 	p.refuseCall(call("x"), p.ask("x").Grant(), gate.KindBlocked, "n")
 
-	// It is too late to refuse at a result, so the net blocks all later calls.
+	// A result comes too late for a refusal, so the net blocks all later calls.
 	p = play(t, gate.PolicyOptions{}, restless("[deferred]"))
 	p.success("x")
 	if r := p.refuse("x", gate.KindBlocked, "n"); r.Text != "Net 'n' never settles: its transitions without tools keep firing." {

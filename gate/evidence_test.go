@@ -7,8 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// evidenceNet is "require first before then", with both lists of tools and the key fields of their
-// calls.
+// evidenceNet is "require first before then", with the tools and key fields of both lists.
 func evidenceNet(first, then []string, earns, waits []gate.Field) gate.Net {
 	return gate.Net{
 		Name: "n", Places: []string{"ready", "gate"}, Initial: map[string]int{"ready": 1},
@@ -19,8 +18,8 @@ func evidenceNet(first, then []string, earns, waits []gate.Field) gate.Net {
 	}
 }
 
-// TestEvidence checks that a call that is listed both as evidence and as gated passes only because
-// of an earlier success, and that its own success counts for later calls.
+// TestEvidence checks that a call listed both as evidence and as gated passes only because of an
+// earlier success, and that its own success counts for later calls.
 func TestEvidence(t *testing.T) {
 	path := func(p string) []gate.Field { return []gate.Field{{Path: p}} }
 	links := []gate.Field{{Path: "$.links[*]", Result: true}}
@@ -37,7 +36,7 @@ func TestEvidence(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		net   gate.Net
-		calls []string // tool, arguments, and the result of a success or "!"
+		calls []string // tool, arguments, and the result of a success, or "!"
 		want  string
 	}{
 		{"itself", evidenceNet([]string{"create"}, []string{"create"}, nil, nil), []string{"create", "{}", "", "create", "{}", ""}, "no no"},
@@ -83,8 +82,8 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestShownBeside checks that the result of a call does not count while the call is in flight, and
-// that a link that already has unused evidence does not get it twice.
+// TestShownBeside checks that a call's result does not count while the call is in flight, and that
+// a link that already has unused evidence does not get it twice.
 func TestShownBeside(t *testing.T) {
 	p, err := gate.NewPolicy([]gate.Net{evidenceNet([]string{"search", "get"}, []string{"get"},
 		[]gate.Field{{Path: "$.links[*]", Result: true}}, []gate.Field{{Path: "url"}})}, gate.PolicyOptions{})
@@ -109,7 +108,7 @@ func TestShownBeside(t *testing.T) {
 	if begin("get", "a") != nil {
 		t.Error("a call in flight is evidence for another one")
 	}
-	show(late, `"a"`) // there was unused evidence of a meanwhile
+	show(late, `"a"`) // a had unused evidence in the meantime
 	if begin("get", "a") != nil {
 		t.Error("a search that ran beside unused evidence counts")
 	}
@@ -119,7 +118,8 @@ func TestShownBeside(t *testing.T) {
 	}
 }
 
-// TestApprovedCallLiftsItsRestriction checks that an approved call that lifts a restriction lifts it with its success.
+// TestApprovedCallLiftsItsRestriction checks that an approved call lifts a restriction with its
+// success.
 func TestApprovedCallLiftsItsRestriction(t *testing.T) {
 	p, err := gate.NewPolicy([]gate.Net{{
 		Name: "n", Places: []string{"clean", "tainted"}, Initial: map[string]int{"clean": 1},

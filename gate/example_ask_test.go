@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A grant is valid for one admission of the call in question; the next call is asked about again.
+// A grant is valid for a single admission of the call in question; the next call is a new question.
 func ExampleAsk_Grant() {
 	s := newSession(toolApproval)
 	call := gate.Call{ID: "1", Tool: "bash", Args: []byte(`{"command":"make"}`)}

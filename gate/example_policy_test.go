@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// The nets of a policy, and whether the policy has changed.
+// The nets in a policy, and whether the policy has changed.
 func ExamplePolicy_Nets() {
 	policy := policyWith(backupBeforeDelete, threePushes)
 	for _, n := range policy.Nets() {
@@ -24,7 +24,7 @@ func ExamplePolicy_Nets() {
 	// true
 }
 
-// A rule that occurs in two files is one net with one budget.
+// A rule that occurs in two files is a single net with a single budget.
 func ExamplePolicy_Merged() {
 	first, again := threePushes, threePushes
 	first.Labels, again.Labels = &gate.Labels{}, &gate.Labels{}
@@ -72,7 +72,7 @@ func ExamplePolicy_Advertise() {
 	// delete is hidden by backup-before-delete
 }
 
-// An admitted call is settled by its number, in the state that the store has by then.
+// An admitted call is settled by its number, in whatever state the store has by then.
 func ExamplePolicy_Settle() {
 	policy := policyWith(backupBeforeDelete)
 	state := policy.NewState(nil)
@@ -87,7 +87,7 @@ func ExamplePolicy_Settle() {
 	// true
 }
 
-// With the time when a call ended, a clock that waits for the call starts at the right time.
+// If it is known when a call ended, a clock that waits for the call starts at the right time.
 func ExamplePolicy_SettleAt() {
 	policy := policyWith(gate.Net{
 		Name: "pause", Places: []string{"ready", "tired"}, Initial: map[string]int{"ready": 1},
@@ -137,8 +137,7 @@ func ExamplePolicy_NewState() {
 	// three-pushes true
 }
 
-// A transition can list several tools. In a net with labels, an action of a tool is a name of its
-// own.
+// A transition can list several tools. In a net with labels, a tool's action is a name of its own.
 func ExampleTools() {
 	s := newSession(gate.Net{
 		Name: "outbox", Labels: &gate.Labels{}, Places: []string{"left"}, Initial: map[string]int{"left": 1},
@@ -160,7 +159,7 @@ func ExampleTools() {
 	// mail to send is refused: One message is enough.
 }
 
-// The usage of a principal can be reset for all its sessions.
+// A principal's usage can be reset for all its sessions.
 func ExampleShared_Reset() {
 	once := threePushes
 	once.Initial = map[string]int{"budget": 1}
@@ -170,7 +169,7 @@ func ExampleShared_Reset() {
 	first := gate.NewSession(policy, gate.SessionOptions{Principal: alice})
 	second := gate.NewSession(policy, gate.SessionOptions{Principal: alice})
 	try(first, "push", gate.Success)
-	first.Reset() // for the nets of the session itself
+	first.Reset() // for the session's own nets
 	try(second, "push", gate.Success)
 	alice.Reset()
 	try(second, "push", gate.Success)
@@ -180,7 +179,7 @@ func ExampleShared_Reset() {
 	// push: allowed
 }
 
-// An argument that only describes a call is not part of its identity.
+// An argument that only describes a call is not part of the call's identity.
 func ExamplePolicy_Ignored() {
 	policy, err := gate.NewPolicy(nil, gate.PolicyOptions{Ignored: []gate.Ignored{{Tool: "run", Field: "description"}}})
 	if err != nil {

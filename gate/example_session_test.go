@@ -47,7 +47,7 @@ func ExampleSession_Settle() {
 	// delete: delete requires a successful call to backup first.
 }
 
-// A clock that waits for an outcome continues at the time when the call ended.
+// A clock that waits for an outcome continues from the time when the call ended.
 func ExampleSession_SettleAt() {
 	s := newSession(gate.Net{
 		Name: "pause", Places: []string{"ready", "tired"}, Initial: map[string]int{"ready": 1},
@@ -76,7 +76,7 @@ func ExampleSession_Reset() {
 	// delete: delete requires a successful call to backup first.
 }
 
-// The verdict of each net on a call that is not made. Classify has no effect.
+// Each net's verdict on a call that is not made. Classify has no effect.
 func ExampleSession_Classify() {
 	s := newSession(backupBeforeDelete, toolApproval, threePushes)
 	for _, tool := range []string{"delete", "bash", "ls"} {
@@ -97,7 +97,7 @@ func ExampleSession_Classify() {
 	// ls: always free for tool-approval
 }
 
-// The number of calls that a limit still allows; a net that is not a limit has none.
+// The number of calls that a limit still allows. A net that is not a limit has none.
 func ExampleSession_Left() {
 	s := newSession(threePushes, backupBeforeDelete)
 	try(s, "push", gate.Success)
@@ -127,7 +127,7 @@ func ExampleSession_Enabled() {
 	// tool-approval execWrite true
 }
 
-// The state of each net as data; Status formats the same for people.
+// The state of each net as data. Status formats the same information for people.
 func ExampleSession_Nets() {
 	s := newSession(backupBeforeDelete)
 	s.Decide(gate.Call{ID: "1", Tool: "backup"}, nil)

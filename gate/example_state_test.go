@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// policyWith returns a policy of these nets.
+// policyWith returns a policy with the given nets.
 func policyWith(nets ...gate.Net) *gate.Policy {
 	policy, err := gate.NewPolicy(nets, gate.PolicyOptions{})
 	if err != nil {
@@ -16,14 +16,14 @@ func policyWith(nets ...gate.Net) *gate.Policy {
 	return policy
 }
 
-// A custom store keeps a state and applies the change of a decision when it is durable. The names
-// of a call are computed before the state is locked.
+// A custom store keeps a state and applies a decision's change once it is durable. The call's names
+// are computed before the state is locked.
 func ExamplePolicy_Prepare() {
 	policy := policyWith(backupBeforeDelete)
 	state := policy.NewState(nil)
 	for _, tool := range []string{"delete", "backup", "delete"} {
 		prepared := policy.Prepare(gate.Call{Tool: tool})
-		decision, delta := prepared.Decide(state, nil) // under the lock of the store
+		decision, delta := prepared.Decide(state, nil) // under the store's lock
 		state.Apply(delta)
 		if allow, ok := decision.(*gate.Allow); ok {
 			state.Apply(policy.Settle(state, allow.Ticket.Number, gate.Success))
@@ -36,7 +36,7 @@ func ExamplePolicy_Prepare() {
 	// delete: *gate.Allow
 }
 
-// After a policy was edited, unchanged nets keep their state.
+// After a policy has been edited, unchanged nets keep their state.
 func ExamplePolicy_Adopt() {
 	state := policyWith(backupBeforeDelete, toolApproval).NewState(nil)
 	edited, kept := policyWith(backupBeforeDelete).Adopt(state, gate.AdoptOptions{})
@@ -50,7 +50,7 @@ func ExamplePolicy_Adopt() {
 	// true
 }
 
-// The queries of a session are available for a policy and a state as well.
+// All session queries are available for a policy and a state as well.
 func ExamplePolicy_Classify() {
 	policy := policyWith(backupBeforeDelete)
 	state := policy.NewState(nil)
@@ -87,7 +87,7 @@ func ExamplePolicy_Toggle() {
 	// net "backup-before-delete" is not active; active: none
 }
 
-// A question that will not be answered does not occupy the ID of its call.
+// A question that will not be answered does not block its call's ID.
 func ExampleAsk_Withdraw() {
 	policy := policyWith(toolApproval)
 	state := policy.NewState(nil)
@@ -99,7 +99,7 @@ func ExampleAsk_Withdraw() {
 	// 0
 }
 
-// The verdict of a limit gives access to the number of remaining calls.
+// A limit's verdict gives access to the number of remaining calls.
 func ExamplePolicy_Left() {
 	policy := policyWith(gate.Net{
 		Name: "two", Cause: gate.CauseLimit, Places: []string{"budget", "spent"}, Initial: map[string]int{"budget": 2},
@@ -156,7 +156,7 @@ func ExamplePrepared_Decide() {
 	// *gate.Allow
 }
 
-// The verdicts of all nets are available for a refusal, too.
+// All verdicts are available for a refusal, too.
 func ExamplePrepared_Verdicts() {
 	policy := policyWith(backupBeforeDelete)
 	prepared := policy.Prepare(gate.Call{Tool: "delete"})
@@ -183,7 +183,7 @@ func ExampleState_Apply() {
 	// open: 1 backup
 }
 
-// Possible changes can be tried on a copy.
+// Possible changes can be tried out on a copy.
 func ExampleState_Clone() {
 	policy := policyWith(backupBeforeDelete)
 	state := policy.NewState(nil)
@@ -211,7 +211,7 @@ func ExampleNetData_Row() {
 	// Output: true false
 }
 
-// An edit of a file during a test of all files prevents that test from being evidence for this
+// Editing a file while all files are being tested prevents that test from being evidence for this
 // file. The test remains evidence for the others.
 func ExampleNetData_Lapsed() {
 	path := gate.Field{Path: "path"}
@@ -241,8 +241,8 @@ func ExampleNetData_Lapsed() {
 	// no evidence: test
 }
 
-// A call in flight is identified by its number and by the session that made it. A net in shadow
-// mode waits for it like one that decides.
+// A call in flight is identified by its number and by its session. A net in shadow mode waits for
+// it like a net that enforces.
 func ExampleNetData_Waits() {
 	net := backupBeforeDelete
 	net.Shadow = true
@@ -255,7 +255,7 @@ func ExampleNetData_Waits() {
 	// Output: false true false
 }
 
-// A net in shadow mode decides by the state that it would have if it blocked.
+// A net in shadow mode decides based on the state that it would have if it blocked.
 func ExampleNetData_Deciding() {
 	net := backupBeforeDelete
 	net.Shadow = true
@@ -265,7 +265,7 @@ func ExampleNetData_Deciding() {
 	// Output: true
 }
 
-// Calls of two sessions can have the same number.
+// Calls in two sessions can have the same number.
 func ExampleFlight() {
 	one, two := gate.Flight{Owner: 1, Call: 3}, gate.Flight{Owner: 2, Call: 3}
 	fmt.Println(one.SameCall(&two), one.SameCall(&one))

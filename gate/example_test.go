@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// newSession returns a session of a policy of these nets.
+// newSession returns a session for a policy with the given nets.
 func newSession(nets ...gate.Net) *gate.Session {
 	policy, err := gate.NewPolicy(nets, gate.PolicyOptions{})
 	if err != nil {
@@ -268,7 +268,7 @@ func ExamplePolicy_Names() {
 	// loud false
 }
 
-// A policy of a subset of the nets uses the names and the options of the whole policy.
+// A policy with some of the nets uses the names and options of the whole policy.
 func ExamplePolicy_Options() {
 	all, err := gate.NewPolicy([]gate.Net{backupBeforeDelete, toolApproval}, gate.PolicyOptions{Deny: true})
 	if err != nil {

@@ -27,7 +27,7 @@ func post(s *gate.Session, args string) {
 	}
 }
 
-// A net with a key has a marking for each value of a field.
+// A net with a key has a marking for each field value.
 func ExampleNet_key() {
 	s := newSession(twicePerChannel)
 	post(s, `{"channel": "news"}`)
@@ -45,7 +45,7 @@ func ExampleNet_key() {
 	// twice (active): budget:2 for each channel; news: no tokens; team: no tokens
 }
 
-// The state of a net lists the values that differ from the default state.
+// A net's state lists the values that differ from the default state.
 func ExampleNetState_String() {
 	s := newSession(twicePerChannel)
 	post(s, `{"channel": "news"}`)
@@ -57,7 +57,7 @@ func ExampleNetState_String() {
 	// budget:2 for each channel; news: budget:1
 }
 
-// A policy bounds the number of values that a net stores.
+// A policy limits the number of values that a net stores.
 func ExamplePolicyOptions_keys() {
 	p, err := gate.NewPolicy([]gate.Net{twicePerChannel}, gate.PolicyOptions{Keys: 1})
 	if err != nil {
@@ -71,7 +71,7 @@ func ExamplePolicyOptions_keys() {
 	// Net 'twice' already keeps 1 values of channel and accepts no new one until a reset.
 }
 
-// The state of a net contains the values whose marking differs from the default state.
+// A net's state contains the values whose marking differs from the default state.
 func ExampleValues() {
 	p := policyWith(twicePerChannel)
 	s := p.NewState(nil)
@@ -130,7 +130,7 @@ func ExamplePolicy_ReadsResults() {
 	// Output: true false
 }
 
-// Several persons can be asked.
+// Several people can be asked.
 func ExampleAsk_Approvals() {
 	s := newSession(gate.Net{
 		Name:        "four-eyes",
@@ -169,7 +169,7 @@ func ExampleMap_glob() {
 	// list: allowed
 }
 
-// exitCode is a judge with one condition: the result is 0.
+// exitCode is a judge with a single condition: the result is 0.
 type exitCode struct{}
 
 func (exitCode) Holds(_ *gate.Call, value []byte, _ string, _ int) bool { return string(value) == "0" }

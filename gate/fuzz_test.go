@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// dice draws small numbers from the bytes of a fuzz input, and 0 at their end.
+// dice draws small numbers from the bytes of a fuzz input. After the last byte, it draws 0.
 type dice []byte
 
 func (d *dice) roll(n int) int {
@@ -118,8 +118,7 @@ func fuzzSession(t *testing.T, data []byte) {
 	}
 }
 
-// reachable returns the keys of the reachable markings of the net; nil if there are more than
-// limit.
+// reachable returns the keys of the net's reachable markings, or nil if there are more than limit.
 func reachable(n *petri.Net, initial petri.Marking, limit int) map[string]bool {
 	seen := map[string]bool{string(initial.AppendKey(nil)): true}
 	for queue := []petri.Marking{initial}; len(queue) > 0; queue = queue[1:] {

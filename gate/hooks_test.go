@@ -21,7 +21,7 @@ func TestFiringNames(t *testing.T) {
 	p.allowCall(gate.Call{Tool: "x"}, nil)
 }
 
-// TestIdentity checks that a net with other functions is a different net.
+// TestIdentity checks that a net with different functions is a different net.
 func TestIdentity(t *testing.T) {
 	print := func(identity string) string {
 		n := handNet("n", map[string]int{"p": 1}, "t: p -> p | a")

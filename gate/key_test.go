@@ -19,7 +19,7 @@ func sameNet(before, after, field string) gate.Net {
 	return n
 }
 
-// values is a reader of the whole arguments; number 1 has no value, and other numbers panic.
+// values is a reader for whole arguments. Expression 1 has no value; higher numbers panic.
 type values struct{}
 
 func (*values) Value(c *gate.Call, number int) ([]byte, bool) {
@@ -45,7 +45,7 @@ func TestKeySeparatesValues(t *testing.T) {
 	p.success(`delete {"path":["b","a"]}`)
 }
 
-// TestKeyValues determines the value of a call from the calls that it unlocks.
+// TestKeyValues determines a call's value from the calls that it unlocks.
 func TestKeyValues(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for _, c := range []struct{ made, wanted string }{
@@ -159,7 +159,7 @@ func TestManyKeys(t *testing.T) {
 		"2: ready:1, budget:1; 3: ready:1, budget:1; 4: ready:1, budget:1; 5: ready:1, budget:1; 6: ready:1, budget:1; 7: ready:1, budget:1; and 2 more")
 }
 
-// TestKeyMemory bounds the memory for one value of a key.
+// TestKeyMemory limits the memory per key value.
 func TestKeyMemory(t *testing.T) {
 	const count = 10_000
 	clocked := limitNet("post", 3, "session")

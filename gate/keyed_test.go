@@ -12,8 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestRandomKeyedAsMany compares a net with a key to several nets without a key, one for each
-// value.
+// TestRandomKeyedAsMany compares a net with a key with several nets without a key, one per value.
 func TestRandomKeyedAsMany(t *testing.T) {
 	nets, steps := 0, 0
 	from, count := soak.Range(t, 700)
@@ -38,7 +37,7 @@ func TestRandomKeyedAsMany(t *testing.T) {
 
 var universe = []string{`"a"`, `"b"`, `3`}
 
-// many is a net with a key next to one net without a key for each value.
+// many holds a net with a key and, for each value, a net without a key.
 type many struct {
 	t     *testing.T
 	rand  *rand.Rand
@@ -121,13 +120,13 @@ func randomKeyed(r *rand.Rand) gate.Net {
 	return n
 }
 
-// result reports whether the key of the transition is in the result.
+// result reports whether the transition's key is in the result.
 func (m *many) result(i int) bool {
 	key := m.net.Transitions[i].Key
 	return len(key) > 0 && key[0].Result
 }
 
-// without returns the net without a key; only these transitions list their tools.
+// without returns the net without a key. Only the given transitions list their tools.
 func (m *many) without(about func(t int) bool) *gate.Policy {
 	n := m.net
 	n.Key, n.Transitions = nil, slices.Clone(n.Transitions)
@@ -145,7 +144,7 @@ func (m *many) without(about func(t int) bool) *gate.Policy {
 	return p
 }
 
-// stuck reports whether one of the nets does not come to rest. Such nets are not compared, because
+// stuck reports whether any of the nets does not come to rest. Such nets are not compared, because
 // they may differ for values that no call has.
 func (m *many) stuck() bool {
 	for _, s := range m.one {
@@ -175,7 +174,7 @@ func (m *many) step() {
 	m.compare()
 }
 
-// partly is a list with one unreadable element.
+// partly is a list with an unreadable element.
 const partly = `["a",null]`
 
 // some returns some values as JSON, in one of the forms that a call can use.
@@ -272,7 +271,7 @@ func (m *many) settle() {
 		if doc, found = m.some(); doc != "" {
 			e.Result = []byte(`{"ids":` + doc + `}`)
 		}
-		if doc == partly { // each element is evidence by itself
+		if doc == partly { // each element alone is evidence
 			found = []string{`"a"`}
 		}
 	}

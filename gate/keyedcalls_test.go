@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestKeyCombinations checks that the values of two lists are all their combinations.
+// TestKeyCombinations checks that two lists have all combinations of their elements as values.
 func TestKeyCombinations(t *testing.T) {
 	n := limitNet("copy", 1, "session")
 	n.Key = []gate.Field{{Path: "from"}, {Path: "to"}}
@@ -37,7 +37,7 @@ func TestKeyCombinations(t *testing.T) {
 	p.success(`copy {"from":39,"to":25}`)
 }
 
-// TestLongKeys checks that, for a long value, the status and refusals show only its beginning, but
+// TestLongKeys checks that status and refusals show only the beginning of a long value, but
 // decisions use the whole value.
 func TestLongKeys(t *testing.T) {
 	long := strings.Repeat("x", 300)
@@ -82,7 +82,7 @@ func TestLeftForValues(t *testing.T) {
 	}
 }
 
-// TestWorstVerdict checks that, for several values, the verdict of the net is the strongest one.
+// TestWorstVerdict checks that, for several values, the net's verdict is the strongest one.
 func TestWorstVerdict(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, sameNet("backup", "delete", "path"))
 	p.success(`backup {"path":["a","b"]}`)
@@ -140,7 +140,7 @@ func TestKeysWithoutNames(t *testing.T) {
 	p.script(`push {"path":"a"} -> `)
 }
 
-// TestTwoNamesOneWatch checks that a call with two evidence names is evidence once.
+// TestTwoNamesOneWatch checks that a call with two evidence names counts as evidence only once.
 func TestTwoNamesOneWatch(t *testing.T) {
 	n := twoNames(handNet("n", map[string]int{"p": 2}, "saw: p -> q [observe] [deferred] | a b", "then: q -> p | send"), "a", "b")
 	n.Key = []gate.Field{{Path: "to"}}
@@ -240,8 +240,8 @@ func TestManyDifferentStates(t *testing.T) {
 	}
 }
 
-// TestManyKeyedNets decides calls with more keyed nets than the preallocated space holds, one after
-// the other in the same space.
+// TestManyKeyedNets decides calls with more keyed nets than the preallocated space holds, one call
+// after another in the same space.
 func TestManyKeyedNets(t *testing.T) {
 	var nets []gate.Net
 	for i := range 9 {

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestRandomKeyedAsManyInShadow compares a net with a key to one net without a key for each value,
-// all in shadow mode, in both worlds.
+// TestRandomKeyedAsManyInShadow compares a net with a key with one net without a key per value, all
+// in shadow mode, in both worlds.
 func TestRandomKeyedAsManyInShadow(t *testing.T) {
 	calls, refused := 0, 0
 	from, count := soak.Range(t, 200)
@@ -36,8 +36,8 @@ func TestRandomKeyedAsManyInShadow(t *testing.T) {
 	t.Logf("%d steps, %d of them would be refused", calls, refused)
 }
 
-// parted is a net with a key in shadow mode next to one net for each value, and a net that blocks
-// calls without a value.
+// parted holds a net with a key in shadow mode, a net for each value, and a net that blocks calls
+// without a value.
 type parted struct {
 	*many
 	each    *gate.State
@@ -77,7 +77,7 @@ func newParted(t *testing.T, r *rand.Rand) *parted {
 	return m
 }
 
-// field returns the key field of a transition.
+// field returns the transition's key field.
 func (m *parted) field(i int) string {
 	if key := m.net.Transitions[i].Key; len(key) > 0 {
 		return key[0].Path
@@ -85,7 +85,7 @@ func (m *parted) field(i int) string {
 	return "path"
 }
 
-// lacks reports whether a transition gates the call and the call has no value for it.
+// lacks reports whether a transition gates the call but the call has no value for it.
 func (m *parted) lacks(c gate.Call) bool {
 	for i, tr := range m.net.Transitions {
 		if len(tr.Tools) > 0 && tr.Tools[0].Name == c.Tool && !tr.Observe && len(keyContext(c, m.field(i))) == 0 {
@@ -112,7 +112,7 @@ func keyContext(c gate.Call, field string) (values []string) {
 	return values
 }
 
-// of returns the net for one value. Its names for a call encode which fields have the value, and
+// of returns the net for a value. Its names for a call encode which fields have the value, and
 // which have none.
 func (m *parted) of(value string) gate.Net {
 	n := m.net
@@ -149,7 +149,7 @@ func (m *parted) of(value string) gate.Net {
 	return n
 }
 
-// stuck reports whether one of the nets does not come to rest.
+// stuck reports whether any of the nets does not come to rest.
 func (m *parted) stuck() bool {
 	for _, d := range m.each.Nets {
 		if d.Stuck || d.Shadow.Enforced.Stuck {
@@ -209,7 +209,7 @@ func (m *parted) settle() {
 		if doc, found = m.some(); doc != "" {
 			e.Result = []byte(`{"ids":` + doc + `}`)
 		}
-		if doc == partly { // each element is evidence by itself
+		if doc == partly { // each element alone is evidence
 			found = []string{`"a"`}
 		}
 	}
@@ -228,7 +228,7 @@ func (m *parted) settle() {
 	s.Apply(s.Policy().End(s, c.each, e))
 }
 
-// unseen returns the state without the watches of the call for values in its result.
+// unseen returns the state without the call's watches for values in its result.
 func (m *parted) unseen(d *gate.NetData, number uint64) *gate.NetData {
 	c := *d
 	c.Watches = slices.DeleteFunc(slices.Clone(d.Watches), func(w gate.Flight) bool { return w.Call == number && m.result(w.Transition) })

@@ -13,8 +13,8 @@ import (
 )
 
 // FuzzKeyValues reads the values of two documents as a key does and compares them by the semantics
-// of [encoding/json]: equal strings, numbers and booleans are one value, different ones are
-// different values, and all else is not a value.
+// of [encoding/json]: equal strings, numbers and booleans are the same value, different ones are
+// different values, and anything else has no value.
 func FuzzKeyValues(f *testing.F) {
 	for _, pair := range [][2]string{
 		{`"a"`, `"\u0061"`}, {`1`, `1.0`}, {`100`, `1e2`}, {`-0`, `0.0e5`}, {`1`, `"1"`}, {`true`, `"true"`}, {`true`, `false`},

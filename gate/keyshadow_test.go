@@ -50,7 +50,7 @@ func TestShadowResults(t *testing.T) {
 }
 
 // TestShadowWatches checks that a call that started too early for a value is not evidence for it in
-// either world, and is forgotten when it has ended.
+// either world, and is forgotten once it has ended.
 func TestShadowWatches(t *testing.T) {
 	p := play(t, gate.PolicyOptions{Keys: 1}, shadow(contactsNet()))
 	end := func(a *gate.Allow, result string) {

@@ -33,7 +33,7 @@ func TestAtOnce(t *testing.T) {
 }
 
 // TestMapsOverGlobs checks that a map over a pattern of tools applies to every matching physical
-// name, and is as certain as that name.
+// name, and that its names are as certain as that name.
 func TestMapsOverGlobs(t *testing.T) {
 	env := gate.Map{Tool: "*_file", Glob: true, Field: "path", As: "secret", Match: contains(".env"), Source: ".env"}
 	ls := gate.Map{Tool: "s*", Glob: true, Field: "c", As: "look", Reader: &commands{words: []string{"ls"}}, Source: "ls"}

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestRejectedMeta checks that in-place changes by a validator are undone if the call is rejected,
-// including those inside maps and slices.
+// TestRejectedMeta checks that in-place changes by a validator, including those inside maps and
+// slices, are undone if the call is rejected.
 func TestRejectedMeta(t *testing.T) {
 	n := handNet("n", map[string]int{"p": 1}, "keep: p -> p [deferred] | keep", "try: p -> p | try")
 	n.OnSuccess = func(f gate.Firing) {

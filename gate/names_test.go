@@ -136,7 +136,7 @@ func TestDefaultDeny(t *testing.T) {
 	p.refuse(`chat {"action":["send"]}`, gate.KindBlocked, "block-chat.send")
 	p.refuse("chat", gate.KindDefault)
 	p.refuse("getaway", gate.KindDefault)
-	p.refuse("copy", gate.KindDefault) // it is evidence for delete and nothing else
+	p.refuse("copy", gate.KindDefault) // evidence for delete only
 	p.allow("look")
 	p.allow(`git {"c":"git commit"}`)
 	if err := p.Deactivate("free"); err != nil {

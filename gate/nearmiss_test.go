@@ -27,8 +27,8 @@ func TestDoubtIsSaid(t *testing.T) {
 	}
 }
 
-// TestDoubtOfPatterns checks that a rule about a pattern refers to the name that the call may have,
-// and that a person can be asked about it.
+// TestDoubtOfPatterns checks that a rule about a pattern refers to the name that the call might
+// have, and that a person can be asked about it.
 func TestDoubtOfPatterns(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	o := gate.PolicyOptions{Labels: labels(shellMaps(words)...)}
@@ -54,7 +54,7 @@ func TestDoubtOfPatterns(t *testing.T) {
 	p.refuse(`sh {"c":"rm; ?"}`, gate.KindBlocked, "block-rem*")
 }
 
-// TestDoubtInNets checks that a hand-written net makes no progress by a doubtful call.
+// TestDoubtInNets checks that a doubtful call does not advance a hand-written net.
 func TestDoubtInNets(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	net := gate.Net{
@@ -74,7 +74,7 @@ func TestDoubtInNets(t *testing.T) {
 }
 
 // TestNearMisses checks that a refusal for lack of evidence names the last call that did not count,
-// until one counts.
+// until a call counts.
 func TestNearMisses(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	net := sequenceNet("read", "deploy")
@@ -123,7 +123,7 @@ func TestPartsOfCommands(t *testing.T) {
 	}
 }
 
-// TestNearMissesAreFew checks the bound on stored near misses.
+// TestNearMissesAreFew checks the limit on stored near misses.
 func TestNearMissesAreFew(t *testing.T) {
 	words := &commands{}
 	var maps []gate.Map
@@ -146,7 +146,7 @@ func TestNearMissesAreFew(t *testing.T) {
 	}
 }
 
-// TestAdviceAppearsOnce checks that equal pieces of advice appear once.
+// TestAdviceAppearsOnce checks that the same advice appears only once.
 func TestAdviceAppearsOnce(t *testing.T) {
 	words := &commands{words: []string{"ls", "cat", "rm"}}
 	p := play(t, gate.PolicyOptions{Labels: labels(shellMaps(words)...)}, blockNet("remove"), blockNet("read"))
@@ -188,7 +188,7 @@ func TestSpoiledByItself(t *testing.T) {
 	}
 }
 
-// TestUnproved checks that Unproved lists the awaited names that the success of the call would not
+// TestUnproved checks that Unproved lists the awaited names that the call's success would not
 // prove.
 func TestUnproved(t *testing.T) {
 	o := gate.PolicyOptions{Labels: labels(shellMaps(&commands{words: []string{"ls", "cat", "rm"}})...)}

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestActionsLikeOtherTools checks that an action with the name of another tool restricts like that
-// tool, but is not evidence of a call of it.
+// TestActionsLikeOtherTools checks that an action named like another tool restricts like that tool,
+// but is not evidence of a call to it.
 func TestActionsLikeOtherTools(t *testing.T) {
 	others := map[string]bool{"chat.backup": true, "chat.delete": true, "chat.chat": true}
 	also := []gate.Name{{Text: "chat.chat", Certain: true}}

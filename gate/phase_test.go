@@ -25,7 +25,7 @@ func TestPhases(t *testing.T) {
 		t.Errorf("%s\nwant %s", r.Text, want)
 	}
 	start := p.allow("start").Ticket
-	p.refuse("edit", gate.KindBlocked, "workflow") // the token counts in the place it came from
+	p.refuse("edit", gate.KindBlocked, "workflow") // the token counts in the place that it came from
 	p.allow("read_more")
 	p.refuse("start", gate.KindBlocked, "workflow")
 	start.Settle(gate.Success)
@@ -44,7 +44,7 @@ func TestPhasesAndTheDefault(t *testing.T) {
 	p.success("start")
 	p.success("edit")
 	p.success("stop")
-	p.success("edit") // known because the list of a past phase contains it
+	p.success("edit") // known because a past phase lists it
 	p.refuse("other", gate.KindDefault)
 
 	n.Phases = []gate.Phase{{Place: "planning"}}
@@ -54,7 +54,7 @@ func TestPhasesAndTheDefault(t *testing.T) {
 	}
 }
 
-// TestCertainNamesInPhases checks that an uncertain name is not sufficient.
+// TestCertainNamesInPhases checks that an uncertain name is not enough.
 func TestCertainNamesInPhases(t *testing.T) {
 	n := ruleNet("n", gate.CauseNet, "", nil)
 	n.Phases = []gate.Phase{{Place: "ready", Tools: []gate.Tool{{Name: "look"}, {Name: "chat.read"}, {Name: "mail.r*", Kind: gate.Glob}, {Name: "odd.name", Kind: gate.Literal}}}}
@@ -91,8 +91,8 @@ func TestPhasesThatYield(t *testing.T) {
 	p.script("edit -> blocked dark")
 }
 
-// TestReasonOfNet checks that the reason of a hand-written net appears in all its refusals,
-// followed by details of the call.
+// TestReasonOfNet checks that a hand-written net's reason appears in all its refusals, followed by
+// details about the call.
 func TestReasonOfNet(t *testing.T) {
 	with := func(n gate.Net) gate.Net {
 		n.Reason = "Plan first."

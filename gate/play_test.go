@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// player makes the calls of a test and checks their results.
+// player makes a test's calls and checks their results.
 type player struct {
 	t *testing.T
 	*gate.Session
@@ -83,7 +83,7 @@ func (p *player) ask(text string) *gate.Ask {
 	return a
 }
 
-// status checks the lines of the status without the final newline.
+// status checks the status lines without the final newline.
 func (p *player) status(want ...string) {
 	p.t.Helper()
 	if got := strings.TrimSpace(p.Status()); got != strings.Join(want, "\n") {
@@ -121,7 +121,7 @@ func tr(text string) gate.Transition {
 	return t
 }
 
-// handNet returns a net whose places are those that its marking and its transitions mention.
+// handNet returns a net whose places are those mentioned in its marking and transitions.
 func handNet(name string, initial map[string]int, ts ...string) gate.Net {
 	n := gate.Net{Name: name, Initial: initial}
 	add := func(places ...string) {
@@ -155,5 +155,5 @@ func (p *player) marking(want string) {
 	}
 }
 
-// labels are the labels of a policy whose nets have none.
+// labels are the labels for a policy whose nets have none.
 func labels(maps ...gate.Map) []*gate.Labels { return []*gate.Labels{{Maps: maps}} }

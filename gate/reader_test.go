@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// commands is a reader of texts such as "cp; rm": pattern i is the word words[i]. A "?" matches any
-// word; for the text "panic" it panics.
+// commands is a reader for texts such as "cp; rm": pattern i is the word words[i]. A "?" matches
+// any word. On the text "panic", the reader panics.
 type commands struct {
 	words []string
 	reads int
@@ -102,7 +102,7 @@ func TestUnless(t *testing.T) {
 	p.allow(`sh {"c":"ls"}`)
 	p.refuse(`sh {"c":"rm"}`, gate.KindBlocked, "limit-sh-1")
 
-	// An exemption neither makes a call known nor hides that a rule knows it.
+	// An exemption does not make a call known, but a rule still knows an exempt call.
 	o.Deny = true
 	p = play(t, o, unless(blockNet("sh"), gate.Tool{Name: "read"}))
 	p.allow(`sh {"c":"ls"}`)

@@ -80,7 +80,7 @@ func TestRowsReplayed(t *testing.T) {
 }
 
 // TestEqualCalls compares the rows of random values: values that a JSON library considers equal
-// make equal calls, others do not.
+// make equal calls; other values do not.
 func TestEqualCalls(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	equal := [][]string{

@@ -72,8 +72,8 @@ func TestSwitch(t *testing.T) {
 	}
 }
 
-// TestAnInactiveNetSettles checks that calls in flight settle while the net is off, and that the
-// result counts when it is on again.
+// TestAnInactiveNetSettles checks that calls in flight settle while the net is off, and that their
+// results count once it is on again.
 func TestAnInactiveNetSettles(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, handNet("n", map[string]int{"a": 1}, "x: a -> b [deferred] | x", "y: b -> b | y"))
 	x := p.allow("x").Ticket
@@ -256,8 +256,8 @@ func TestStaticNets(t *testing.T) {
 	}
 }
 
-// TestOnDecision checks that OnDecision receives each decision, including the final one after the
-// answer of a person.
+// TestOnDecision checks that OnDecision receives each decision, including the final decision after
+// a person's answer.
 func TestOnDecision(t *testing.T) {
 	shadow := limitNet("fetch", 1, "session")
 	shadow.Shadow = true
@@ -330,8 +330,8 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// TestSeveralPersons checks that a call that needs two different persons passes only with two, for
-// every way of asking.
+// TestSeveralPersons checks that a call that needs two different people passes only with two,
+// whichever way they are asked.
 func TestSeveralPersons(t *testing.T) {
 	two, three := approvalNet("deploy"), approvalNet("deploy")
 	two.Transitions[1].Approvals = 2
@@ -366,8 +366,8 @@ func TestSeveralPersons(t *testing.T) {
 	both.allowCall(call("deploy"), ask.Grant())
 }
 
-// TestMorePersonsThanAsked checks that the approval of one person is insufficient if the net
-// requires two by the time of the answer.
+// TestMorePersonsThanAsked checks that one person's approval is not enough if the net requires two
+// by the time of the answer.
 func TestMorePersonsThanAsked(t *testing.T) {
 	two := approvalNet("deploy")
 	two.Transitions[1].Approvals = 2
@@ -380,7 +380,7 @@ func TestMorePersonsThanAsked(t *testing.T) {
 	}
 }
 
-// race makes 64 concurrent calls of x and counts those that pass.
+// race makes 64 concurrent calls to x and counts those that pass.
 func race(s *gate.Session) int64 {
 	var passed atomic.Int64
 	var wg sync.WaitGroup

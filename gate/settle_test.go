@@ -89,7 +89,7 @@ func TestSeveralWatchesOfOneCall(t *testing.T) {
 	p.status("n (active): x:1, z:1")
 }
 
-// A watch does not fire if another call holds the tokens of its transition.
+// A watch does not fire if another call holds its transition's tokens.
 func TestAWatchNeedsItsTokens(t *testing.T) {
 	n := handNet("n", map[string]int{"a": 1}, "hold: a -> b [deferred] | hold", "see: a -> c [deferred] [observe] | see")
 	p := play(t, gate.PolicyOptions{}, n)
@@ -138,7 +138,7 @@ func TestStructuralCompetition(t *testing.T) {
 }
 
 // TestStructuralRounds checks that a transition enabled by a firing waits for the next round, so
-// that the order of declarations never decides between competing transitions.
+// that declaration order never decides between competing transitions.
 func TestStructuralRounds(t *testing.T) {
 	initial := map[string]int{"p": 1, "q": 2}
 	for _, c := range []struct {

@@ -51,7 +51,7 @@ func (p *player) script(steps ...string) {
 	}
 }
 
-// TestPolicyInShadow checks that a policy reports whether all of it is in shadow mode.
+// TestPolicyInShadow checks that a policy reports whether it is in shadow mode as a whole.
 func TestPolicyInShadow(t *testing.T) {
 	for _, shadow := range []bool{false, true} {
 		p, err := gate.NewPolicy(nil, gate.PolicyOptions{Shadow: shadow})
@@ -101,7 +101,7 @@ func TestShadowAsks(t *testing.T) {
 	if r.Asked != 1 || r.Refused != 1 || r.Nets[0].Asked != 1 || r.Nets[0].Refused != 0 || r.Nets[1].Refused != 1 {
 		t.Errorf("%+v", r)
 	}
-	// Next to a net that enforces and asks, it adds nothing to the question.
+	// Beside a net that enforces and asks, it adds nothing to the question.
 	p = play(t, gate.PolicyOptions{}, approvalNet("x"), shadow(approvalNet("x")))
 	ask := p.ask("x")
 	if len(ask.Steps) != 1 {
@@ -248,8 +248,8 @@ State: ready:1
 	}
 }
 
-// A rule in shadow mode and the same enforced rule are two nets, and policies that differ only in
-// that have different fingerprints.
+// A rule in shadow mode and the same rule enforced are two nets, and policies that differ only in
+// this have different fingerprints.
 func TestShadowIsPartOfARule(t *testing.T) {
 	both := newPolicy(t, shadow(blockNet("x")), blockNet("x"))
 	if len(both.Nets()) != 2 || len(both.Merged()) != 0 {
@@ -305,8 +305,9 @@ func TestShadowsChangeNothing(t *testing.T) {
 }
 
 // TestShadowForetells runs the same calls on a policy in shadow mode and on the same policy
-// enforced. The former predicts the decisions of the latter, its enforced markings are those of the
-// latter, and its actual markings are those of each net alone, if the net has no spoilers.
+// enforced. The shadow policy predicts the decisions of the enforced policy. Its enforced markings
+// equal the enforced policy's markings, and its actual markings equal those of each net alone, if
+// the net has no spoilers.
 func TestShadowForetells(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for range soak.Count(80) {
@@ -403,7 +404,7 @@ func playBoth(t *testing.T, random *rand.Rand, a, b *gate.Session, check func(a,
 	}
 }
 
-// agree decides and gives the approval that is asked for.
+// agree decides and gives the requested approval.
 func agree(s *gate.Session, c gate.Call) gate.Decision {
 	d := s.Decide(c, nil)
 	if ask, ok := d.(*gate.Ask); ok {

@@ -26,7 +26,7 @@ func newPolicy(t *testing.T, nets ...gate.Net) *gate.Policy {
 	return p
 }
 
-// family is a policy with sessions of two principals, two of each.
+// family is a policy with sessions of two principals, two each.
 type family struct {
 	all      *gate.Shared
 	each     [2]*gate.Shared
@@ -66,7 +66,7 @@ func TestScopes(t *testing.T) {
 	f.each[0].Reset()
 	s[1].status("limit-x-2 (active): ready:1, budget:1", "limit-x-3 (active, principal): ready:1, budget:3", "limit-x-5 (active, global): ready:1, budget:5")
 
-	// Without a Shared, a session has the nets for itself and resets them.
+	// Without a Shared, a session has its own nets and resets them.
 	alone := &player{t, gate.NewSession(newPolicy(t, scoped(gate.ScopeGlobal, limitNet("x", 1, "session"))), gate.SessionOptions{})}
 	alone.allow("x")
 	alone.refuse("x", gate.KindBlocked, "limit-x-1")
@@ -74,8 +74,8 @@ func TestScopes(t *testing.T) {
 	alone.allow("x")
 }
 
-// TestFlightsOfOthers checks that no session settles the call of another, although sessions use the
-// same numbers for their calls.
+// TestFlightsOfOthers checks that no session settles another session's call, although sessions use
+// the same call numbers.
 func TestFlightsOfOthers(t *testing.T) {
 	lock := scoped(gate.ScopePrincipal, handNet("n", map[string]int{"idle": 1}, "deploy: idle -> idle done [deferred] | x"))
 	lock.AllowUnbounded = true
@@ -160,8 +160,8 @@ func TestSharedStateOfAnotherPolicy(t *testing.T) {
 	}
 }
 
-// TestOneBudgetOfManySessions makes calls in eight sessions concurrently: exactly as many pass as
-// the nets of both scopes have tokens for.
+// TestOneBudgetOfManySessions makes concurrent calls in eight sessions: exactly as many pass as the
+// nets in both scopes have tokens for.
 func TestOneBudgetOfManySessions(t *testing.T) {
 	times := soak.Count(60)
 	const budget = 13
@@ -186,7 +186,7 @@ func TestOneBudgetOfManySessions(t *testing.T) {
 	}
 }
 
-// raceSessions makes 64 concurrent calls of x in eight sessions.
+// raceSessions makes 64 concurrent calls to x in eight sessions.
 func raceSessions(policy *gate.Policy, o gate.SessionOptions) int64 {
 	var passed atomic.Int64
 	var wg sync.WaitGroup

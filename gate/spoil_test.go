@@ -68,8 +68,8 @@ func TestEditDuringTest(t *testing.T) {
 	p.refuse("push", gate.KindBlocked, fresh)
 }
 
-// TestSpoilersOfMoreNames checks that a call spoils by every name, including names that are weak,
-// free or gated, and that a spoiler is not evidence.
+// TestSpoilersOfMoreNames checks that a call spoils through each of its names, including weak, free
+// and gated names, and that a spoiler is not evidence.
 func TestSpoilersOfMoreNames(t *testing.T) {
 	n := freshNet("test", "push", "write")
 	n.Labels.Maps = []gate.Map{{Tool: "bash", Field: "command", As: "write", Match: contains(">")}, {Tool: "bash", Field: "command", As: "test", Match: contains("test")}}
@@ -166,7 +166,7 @@ func TestTaintIsClearedByLaterReview(t *testing.T) {
 }
 
 // TestInactiveSpoilers checks that an inactive net keeps its evidence and state, but does not
-// accept as evidence a test that runs concurrently with an edit from before.
+// accept a test as evidence if it runs concurrently with an earlier edit.
 func TestInactiveSpoilers(t *testing.T) {
 	for _, mode := range []bool{false, true} {
 		n := freshNet("test", "push", "edit")
@@ -227,8 +227,8 @@ func TestSpoilersAfterReset(t *testing.T) {
 	s[1].success("push")
 }
 
-// TestAdoptSpoilers checks that, in a net that starts anew, exactly the calls in flight that may
-// spoil its evidence do so.
+// TestAdoptSpoilers checks that, in a net that starts anew, exactly those calls in flight spoil
+// evidence that might.
 func TestAdoptSpoilers(t *testing.T) {
 	maps := &gate.Labels{Maps: []gate.Map{{Tool: "bash", Field: "command", As: "edit", Match: contains(">")}}}
 	mapped := freshNet("test", "push", "edit")
@@ -288,8 +288,8 @@ func TestSpoilersThatDoNotRest(t *testing.T) {
 	}
 }
 
-// TestEvidenceMatchesIntervals compares freshness with its definition: a test counts if no edit was in flight at
-// any time between its start and its success, and none started since.
+// TestEvidenceMatchesIntervals compares freshness with its definition: a test counts if no edit was
+// in flight at any time between its start and its success, and none has started since.
 func TestEvidenceMatchesIntervals(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	passed := 0
@@ -322,7 +322,7 @@ func TestEvidenceMatchesIntervals(t *testing.T) {
 	}
 }
 
-// intervals are the calls of a history, each from its start to its end.
+// intervals are the calls in a history, each from its start to its end.
 type intervals struct {
 	now   int
 	calls []interval
@@ -353,7 +353,7 @@ func (m *intervals) end(i int, o gate.Outcome) {
 	}
 }
 
-// clean reports whether no edit was in flight during the test, and no other test had already
+// clean reports whether no edit was in flight during the test and no other test had already
 // counted: only one of two tests counts.
 func (m *intervals) clean(test *interval) bool {
 	for at := test.begin; at <= test.end; at++ {
@@ -368,7 +368,8 @@ func (m *intervals) clean(test *interval) bool {
 
 func (m *intervals) credit() bool { return m.creditAt(m.now) }
 
-// creditAt reports whether a push would pass at that time, given the outcomes known by then.
+// creditAt reports whether a push would pass at the given time, based on the outcomes known by
+// then.
 func (m *intervals) creditAt(at int) bool {
 	last := 0
 	for _, c := range m.calls {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestOpenCallsKeepNoNets checks that the state of a session keeps only the current state of each
-// net alive, and no older state for each open call.
+// TestOpenCallsKeepNoNets checks that a session's state keeps only the current state of each net
+// alive, and no older state for each open call.
 func TestOpenCallsKeepNoNets(t *testing.T) {
 	p, err := gate.NewPolicy([]gate.Net{sequenceNet("test", "push")}, gate.PolicyOptions{Labels: labels()})
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// TestMoved checks that Moved reflects the tokens, the calls in flight, the spent amount and the
-// key values of a net.
+// TestMoved checks that Moved reflects a net's tokens, calls in flight, spent amount and key
+// values.
 func TestMoved(t *testing.T) {
 	one := gate.Net{
 		Name: "one", Places: []string{"p"}, Initial: map[string]int{"p": 1},

@@ -75,8 +75,8 @@ func TestAmountsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestNamesAndSums checks that a call counts once regardless of its number of names, and not at all
-// if it is exempt or only observed.
+// TestNamesAndSums checks that a call counts once however many names it has, and not at all if it
+// is exempt or only observed.
 func TestNamesAndSums(t *testing.T) {
 	n := sumNet(10, 0)
 	n.Transitions = append(n.Transitions, gate.Transition{Name: "see", Inputs: []string{"ready"}, Outputs: []string{"ready"}, Tools: gate.Tools("audit"), Observe: true})
@@ -193,7 +193,7 @@ func TestSumsWithoutTime(t *testing.T) {
 }
 
 // TestSumsAddUp compares sums with integers in hundredths, and checks that a call passes exactly at
-// the retry time of the refusal, and not a nanosecond earlier.
+// the refusal's retry time, and not a nanosecond earlier.
 func TestSumsAddUp(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
 	for range soak.Count(200) {

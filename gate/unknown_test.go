@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// maxUnknown is the constant of the package.
+// maxUnknown equals the package's constant.
 const maxUnknown = 16
 
 // lose makes n calls whose outcome stays unknown, and returns the number of the first.
@@ -41,8 +41,8 @@ func (p *player) all(number uint64) {
 	}
 }
 
-// TestUnknownOutcomesAreMerged checks that a session stores few calls, however many are canceled, and at least
-// one of each tool.
+// TestUnknownOutcomesAreMerged checks that a session stores few calls, however many are canceled,
+// but at least one per tool.
 func TestUnknownOutcomesAreMerged(t *testing.T) {
 	p := play(t, gate.PolicyOptions{})
 	first := p.lose(maxUnknown, "search")
@@ -56,7 +56,7 @@ func TestUnknownOutcomesAreMerged(t *testing.T) {
 	if running.Settle(gate.Success); p.Settle(first+maxUnknown, gate.Success) {
 		t.Error("a call is settled for which another stands")
 	}
-	p.Settle(first, gate.Success) // the call, or one that it represents
+	p.Settle(first, gate.Success) // the call, or a call that it represents
 	p.open(maxUnknown+1, 9_999)
 	if p.Settle(first, gate.Unknown) {
 		t.Error("unknown twice")
@@ -101,8 +101,8 @@ func TestUnknownOutcomeHoldsTokens(t *testing.T) {
 	p.status("n (active): idle:1")
 }
 
-// TestUnknownOutcomesOfOneTool checks that calls of one tool that hold tokens are stored separately from
-// others.
+// TestUnknownOutcomesOfOneTool checks that calls to the same tool that hold tokens are stored
+// separately from others.
 func TestUnknownOutcomesOfOneTool(t *testing.T) {
 	net := handNet("n", map[string]int{"idle": 2}, "build: idle -> built [deferred] | build")
 	net.Labels = &gate.Labels{Maps: []gate.Map{{Tool: "bash", Field: "command", As: "build", Match: contains("make")}}}
@@ -155,8 +155,9 @@ func TestUnknownOutcomeSpoils(t *testing.T) {
 	}
 }
 
-// TestUnknownOutcomeInShadowMode checks that a call does not represent one that spoils evidence in the
-// enforced world of nets in shadow mode, if it would not have been made there itself.
+// TestUnknownOutcomeInShadowMode checks that a call does not represent another that spoils evidence
+// in the enforced world of nets in shadow mode, if it would not have been made in that world
+// itself.
 func TestUnknownOutcomeInShadowMode(t *testing.T) {
 	planned, edited := sequenceNet("plan", "edit"), freshNet("test", "push", "edit")
 	planned.Shadow, edited.Shadow = true, true
@@ -239,9 +240,9 @@ func TestUnknownOutcomeAfterAdopt(t *testing.T) {
 	}
 }
 
-// TestUnknownOutcomeWithoutArguments checks that a call from before a change of the policy, whose arguments are no
-// longer known, spoils the evidence for all values. A call that spoils it for one value does not
-// represent such a call.
+// TestUnknownOutcomeWithoutArguments checks that a call from before a policy change, whose
+// arguments are no longer known, spoils the evidence for all values. A call that spoils it for a
+// single value does not represent such a call.
 func TestUnknownOutcomeWithoutArguments(t *testing.T) {
 	old, net := freshNet("test", "push", "edit", "move"), freshNet("test", "push", "edit")
 	net.Name, old.Key, net.Key = old.Name, []gate.Field{{Path: "path"}}, []gate.Field{{Path: "path"}}
@@ -273,8 +274,9 @@ func admit(t *testing.T, s *gate.State, text string) uint64 {
 	return a.Ticket.Number
 }
 
-// TestMergingUnknownOutcomesLetsNothingPass checks that merging calls of unknown outcome never lets a call pass. It
-// compares with a session where no calls are merged, because each call has a server of its own.
+// TestMergingUnknownOutcomesLetsNothingPass checks that merging calls with an unknown outcome never
+// lets a call pass. It compares the session with one where no calls are merged, because each call
+// has its own server.
 func TestMergingUnknownOutcomesLetsNothingPass(t *testing.T) {
 	nets := []gate.Net{
 		freshNet("test", "push", "edit"), taintNet("send", "edit", "clear"), sequenceNet("backup", "delete"),

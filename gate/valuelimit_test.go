@@ -17,8 +17,8 @@ func minuteNet() gate.Net {
 	return n
 }
 
-// TestValuesAreFreed checks that values that the clock has reset make room for others, except the
-// values of the call itself.
+// TestValuesAreFreed checks that values that the clock has reset make room for others, except for
+// the call's own values.
 func TestValuesAreFreed(t *testing.T) {
 	sum := sumNet(1, time.Minute)
 	sum.Name, sum.Key, sum.Sum.Field = "n", []gate.Field{{Path: "channel"}}, gate.Field{Path: "n"}
@@ -97,7 +97,7 @@ func TestResultsBeyondTheBoundEndWaits(t *testing.T) {
 }
 
 // TestValuesKeptForWatches checks that a value that was stored only for a call in flight makes room
-// when that call has ended.
+// once that call has ended.
 func TestValuesKeptForWatches(t *testing.T) {
 	p := play(t, gate.PolicyOptions{Keys: 1}, contactsNet())
 	first := p.allow("contacts").Ticket
@@ -137,7 +137,7 @@ func TestNegativeKeys(t *testing.T) {
 	}
 }
 
-// TestValueLimitOnReplay checks that if one net cannot store a value of a call that was made, the
+// TestValueLimitOnReplay checks that if a net cannot store a value of a call that was made, the
 // other nets still move.
 func TestValueLimitOnReplay(t *testing.T) {
 	other := limitNet("post", 3, "session")
@@ -183,8 +183,8 @@ func TestValueLimitAfterClockResets(t *testing.T) {
 	}
 }
 
-// TestValueLimitBelowStoredValues checks that a policy with a smaller bound adds no values to a state that exceeds
-// it.
+// TestValueLimitBelowStoredValues checks that a policy with a smaller limit adds no values to a
+// state that exceeds it.
 func TestValueLimitBelowStoredValues(t *testing.T) {
 	policy := func(keys int) *gate.Policy {
 		p, err := gate.NewPolicy([]gate.Net{minuteNet()}, gate.PolicyOptions{Keys: keys})

@@ -7,7 +7,7 @@ import (
 )
 
 // TestWeakNamesUseUpOnly checks that, if it is uncertain whether a call has a name, a hand-written
-// net may lose tokens by it but never gain any.
+// net may lose tokens through it but never gain any.
 func TestWeakNamesUseUpOnly(t *testing.T) {
 	for _, c := range []struct {
 		name, transition string
@@ -62,7 +62,7 @@ func TestWeakNameBesideACertainOne(t *testing.T) {
 	n := handNet("n", map[string]int{"p": 1}, "t: p -> q | sh x")
 	n.Maps = []gate.Map{{Tool: "sh", Field: "c", As: "x", Match: contains("x"), Source: "x"}}
 	p := play(t, gate.PolicyOptions{}, n)
-	p.allow(`sh {"c":["x"]}`) // every call of sh would let the net progress
+	p.allow(`sh {"c":["x"]}`) // every call to sh would advance the net
 	p.status("n (active): q:1")
 }
 

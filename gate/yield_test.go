@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// offer plays nets in a session that knows the tools.
+// offer plays nets in a session that knows the callable tools.
 func offer(t *testing.T, tools string, nets ...gate.Net) *player {
 	t.Helper()
 	p := play(t, gate.PolicyOptions{}, nets...)
@@ -24,8 +24,8 @@ func offer(t *testing.T, tools string, nets ...gate.Net) *player {
 	return p
 }
 
-// shows checks that exactly these tools are shown, and that a call of any other tool is refused by
-// the net that hides it.
+// shows checks that exactly the given tools are shown, and that the net that hides any other tool
+// refuses calls to it.
 func (p *player) shows(want string) gate.Advertised {
 	p.t.Helper()
 	a := p.Advertise(noon)
@@ -97,8 +97,8 @@ func phases() []gate.Net {
 	return []gate.Net{plan, recovering(repair, map[string]int{"broken": 1})}
 }
 
-// TestRecoveryOverrulesAdvisory checks that while a net is in recovery, tools that an advisory net
-// of lower priority blocks are shown and allowed, and not afterwards.
+// TestRecoveryOverrulesAdvisory checks that while a net is in recovery, and only then, tools
+// blocked by an advisory net of lower priority are shown and allowed.
 func TestRecoveryOverrulesAdvisory(t *testing.T) {
 	p := offer(t, "repair plan act write read", phases()...)
 	if a := p.shows("repair plan act write read"); a.Conflict != nil || !slices.Equal(a.Ignored, []string{"phases"}) {
@@ -146,7 +146,7 @@ func TestYieldInShadow(t *testing.T) {
 }
 
 // TestYieldsToAPerson checks that a net that yields does not ask about another name of the call
-// that requires approval; nets that do not yield ask.
+// that requires approval, while nets that do not yield ask.
 func TestYieldsToAPerson(t *testing.T) {
 	asking := advisory(handNet("n", map[string]int{"p": 1, "q": 0}, "one: p -> p [manual] | up.act", "two: q -> q | act"))
 	c := gate.Call{Tool: "up.act", Also: []gate.Name{{Text: "act", Certain: true}}}

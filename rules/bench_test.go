@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// policyOf returns n maps of one field, in turn by a word, a regex and a command, and n rules about
-// their names.
+// policyOf returns n maps for a single field, which look in turn for a word, a regex and a command,
+// and n rules about their names.
 func policyOf(n int) []byte {
 	var b strings.Builder
 	for i := range n {
@@ -38,7 +38,7 @@ func policyOf(n int) []byte {
 	return []byte(b.String())
 }
 
-// crowded returns n maps that give one name, and n rules about it and about patterns.
+// crowded returns n maps that give the same name, and n rules about it and about patterns.
 func crowded(n int) []byte {
 	var b strings.Builder
 	for i := range n {
@@ -57,7 +57,7 @@ func crowded(n int) []byte {
 	return []byte(b.String())
 }
 
-// examples returns n maps of one field, each with an example.
+// examples returns n maps for a single field, each with an example.
 func examples(n int) []byte {
 	var b strings.Builder
 	for i := range n {
@@ -66,7 +66,7 @@ func examples(n int) []byte {
 	return []byte(b.String())
 }
 
-// BenchmarkLoad parses and compiles rules, and creates the policy of the gate.
+// BenchmarkLoad parses and compiles rules, and creates the gate's policy.
 func BenchmarkLoad(b *testing.B) {
 	for _, bench := range []struct {
 		name string

@@ -14,8 +14,8 @@ import (
 
 const codesPage = "../docs/codes.md"
 
-// TestCodesPage checks that docs/codes.md has every code of the product exactly once, and no other
-// code.
+// TestCodesPage checks that docs/codes.md contains each of the product's codes exactly once, and no
+// other code.
 func TestCodesPage(t *testing.T) {
 	page, err := os.ReadFile(codesPage)
 	if err != nil {
@@ -41,7 +41,7 @@ func TestCodesPage(t *testing.T) {
 	}
 }
 
-// definedCodes returns the codes in the source of the product, with their files.
+// definedCodes returns the codes in the product's source, with their files.
 func definedCodes(t *testing.T) map[string]string {
 	t.Helper()
 	code := regexp.MustCompile(`(?m)^\t\w+(?:\s+Code)?\s*=\s*"([EW]\d{3})"`)
@@ -73,7 +73,7 @@ func definedCodes(t *testing.T) map[string]string {
 	return defined
 }
 
-// TestCodesPageExamples compiles the examples of docs/codes.md: the first text of an entry has its
+// TestCodesPageExamples compiles the examples in docs/codes.md: an entry's first text has its
 // problem, the second has no problem.
 func TestCodesPageExamples(t *testing.T) {
 	page, err := os.ReadFile(codesPage)

@@ -7,7 +7,7 @@ import (
 )
 
 // TestCommaAsWord checks that a comma can be the word that a map looks for. After a field, it is
-// read as a list of tools, see E011.
+// read as part of a list of tools; see E011.
 func TestCommaAsWord(t *testing.T) {
 	for _, src := range []string{"map csv.separator , as odd\nblock odd\n", "map csv.separator ,x as odd\nblock odd\n"} {
 		f, errs := rules.Parse("x.rules", []byte(src))

@@ -70,7 +70,7 @@ func netText(n gate.Net) string {
 	return b.String()
 }
 
-// sources formats the fields of a key of the gate.
+// sources formats the fields of a gate key.
 func sources(key []gate.Field) string {
 	var all []string
 	for _, f := range key {
@@ -266,8 +266,8 @@ limit a, b to 7 of f per user per day for each g`)
 	}
 }
 
-// TestNetsBringTheirLabels checks that calls have the names of the maps in a policy of any of the
-// compiled nets.
+// TestNetsBringTheirLabels checks that calls have the names given by the maps in a policy of any of
+// the compiled nets.
 func TestNetsBringTheirLabels(t *testing.T) {
 	c := compile(t, "map bash.command rm as delete\nrequire backup before delete\nblock push")
 	more := compile(t, "map sh.c rm as delete\nmap sh.c cp as delete")
@@ -333,7 +333,7 @@ func TestMaps(t *testing.T) {
 	}
 }
 
-// TestReaders checks the names that maps with a reader give to calls in the gate.
+// TestReaders checks the names that the gate gives to calls through maps with a reader.
 func TestReaders(t *testing.T) {
 	c := compile(t, `map bash.command runs rm as delete
 map bash.command runs ls as safe
@@ -403,8 +403,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestEachClaim checks that a claim about several names is split into one for each name or pair,
-// except for names that are counted or listed together.
+// TestEachClaim checks that a claim about several names is split into a claim for each name or
+// pair, except for names that are counted or listed together.
 func TestEachClaim(t *testing.T) {
 	tests := map[string][]string{
 		"never a":                                     {"never a"},
@@ -515,7 +515,7 @@ func BenchmarkCompile60(b *testing.B) {
 	}
 }
 
-// TestNamesOfNets checks that net names have no quotes around names that are valid without them.
+// TestNamesOfNets checks that net names contain no quotes around names that are valid without them.
 func TestNamesOfNets(t *testing.T) {
 	const src = `block "rm"
 require "a" before "b"

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write what was got as what is wanted")
 
-// TestProblems compiles the files of each archive together and compares the problems with its
-// "want". Bytes that are awkward in a text file are written in hexadecimal: «e2808b».
+// TestProblems compiles each archive's files together and compares the problems with "want". Bytes
+// that are awkward in a text file are written in hexadecimal: «e2808b».
 func TestProblems(t *testing.T) {
 	archives, err := filepath.Glob("testdata/errors/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -75,7 +75,7 @@ func problems(t *testing.T, inputs []txtar.File) string {
 	return b.String()
 }
 
-// onePerLine checks that errors are sorted, with at most one for each line.
+// onePerLine checks that errors are sorted, with at most one per line.
 func onePerLine(t *testing.T, errs rules.ErrorList) {
 	t.Helper()
 	for i := 1; i < len(errs); i++ {

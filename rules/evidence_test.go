@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// TestEarlierCalls checks the meaning of "require A before B" if calls are both A and B: a call of
-// B passes only if an earlier call of A has succeeded, and uses up that success; its own success
-// counts for later calls if it is also a call of A.
+// TestEarlierCalls checks the meaning of "require A before B" if calls match both A and B: a call
+// to B passes only if an earlier call to A has succeeded, and uses up that success. Its own success
+// counts for later calls if it is also a call to A.
 func TestEarlierCalls(t *testing.T) {
 	from, count := soak.Range(t, 400)
 	for seed := from; seed < from+uint64(count); seed++ {
@@ -41,14 +41,14 @@ func compileText(text string) (*rules.Compiled, error) {
 	return rules.Compile(f)
 }
 
-// evidenceModel is a model of one requirement: for each value of its key, it tracks whether there
-// is an unused success.
+// evidenceModel is a model of a single requirement. For each key value, it tracks whether there is
+// an unused success.
 type evidenceModel struct {
 	first  []string
 	before string
 	once   bool
-	earns  string // field of calls of A; empty: the rule has no key; "$.r": a field of their results
-	waits  string // field of calls of B
+	earns  string // field in calls to A; empty: the rule has no key; "$.r": a field in their results
+	waits  string // field in calls to B
 	credit map[string]bool
 	open   []*watchedCall
 }
@@ -94,8 +94,8 @@ func (m *evidenceModel) text() string {
 	return text
 }
 
-// isFirst reports whether a call is one of A, isBefore whether it is one of B. A pattern excludes
-// names that the statement requires by name, if the call certainly has them.
+// isFirst reports whether a call is a call to A, and isBefore whether it is a call to B. A pattern
+// excludes names that the statement requires by name, if the call certainly has them.
 func (m *evidenceModel) isFirst(names []string) bool {
 	return slices.ContainsFunc(m.first, func(n string) bool { return named(n, names) })
 }
@@ -107,7 +107,7 @@ func (m *evidenceModel) isBefore(names []string) bool {
 	return named(m.before, names)
 }
 
-// named reports whether one of the names is equal to the name or matches the pattern.
+// named reports whether any of the names equals the name or matches the pattern.
 func named(name string, names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool {
 		return n == name || name == "?" && len(n) == 1 || strings.HasSuffix(name, "*") && strings.HasPrefix(n, name[:1])
@@ -161,7 +161,8 @@ func (m *evidenceModel) play(t *testing.T, seed uint64, r *rand.Rand, p *gate.Po
 	}
 }
 
-// admit decides a call by the meaning of the statement, and uses up the successes that it needs.
+// admit decides a call according to the statement's meaning, and uses up the successes that the
+// call needs.
 func (m *evidenceModel) admit(tool string, values map[string]string) (ok bool, c *watchedCall) {
 	names := []string{tool}
 	if tool == "b" && values["f"] == "x" {
@@ -205,8 +206,8 @@ func (m *evidenceModel) succeed(c *watchedCall, shown string) {
 	}
 }
 
-// TestLeftOutIsNotGated checks that, under a default that denies, a call excluded from the pattern
-// of a rule passes only if something else allows it.
+// TestLeftOutIsNotGated checks that, if the default is deny, a call excluded from a rule's pattern
+// passes only if something else allows it.
 func TestLeftOutIsNotGated(t *testing.T) {
 	for _, text := range []string{
 		"require login, pick before *", "require login or pick before *", "require login, pick before ????*",

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A claim about several names stands for one claim about each name or each pair.
+// A claim about several names stands for a claim about each name or each pair.
 func ExampleProve_Each() {
 	f, _ := rules.Parse("safety.rules", []byte("prove never push, deploy before test, lint\nprove at-most 3 push, deploy per session\n"))
 	for _, s := range f.Statements {
@@ -42,7 +42,7 @@ func ExampleCompiled_Verification() {
 	// block-rm states: 2 deadlocks: 1 dead: [do-rm]
 }
 
-// All errors of all files at once, with their source, for a terminal.
+// All errors in all files at once, with their source lines, for a terminal.
 func ExampleErrorList_Format() {
 	mine, _ := rules.Parse("mine.rules", []byte("block rm\nlimit push to 3 per push\n"))
 	team, _ := rules.Parse("team.rules", []byte("require backup delete\n"))

@@ -51,7 +51,7 @@ func ExampleName_Call() {
 	// chat.* false true
 }
 
-// A message about a name can show its position.
+// A message about a name can show the name's position.
 func ExampleName_Excerpt() {
 	f, _ := rules.Parse("safety.rules", []byte("require backup before delte"))
 	n := f.Names()[1]
@@ -62,7 +62,7 @@ func ExampleName_Excerpt() {
 	//                           ^^^^^
 }
 
-// A message about a field can show its position.
+// A message about a field can show the field's position.
 func ExampleField_Excerpt() {
 	f, _ := rules.Parse("safety.rules", []byte("limit pay to 100 of amout per session"))
 	of := f.Statements[0].(*rules.Limit).Of

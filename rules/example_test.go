@@ -22,7 +22,7 @@ func ExampleParse() {
 }
 
 func ExampleParseAt() {
-	// A text of rules in line 7 of a larger file, indented by four spaces.
+	// Rules on line 7 of a larger file, indented by four spaces.
 	_, errs := rules.ParseAt([]byte("blok rm"), func(line, column int) gate.Position {
 		return gate.Position{File: "petrigate.yaml", Line: line + 6, Column: column + 4}
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// TestFormat compares the formatted file "in" of an archive with "out".
+// TestFormat compares the formatted "in" of an archive with its "out".
 func TestFormat(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/format.txtar")
 	if err != nil {
@@ -50,7 +50,7 @@ func TestFormatEdges(t *testing.T) {
 	}
 }
 
-// comments returns the comments of a file. No # in it is quoted.
+// comments returns a file's comments. The file must not contain a quoted #.
 func comments(src []byte) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(string(src), "\n") {

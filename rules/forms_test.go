@@ -15,8 +15,8 @@ import (
 
 // TestForms plays calls under rules of each form in the gate, and compares the answers. A line is a
 // call, "tool {arguments} = {result}", which succeeds; with "!" it fails, and with "?" its outcome
-// is unknown. "a> tool" starts a call that "a+" or "a-" ends. "+20s" lets time pass, "2: tool" is a
-// call of a second session of the same principal.
+// is unknown. "a> tool" starts a call that "a+" or "a-" ends. "+20s" lets time pass, and "2: tool"
+// is a call in a second session of the same principal.
 func TestForms(t *testing.T) {
 	const path = "testdata/forms.txtar"
 	archive, err := txtar.ParseFile(path)
@@ -48,7 +48,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// A game is two sessions of one principal.
+// A game consists of two sessions of one principal.
 type game struct {
 	sessions [2]*gate.Session
 	now      time.Time

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// TestNamesOfLongLists checks that the net of a long list has a readable name, different from those
-// of similar lists, and that repeated refusals do not list all names.
+// TestNamesOfLongLists checks that the net for a long list has a readable name, which differs from
+// those for similar lists, and that repeated refusals do not list all names.
 func TestNamesOfLongLists(t *testing.T) {
 	const src = "limit a, b, c, d to 5 in a row\nlimit a, b, c, e to 5 in a row\nrequire a or b or c before d\nlimit a, b to 3 per session\n"
 	file, errs := rules.Parse("test.rules", []byte(src))

@@ -46,7 +46,7 @@ func TestMatchWord(t *testing.T) {
 	}
 }
 
-// FuzzMatchWord compares the search with the expression that defines a word.
+// FuzzMatchWord compares the search with the regular expression that defines a word.
 func FuzzMatchWord(f *testing.F) {
 	f.Add("rm", "farm rm")
 	f.Add("--force", "git push --force")
@@ -128,7 +128,7 @@ func TestNameMatches(t *testing.T) {
 	}
 }
 
-// FuzzQuickly compares the match with a preceding search for the literal with the match alone.
+// FuzzQuickly compares matching alone with matching after a search for the literal.
 func FuzzQuickly(f *testing.F) {
 	f.Add(`\bgit\s+push\b`, "git  push")
 	f.Add(`(?:ab|cd)+x{0,2}(ef)`, "abef")

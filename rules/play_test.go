@@ -9,7 +9,7 @@ import (
 )
 
 // TestPlay plays calls under rules in the gate. A step is a tool, followed by "!" if the call
-// fails, and preceded by "+20s" if time passes before it; "2:" makes it a call of a second session
+// fails, and preceded by "+20s" if time passes before it; "2:" makes it a call in a second session
 // of the same principal. The answers are "ok", "no", "ask", and "would" for a call that a rule in
 // shadow would have refused.
 func TestPlay(t *testing.T) {

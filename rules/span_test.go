@@ -8,7 +8,7 @@ import (
 )
 
 // TestTimeSpansAreNamedPeriods checks that the gate, which does not know package rules, names each
-// span of time by its keyword.
+// time span by its keyword.
 func TestTimeSpansAreNamedPeriods(t *testing.T) {
 	for _, word := range TimeSpans() {
 		over, _ := spanOf(word)
@@ -18,7 +18,7 @@ func TestTimeSpansAreNamedPeriods(t *testing.T) {
 	}
 }
 
-// TestTimeSpansAreSorted checks that the spans of time are listed by length.
+// TestTimeSpansAreSorted checks that the time spans are listed by length.
 func TestTimeSpansAreSorted(t *testing.T) {
 	if words := TimeSpans(); !slices.IsSortedFunc(words, func(a, b string) int { return seconds(a) - seconds(b) }) {
 		t.Errorf("%q are not sorted by length", words)

@@ -10,8 +10,7 @@ func ExampleWritten() {
 	// Output: edit_file "discord.send" "or" "a\u000ablock *"
 }
 
-// FuzzWritten checks that a rule with the written name of any tool is a single rule about that
-// name.
+// FuzzWritten checks that a rule with any tool's written name is a single rule about that name.
 func FuzzWritten(f *testing.F) {
 	for _, name := range []string{"a", "before", "*", "#", "a,b", "\u202e", "a\"b\\", "limit", "é", "a\n", "once"} {
 		f.Add(name)

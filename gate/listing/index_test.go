@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// nets lists the elements of a set.
+// nets lists a set's elements.
 func nets(s listing.Set) (all []int) {
 	for word, nets := range s {
 		for ; nets != 0; nets &= nets - 1 {

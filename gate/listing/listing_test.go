@@ -97,8 +97,8 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// TestRegisterNumbersPatterns checks that patterns get the numbers of the policy, and calls get the names that the net
-// lists and the names that exempt them.
+// TestRegisterNumbersPatterns checks that patterns get the policy's numbers, and calls get the
+// names that the net lists and those that exempt them.
 func TestRegisterNumbersPatterns(t *testing.T) {
 	g := naming.New(nil)
 	g.Use()
@@ -158,7 +158,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestLeftOut checks that a net knows an exempt call, except if its exemption is Spared.
+// TestLeftOut checks that a net knows an exempt call unless the exemption is Spared.
 func TestLeftOut(t *testing.T) {
 	glob := []toolnet.Tool{{Name: "*", Kind: toolnet.Glob}}
 	l := listing.New(&toolnet.Net{Transitions: []toolnet.Transition{

@@ -18,14 +18,14 @@ func contains(word string) func(string) bool {
 	return func(s string) bool { return strings.Contains(s, word) }
 }
 
-// used returns the naming of a policy with these maps whose labels are used.
+// used returns the naming for a policy with the given maps whose labels are used.
 func used(maps ...toolnet.Map) *naming.Naming {
 	g := naming.New(maps)
 	g.Use()
 	return g
 }
 
-// names formats the names of a call.
+// names formats a call's names.
 func names(g *naming.Naming, c toolnet.Call) string {
 	return spell(naming.Names(g.Labels(&c, naming.Physical(&c, nil), nil)))
 }
@@ -90,7 +90,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A name that another tool could have only restricts.
+// A name that another tool might have only restricts.
 func TestForeignTool(t *testing.T) {
 	foreign := call("a")
 	foreign.Foreign = true
@@ -214,7 +214,7 @@ func TestUnusedLabels(t *testing.T) {
 	}
 }
 
-// TestOwnNames checks names by a Go function, by maps, by the first map, without any, and by
+// TestOwnNames checks names given by a Go function, by maps, by the first map, by nothing, and by
 // patterns.
 func TestOwnNames(t *testing.T) {
 	maps := naming.NewMapping([]toolnet.Map{

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// commands is a reader of texts such as "cp; rm": pattern i is the word words[i]. A "?" matches any
-// word; for the text "panic" it panics.
+// commands is a reader for texts such as "cp; rm": pattern i is the word words[i]. A "?" matches
+// any word. On the text "panic", the reader panics.
 type commands struct {
 	words []string
 	reads int
@@ -72,7 +72,7 @@ func TestManyTexts(t *testing.T) {
 		args, want string
 		reads      int
 	}{
-		{array(999, "echo"), "sh!", 1000}, // each one separately, and all joined
+		{array(999, "echo"), "sh!", 1000}, // each text separately, and all joined
 		{array(1000, "echo"), "sh! read~ remove~", 0},
 		{array(300_000, "a"), "sh! read~ remove~", 0},
 		{array(2, strings.Repeat("a", 32<<10-1)), "sh!", 3},
@@ -140,7 +140,7 @@ func TestReadersReadOnce(t *testing.T) {
 }
 
 // TestTwoFields checks that if the tool acts on two fields, neither field alone is certain, even if
-// the other is read by a map over a pattern of tools.
+// a map over a pattern of tools reads the other.
 func TestTwoFields(t *testing.T) {
 	words := &commands{words: []string{"ls", "rm"}}
 	g := used(toolnet.Map{Tool: "sh", Field: "c", Reader: words, As: "read", Source: "ls"},
@@ -194,7 +194,7 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestCode checks the part of a text that a map matches, if its reader can tell.
+// TestCode checks the part of a text that a map matches, if the map's reader can tell.
 func TestCode(t *testing.T) {
 	m := toolnet.Map{Tool: "sh", Field: "c", Reader: coded{}, As: "read"}
 	for text, want := range map[string]string{"ls -l": "ls", "cat": "", "panic": ""} {

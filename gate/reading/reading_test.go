@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// nets read a path (by the key of the net and of a transition), an id of the result, and two sums.
+// nets read a path (through the key of the net and of a transition), an id in the result, and two
+// sums.
 func nets() []toolnet.Net {
 	amount := toolnet.Sum{Field: toolnet.Field{Path: "$.cost.eur", Source: "cost.eur"}}
 	return []toolnet.Net{

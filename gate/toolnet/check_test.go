@@ -164,7 +164,7 @@ func manyKeys(count int) toolnet.Net {
 	return n
 }
 
-// resultGlobs returns a net with two transitions that read the results of tools given as patterns,
+// resultGlobs returns a net with two transitions that read the results of tools given as patterns
 // or, after "=", as names.
 func resultGlobs(first, second string) toolnet.Net {
 	n := handKey("n", toolnet.Field{Path: "id", Result: true}, "t: p -> p [observe] [deferred] | x", "u: p -> p [observe] [deferred] | x")
@@ -215,7 +215,7 @@ func tr(text string) toolnet.Transition {
 	return t
 }
 
-// handNet returns a net whose places are those that its marking and its transitions mention.
+// handNet returns a net whose places are those mentioned in its marking and transitions.
 func handNet(name string, initial map[string]int, ts ...string) toolnet.Net {
 	n := toolnet.Net{Name: name, Initial: initial}
 	add := func(places ...string) {

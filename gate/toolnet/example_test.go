@@ -98,7 +98,7 @@ func ExampleErrorList_Err() {
 	// net "backup-before-delete": unknown place "redy" (did you mean "ready"?)
 }
 
-// The tools of a transition, by their names.
+// A transition's tools, by name.
 func ExampleTools() {
 	t := toolnet.Transition{Name: "write", Tools: toolnet.Tools("write_file", "edit_file")}
 	for _, tool := range t.Tools {
@@ -109,7 +109,7 @@ func ExampleTools() {
 	// edit_file
 }
 
-// The name of a field is its source text.
+// A field's name is its source text.
 func ExampleField_Name() {
 	path := toolnet.Field{Path: "$.files[*].path"}
 	expression := toolnet.Field{Source: `args.path.lowerAscii()`}
@@ -141,7 +141,7 @@ func ExampleNet_KeyOf() {
 	// delete path
 }
 
-// An analysis works on the structure of a net; the transitions without tools fire first.
+// An analysis works on the structure of a net. The transitions without tools fire first.
 func ExampleNet_Structure() {
 	n := toolnet.Net{
 		Places: []string{"idle", "ready"}, Initial: map[string]int{"idle": 1},

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// largeNets are the nets of the benchmarks with their numbers of states: those of a report that
+// largeNets are the benchmarked nets with their numbers of states: the nets from a report that
 // found the search too slow, and one with many transitions.
 var largeNets = []struct {
 	name   string
@@ -33,9 +33,9 @@ func largeNet(b *testing.B, name string) (*Net, Marking) {
 	return readNet(b, sharedNets, name).net()
 }
 
-// BenchmarkSearch visits the states of each net with the packed search and, for comparison, with a
-// plain map of strings. It reports the states per second of processor time for both, and their
-// ratio as x-map, which must be at least 5.
+// BenchmarkSearch visits each net's states with the packed search and, for comparison, with a plain
+// map of strings. It reports the states per second of processor time for both, and their ratio as
+// x-map, which must be at least 5.
 func BenchmarkSearch(b *testing.B) {
 	for _, large := range largeNets {
 		b.Run(large.name, func(b *testing.B) {

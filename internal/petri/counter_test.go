@@ -39,7 +39,7 @@ var counterNets = map[string]func(n int) (*Net, Marking){
 			trans([]int{0}, []int{1}), trans([]int{1}, []int{2}), trans([]int{2}, []int{0}), trans([]int{3}, []int{4}), trans([]int{4}, []int{3}),
 		}}, Marking{n, 0, 0, n, 0}
 	},
-	"a long way round": func(n int) (*Net, Marking) { // three steps take one from the budget
+	"a long way round": func(n int) (*Net, Marking) { // three steps take a token from the budget
 		return &Net{Places: 4, Transitions: []Transition{
 			trans([]int{0, 3}, []int{1}), trans([]int{1, 3}, []int{2, 3, 3}), trans([]int{2, 3}, []int{0}),
 		}}, Marking{1, 0, 0, n}
@@ -50,7 +50,7 @@ var counterNets = map[string]func(n int) (*Net, Marking){
 	},
 }
 
-// TestCounters compares ranges with states one by one, for every terminal place.
+// TestCounters compares ranges with states visited one by one, for every terminal place.
 func TestCounters(t *testing.T) {
 	for name, make := range counterNets {
 		for _, tokens := range []int{7, 12} {

@@ -32,7 +32,7 @@ func TestCountsThatNoLaneHolds(t *testing.T) {
 }
 
 func TestInvariantsOfMuchWork(t *testing.T) {
-	// Any two places at the two ends of a transition make an invariant.
+	// Any two places at the two ends of a transition form an invariant.
 	const wide = 500
 	n := &Net{Places: 4*wide + 2}
 	for hub := range 2 {
@@ -106,8 +106,8 @@ func TestLoopsThatContradictThemselves(t *testing.T) {
 }
 
 func TestLivenessOfTooManyRanges(t *testing.T) {
-	// Backwards from the last transition the counter in places 4 and 5 can have
-	// had many values, if only place 8 had not been empty all the time.
+	// Backwards from the last transition, the counter in places 4 and 5 could have had many values
+	// if place 8 had not been empty all the time.
 	const few, many = 30, 300
 	n := &Net{Places: 9, Transitions: []Transition{
 		trans([]int{0, 6}, []int{1, 6}), trans([]int{1, 6}, []int{0, 6}),

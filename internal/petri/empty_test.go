@@ -6,8 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// TestNoPlaces checks that a net without places has one state and that all its transitions are
-// enabled there.
+// TestNoPlaces checks that a net without places has a single state, which enables all transitions.
 func TestNoPlaces(t *testing.T) {
 	for _, transitions := range [][]petri.Transition{nil, {{}}} {
 		a := petri.Analyze(&petri.Net{Transitions: transitions}, petri.Marking{}, petri.Options{})

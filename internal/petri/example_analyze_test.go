@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// Two workers take the locks a and b, each in its own order. It is right to stop when
-// a worker is done; the shortest run that stops elsewhere is the counterexample.
+// Two workers take the locks a and b, each in its own order. Stopping is right when a worker is
+// done; the shortest run that stops elsewhere is the counterexample.
 func ExampleAnalyze() {
 	const (
 		a = iota
@@ -34,7 +34,7 @@ func ExampleAnalyze() {
 	// never fire: []
 }
 
-// A search that ends early proves nothing of the rest.
+// A search that ends early proves nothing about the rest.
 func ExampleOptions() {
 	found := petri.Analyze(&mutex, petri.Marking{idle: 5, key: 3}, petri.Options{MaxStates: 2})
 	fmt.Println(found.Stop == petri.StopStates, found.States)
@@ -59,8 +59,8 @@ func ExampleInvariants() {
 	// true
 }
 
-// Conserves asks for one sum. It also knows sums that only hold because of where the
-// net starts.
+// Conserves asks about a single sum. It also finds sums that hold only because of where the net
+// starts.
 func ExampleConserves() {
 	start := petri.Marking{idle: 3, key: 1}
 	workers := []int{idle: 1, busy: 1, key: 0}
@@ -75,7 +75,7 @@ func ExampleConserves() {
 	// true
 }
 
-// The proof that a net is unbounded is a run that can be repeated for ever.
+// A run that can be repeated forever proves that a net is unbounded.
 func ExampleFindPump() {
 	const off, on, out = 0, 1, 2
 	machine := petri.Net{Places: 3, Transitions: []petri.Transition{

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// The places and transitions of [mutex].
+// The places and transitions in [mutex].
 const (
 	idle = iota
 	busy
@@ -24,13 +24,13 @@ var mutex = petri.Net{Places: 3, Transitions: []petri.Transition{
 	leave: {In: petri.Arcs([]int{busy}), Out: petri.Arcs([]int{idle, key})},
 }}
 
-// A place that stands twice in a multiset is one arc of weight two.
+// A place that occurs twice in a multiset is a single arc with weight two.
 func ExampleArcs() {
 	fmt.Println(petri.Arcs([]int{3, 1, 3}))
 	// Output: [{3 2} {1 1}]
 }
 
-// Two workers are idle. As soon as one is busy, the other cannot enter.
+// Two workers are idle. Once one is busy, the other cannot enter.
 func ExampleTransition_Fire() {
 	m := petri.Marking{idle: 2, key: 1}
 	t := &mutex.Transitions[enter]
@@ -85,7 +85,7 @@ func ExampleTransition_Remaining() {
 	// 0 false
 }
 
-// Both transitions are enabled, and one key is too few for both.
+// Both transitions are enabled, but a single key is not enough for both.
 func ExampleTransition_ConflictsWith() {
 	open := petri.Transition{In: petri.Arcs([]int{key}), Out: petri.Arcs([]int{key})}
 	t := &mutex.Transitions[enter]
@@ -105,8 +105,8 @@ func ExampleTransition_AddsMissing() {
 	// Output: true false
 }
 
-// One worker is busy, and no other can enter. TakesMissing tells which transition's firings have taken the
-// missing tokens, ChangesInputOf which firings change the inputs of a transition.
+// A worker is busy, and no other can enter. TakesMissing tells which transition's firings have
+// taken the missing tokens; ChangesInputOf tells which firings change a transition's inputs.
 func ExampleTransition_TakesMissing() {
 	open := petri.Transition{In: petri.Arcs([]int{key}), Out: petri.Arcs([]int{key})}
 	m := petri.Marking{idle: 1, busy: 1, key: 0}
@@ -118,7 +118,7 @@ func ExampleTransition_TakesMissing() {
 	// true false
 }
 
-// A key tells markings apart in a map.
+// A key distinguishes markings in a map.
 func ExampleMarking_AppendKey() {
 	seen := map[string]bool{}
 	for _, m := range []petri.Marking{{2, 0, 1}, {1, 1, 0}, {2, 0, 1}} {
@@ -132,7 +132,7 @@ func ExampleMarking_AppendKey() {
 	// [2 0 1] true
 }
 
-// All reachable markings of three workers with one key, and the transitions enabled in each.
+// All reachable markings of three workers with a single key, and the transitions that each enables.
 func ExampleNet_Reachable() {
 	for m, enabled := range mutex.Reachable(petri.Marking{idle: 3, key: 1}) {
 		fmt.Println(m, "enter:", slices.Contains(enabled, enter), "leave:", slices.Contains(enabled, leave))
@@ -158,9 +158,9 @@ func ExampleNet_Advance() {
 	// Output: [0 1 0 0] true
 }
 
-// A net that never makes more tokens than it takes needs no search to be bounded.
+// A net that never produces more tokens than it consumes is bounded, which needs no search.
 func ExampleNet_NeverGrows() {
 	spend := petri.Net{Places: 1, Transitions: []petri.Transition{{In: petri.Arcs([]int{0})}}}
-	fmt.Println(spend.NeverGrows(), mutex.NeverGrows()) // leave makes two tokens of one
+	fmt.Println(spend.NeverGrows(), mutex.NeverGrows()) // leave turns one token into two
 	// Output: true false
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestKnownSuccessors checks that a search looks up little more than one edge for each state, and
-// still counts all edges.
+// TestKnownSuccessors checks that a search looks up little more than one edge per state, and still
+// counts all edges.
 func TestKnownSuccessors(t *testing.T) {
 	const switches, parallel = 12, 2 // transitions with the same effect
 	n := &Net{Places: 2 * switches}
@@ -30,8 +30,8 @@ func TestKnownSuccessors(t *testing.T) {
 	if s.states.len() != states || s.edges != parallel*switches*states/2 {
 		t.Errorf("%d states, %d edges", s.states.len(), s.edges)
 	}
-	// Each state but the first is found by one lookup; the successors by the second transition with
-	// the same effect are always looked up.
+	// Each state but the first is found by a single lookup. Successors by the second transition
+	// with the same effect are always looked up.
 	if most := states + switches*states/2; lookups > most {
 		t.Errorf("%d lookups, more than %d", lookups, most)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// circle returns a net with a ring of places around which one token moves, and one more place that
+// circle returns a net with a ring of places around which a token moves, and another place that
 // never changes.
 func circle(places int) (*Net, Marking) {
 	n := &Net{Places: places + 1}
@@ -18,7 +18,7 @@ func circle(places int) (*Net, Marking) {
 	return n, m
 }
 
-// TestInvariantsOfLargeNets checks the bound on memory: the algorithm has places times transitions
+// TestInvariantsOfLargeNets checks the memory limit: the algorithm stores places times transitions
 // numbers, and a file of ten megabytes has enough of both to fill a machine.
 func TestInvariantsOfLargeNets(t *testing.T) {
 	n, m := circle(20_000)
@@ -46,8 +46,8 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// TestStopOfLiveness checks that the liveness search calls Continue after a bounded number of
-// transitions tried, not of steps: each step can try all transitions.
+// TestStopOfLiveness checks that the liveness search calls Continue after a limited number of tried
+// transitions rather than steps, because each step can try all transitions.
 func TestStopOfLiveness(t *testing.T) {
 	n, m := circle(3000)
 	asked := 0

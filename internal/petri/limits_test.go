@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// ring moves tokens round a ring of places; wide ones need several words.
+// ring moves tokens around a ring of places. Wide places need several words.
 func ring(places, tokens int) (*Net, Marking) {
 	n, m := &Net{Places: places}, make(Marking, places)
 	for p := range places {
@@ -55,7 +55,7 @@ func TestMemoryForWiderLanes(t *testing.T) {
 }
 
 func TestUnboundedAfterAll(t *testing.T) {
-	// The pump comes after so many states that a quick look misses it.
+	// The pump comes after so many states that a quick search misses it.
 	n, m := ring(5, 9)
 	n.Places += 2
 	n.Transitions = append(n.Transitions, trans([]int{4, 4, 4, 4, 4, 4, 4, 4, 4}, []int{5}), trans([]int{5}, []int{5, 6}))
@@ -75,7 +75,7 @@ func TestUnboundedAfterAll(t *testing.T) {
 }
 
 func TestLargeCoverIsIncomplete(t *testing.T) {
-	// Nine loops run independently beside a source: too much for a cover.
+	// Nine loops run independently of each other beside a source, which is too much for a cover.
 	n := &Net{Places: 1, Transitions: []Transition{trans(nil, []int{0})}}
 	m := Marking{0}
 	for range 9 {
@@ -95,7 +95,7 @@ func TestLivenessStopsWhenAsked(t *testing.T) {
 	n, m := ring(4, 10)
 	searched := false
 	a := Analyze(n, m, Options{Liveness: true, Continue: func(states int) bool { return states == 1 || searched }})
-	if a.Stop == Finished { // Continue is called again only in the next phase
+	if a.Stop == Finished { // Continue is not called again until the next phase
 		if a.Live != Unknown {
 			t.Errorf("live %d", a.Live)
 		}

@@ -75,7 +75,7 @@ func (o *oracle) dead() []int {
 	return unfired(fired)
 }
 
-// notLive searches for a state that enables t from every state separately.
+// notLive searches, from every state separately, for a state that enables t.
 func (o *oracle) notLive() []int {
 	var lost []int
 	for t := range o.net.Transitions {
@@ -98,7 +98,7 @@ func (o *oracle) notLive() []int {
 	return lost
 }
 
-// trapped counts the deadlocks with no marked terminal place.
+// trapped counts the deadlocks in which no terminal place is marked.
 func (o *oracle) trapped(terminal []int) int {
 	n := 0
 	for i, m := range o.states {
@@ -109,7 +109,7 @@ func (o *oracle) trapped(terminal []int) int {
 	return n
 }
 
-// randomNet returns a small net; most of them are bounded, and some have many transitions.
+// randomNet returns a small net. Most of these nets are bounded, and some have many transitions.
 func randomNet(r *rand.Rand, tokens int) (*Net, Marking) {
 	n := &Net{Places: 1 + r.IntN(6)}
 	m := make(Marking, n.Places)

@@ -86,7 +86,7 @@ func TestConflictsWith(t *testing.T) {
 	}
 }
 
-// budget is the net of "limit x to n per session".
+// budget is the net for "limit x to n per session".
 func budget(n int) (*Net, Marking) {
 	return &Net{Places: 3, Transitions: []Transition{trans([]int{0}, []int{1}), trans([]int{1, 2}, []int{1})}}, Marking{1, 0, n}
 }
@@ -119,7 +119,7 @@ func TestAnalyzeFindsDeadTransitions(t *testing.T) {
 }
 
 func TestShortestPath(t *testing.T) {
-	// Two ways to the place 3: by 1 and 2, or at once.
+	// Two ways to place 3: through 1 and 2, or directly.
 	n := &Net{Places: 4, Transitions: []Transition{
 		trans([]int{0}, []int{1}), trans([]int{1}, []int{2}), trans([]int{2}, []int{3}), trans([]int{1}, []int{3}),
 	}}
@@ -129,7 +129,7 @@ func TestShortestPath(t *testing.T) {
 }
 
 func TestPump(t *testing.T) {
-	// 0 starts a loop of two transitions that leaves a token in 3 each time.
+	// Transition 0 starts a loop of two transitions that leaves a token in place 3 each time.
 	n := &Net{Places: 4, Transitions: []Transition{
 		trans([]int{0}, []int{1}), trans([]int{1}, []int{2, 3}), trans([]int{2}, []int{1}),
 	}}

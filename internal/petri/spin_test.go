@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestSpin compares with the model checker SPIN, if it and a C compiler are installed and
-// PETRIGATE_LARGE_NETS is set: each transition is one atomic step, so that the states that SPIN
-// stores are the markings.
+// TestSpin compares the results with those of the model checker SPIN, if SPIN and a C compiler are
+// installed and PETRIGATE_LARGE_NETS is set. Each transition is a single atomic step, so the states
+// that SPIN stores are the markings.
 func TestSpin(t *testing.T) {
 	if os.Getenv("PETRIGATE_LARGE_NETS") == "" {
 		t.Skip("it compiles a program for each net; PETRIGATE_LARGE_NETS is not set")
@@ -66,7 +66,7 @@ func promela(n *Net, initial Marking) string {
 	return b.String()
 }
 
-// spin counts the states of a model and reports whether one has no successor.
+// spin counts a model's states and reports whether any of them has no successor.
 func spin(t *testing.T, model string) (states int, stuck bool) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "net.pml"), []byte(model), 0o600); err != nil {

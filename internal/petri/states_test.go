@@ -89,7 +89,7 @@ func TestStatesAreSmallAndAllocateRarely(t *testing.T) {
 	}
 }
 
-// FuzzStates compares with a map.
+// FuzzStates compares the set with a map.
 func FuzzStates(f *testing.F) {
 	f.Add([]byte("abcdabceabcd"), uint8(0))
 	f.Add([]byte("abcdabceabcd"), uint8(1))

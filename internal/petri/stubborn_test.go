@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestDeadlocksOfTheCorpus compares the search for deadlocks with the known results of the nets and
-// logs how many states it saves.
+// TestDeadlocksOfTheCorpus compares the deadlock search with the nets' known results and logs how
+// many states it saves.
 func TestDeadlocksOfTheCorpus(t *testing.T) {
 	dir, large := sharedNets, 3000
 	if _, err := os.Stat(dir); err != nil {

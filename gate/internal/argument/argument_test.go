@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// TestFingerprint checks that the spellings in one line are equal and that no two lines are.
+// TestFingerprint checks that the spellings in a line are equal, and that no two lines are.
 func TestFingerprint(t *testing.T) {
 	lines := [][]string{
 		{``, `{}`, ` { } `}, {`[]`}, {`null`}, {`true`}, {`false`}, {`""`}, {`"true"`}, {`0`, `-0.0`, `0e7`}, {`1`, `10e-1`}, {`"1"`},

@@ -19,7 +19,7 @@ func limitOf(n int, span time.Duration) toolnet.Net {
 	}
 }
 
-// TestFamilies checks that limits that differ only in their number belong to one family.
+// TestFamilies checks that limits that differ only in their number belong to the same family.
 func TestFamilies(t *testing.T) {
 	spans := []time.Duration{time.Second, time.Minute, time.Hour, 24 * time.Hour}
 	for i, span := range spans {
@@ -46,8 +46,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// TestLimits checks that the fingerprint of a limit depends on the counted calls, the scope and the
-// key.
+// TestLimits checks that a limit's fingerprint depends on the counted calls, the scope and the key.
 func TestLimits(t *testing.T) {
 	one := limitOf(3, time.Hour)
 	seen := map[string]string{}
@@ -76,7 +75,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestWithMapsChangesPrint checks that the maps of a net are part of its fingerprint.
+// TestWithMapsChangesPrint checks that a net's maps are part of its fingerprint.
 func TestWithMapsChangesPrint(t *testing.T) {
 	m := toolnet.Map{Tool: "bash", Field: "command", As: "rm", Source: "rm"}
 	if WithMaps("p", nil) != "p" || WithMaps("p", []toolnet.Map{m}) == "p" || WithMaps("p", []toolnet.Map{m}) == WithMaps("p", []toolnet.Map{m, m}) {

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// values returns values of a key with one field.
+// values returns values for a key with a single field.
 func values(field string, texts ...string) (all []keyvalue.Value) {
 	for _, text := range texts {
 		all = append(all, keyvalue.Value{Text: text, Named: []toolnet.KeyValue{{Field: field, Value: text}}})

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/trie"
 )
 
-// The owner distinguishes a call in flight from calls of other sessions.
+// The owner distinguishes a call in flight from other sessions' calls.
 func ExampleFlight() {
 	its, other := netstate.Flight{Owner: 1, Call: 7}, netstate.Flight{Owner: 2, Call: 7}
 	d := netstate.NetData{Flights: []netstate.Flight{{Owner: 1, Call: 7, Name: "deploy"}}}
@@ -15,7 +15,7 @@ func ExampleFlight() {
 	// Output: false true false
 }
 
-// A net in shadow mode decides by the state that it would have if it blocked.
+// A net in shadow mode decides based on the state that it would have if it blocked.
 func ExampleNetData() {
 	enforced := &netstate.NetData{Marking: []int{1}}
 	d := netstate.NetData{Marking: []int{0}, Shadow: &netstate.ShadowData{Enforced: enforced}}
@@ -24,7 +24,7 @@ func ExampleNetData() {
 	// Output: [1] false
 }
 
-// A net with a key stores the states of the values that differ from the default state.
+// A net with a key stores the states for the values that differ from the default state.
 func ExampleValues() {
 	d := netstate.With(&netstate.NetData{Marking: []int{3}}, "alice", &netstate.NetData{Marking: []int{2}}, false)
 	fmt.Println(d.Values.Len(), netstate.GetHashed(d.Values, trie.Hash("alice"), "alice").Marking, netstate.GetHashed(d.Values, trie.Hash("bob"), "bob"))

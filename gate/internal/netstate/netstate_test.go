@@ -35,8 +35,8 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestExtrasAreNilIfEmpty checks that the rare parts of a state are stored in one object, which is nil if they
-// are empty.
+// TestExtrasAreNilIfEmpty checks that the rare parts of a state are stored in a separate object,
+// which is nil if they are empty.
 func TestExtrasAreNilIfEmpty(t *testing.T) {
 	d := &netstate.NetData{}
 	if d.Spoilers() != nil || d.Lapsed() != nil || d.Row() != "" {
@@ -172,8 +172,8 @@ func TestManyStates(t *testing.T) {
 	}
 }
 
-// TestForNewValue checks that the state of one value lacks the watches and spoilers that apply to all
-// values.
+// TestForNewValue checks that the state for a single value lacks the watches and spoilers that
+// apply to all values.
 func TestForNewValue(t *testing.T) {
 	base := &netstate.NetData{Marking: []int{1}, Watches: []netstate.Flight{flight(1)}, Values: &netstate.Values{}}
 	base.Shadow = &netstate.ShadowData{Enforced: &netstate.NetData{Watches: []netstate.Flight{flight(1)}}, Asked: 3}
@@ -187,7 +187,7 @@ func TestForNewValue(t *testing.T) {
 	}
 }
 
-// TestUnwatched checks that the watches of a call end, and its spoiling if the call has ended.
+// TestUnwatched checks that a call's watches end, and that it no longer spoils once it has ended.
 func TestUnwatched(t *testing.T) {
 	call := flight(1)
 	other := &netstate.NetData{Watches: []netstate.Flight{flight(2)}}
@@ -211,7 +211,7 @@ func TestUnwatched(t *testing.T) {
 	}
 }
 
-// TestPrune checks that a lapsed watch is dropped together with the watch.
+// TestPrune checks that a lapsed watch is dropped together with its watch.
 func TestPrune(t *testing.T) {
 	lapsed := func() *netstate.NetData {
 		d := &netstate.NetData{}
