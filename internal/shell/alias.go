@@ -108,12 +108,11 @@ func family(name string) string {
 	return cmp.Or(versionless(name), name)
 }
 
-// versionless returns a name without the version at its end: pip for pip3.12.
+// versionless returns name without the version at its end: pip for pip3.12.
 func versionless(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
-// argsUnder returns the arguments that the command takes under another name, or nil if no system
-// has the program under that name. Some file systems find RM and rm.exe for rm, and pip3.12 is a
-// pip.
+// argsUnder returns the arguments that the command takes under name, or nil if no system has the
+// program under that name. Some file systems find RM and rm.exe for rm, and pip3.12 is a pip.
 func (c *command) argsUnder(name string) []arg {
 	args := slices.Concat([]arg{}, c.args)
 	if sameFile(c.name, name) || versionless(c.name) != "" && versionless(c.name) == versionless(name) {
@@ -136,7 +135,7 @@ func (c *command) argsUnder(name string) []arg {
 	return args[i+1:]
 }
 
-// folded returns the case-folded form of a file name. A case-insensitive file system treats names
+// folded returns the case-folded form of the file name. A case-insensitive file system treats names
 // with the same folded form as one.
 func folded(name string) string {
 	return strings.Map(func(c rune) rune {

@@ -30,7 +30,7 @@ const (
 	anything                // any number of unknown words
 )
 
-// may reports whether the argument can expand to the word.
+// may reports whether the argument can expand to word.
 func (a arg) may(word string) bool {
 	if a.kind == literal {
 		return a.text == word
@@ -81,15 +81,15 @@ func isLocalBin(a arg) bool {
 // systemDirs are the system's program directories.
 var systemDirs = setOf("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin")
 
-// isSystem reports whether a path is in one of the system's program directories.
+// isSystem reports whether p is in one of the system's program directories.
 func isSystem(p string) bool {
 	return !strings.Contains(p, "..") && systemDirs[path.Dir(path.Clean(p))]
 }
 
-// size returns the number of bytes in an argument.
+// size returns the number of bytes in the argument.
 func (a arg) size() int { return len(a.text) + len(a.mid) + len(a.tail) }
 
-// sizes returns the number of bytes in a list of arguments.
+// sizes returns the number of bytes in list.
 func sizes(list []arg) (n int) {
 	for _, a := range list {
 		n += a.size()
@@ -144,7 +144,7 @@ func (a arg) matchWord(words string) string {
 	return ""
 }
 
-// isInteger reports whether a value is a plain number in arithmetic.
+// isInteger reports whether a is a plain number in arithmetic.
 func isInteger(a arg) bool {
 	return a.kind == literal && strings.Trim(a.text, "+-0123456789") == ""
 }

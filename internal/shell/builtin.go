@@ -211,7 +211,8 @@ func (r *scope) readSourced(args []arg) {
 	r.doubtStrict("a script that is read from a file into the shell")
 }
 
-// isHarmlessSetting reports whether an option of set restores a default or only exports variables.
+// isHarmlessSetting reports whether an option of the set builtin restores a default or only exports
+// variables.
 func isHarmlessSetting(option string) bool {
 	return option == "allexport" || begins(option, "- +") && strings.Contains(option, "a") && strings.Trim(option[1:], "aeoux") == "" ||
 		strings.HasPrefix(option, "+") && strings.Trim(option[1:], "akH") == ""

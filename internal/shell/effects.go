@@ -16,8 +16,8 @@ type effects struct {
 // maxEffects bounds the nodes visited for effects. Nodes of nested loops count repeatedly.
 const maxEffects = 200_000
 
-// effectsOf returns the effects of a part of a script. Commands run through "$@" in a function are
-// left to the function's calls.
+// effectsOf returns the effects of node. Commands run through "$@" in a function are left to the
+// function's calls.
 func (v *variables) effectsOf(node syntax.Node) (c effects) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		if v.visited++; v.visited > maxEffects {
@@ -106,7 +106,7 @@ func (v *variables) calls(c *effects, args []*syntax.Word) {
 	}
 }
 
-// isSetter reports whether a word is a builtin that may change variables.
+// isSetter reports whether word is a builtin that may change variables.
 func isSetter(word string) bool {
 	return setters[word] || otherSetters[word] || word == "printf" || word == "set" || word == "shift"
 }
@@ -128,8 +128,8 @@ func mayBeOption(w *syntax.Word) bool {
 	return strings.Trim(known, nameLetters+"0123456789[]-") == "" && (strings.HasPrefix(known, "-v") || !isText(w.Parts)) || strings.HasPrefix(known, `\`)
 }
 
-// assignedIn returns the known texts that a statement list assigns, for variables that nothing else
-// in the list changes.
+// assignedIn returns the known texts that list assigns, for variables that nothing else in list
+// changes.
 func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	texts, changed := make(map[string]string), make(set)
 	for _, s := range list {

@@ -30,7 +30,7 @@ var (
 	zshArrays = setOf("functions dis_functions commands aliases dis_aliases galiases dis_galiases saliases dis_saliases path fpath module_path")
 )
 
-// steers reports whether a variable affects which programs run.
+// steers reports whether the variable called name affects which programs run.
 func steers(name string) bool {
 	switch {
 	case runVariables[name] || steeringVariables[name]:
@@ -44,7 +44,7 @@ func steers(name string) bool {
 // inertSettings matches values of steeringFlags that make no program run another.
 var inertSettings = regexp.MustCompile(`^(--max[-_]old[-_]space[-_]size=[0-9]+|--no-warnings|-mod=(mod|readonly|vendor)|-count=1|-v|-race|-C debuginfo=[0-2]|-D ?warnings|--color=(yes|no|auto)|-q+|-v+|--tb=[a-z]+|-O[0-3s]|-g|-Wall|[ ])+$`)
 
-// isInertSetting reports whether a variable is one of the steeringFlags and has an inert value.
+// isInertSetting reports whether name is one of the steeringFlags and value is inert.
 func isInertSetting(name string, value arg) bool {
 	return steeringFlags[name] && value.kind == literal && inertSettings.MatchString(value.text)
 }
@@ -66,8 +66,9 @@ var (
 	inertEnds = setOf("_URL _URI _DSN _TOKEN _KEY _SECRET _PASSWORD _USER _USERNAME _PORT _HOST _LEVEL _ENV _REGION _TIMEOUT _DEBUG _VERSION _ID")
 )
 
-// isInertVariable reports whether a variable makes no program run anything. It also returns true
-// for variables that steer programs, because assigned adds the doubts about those.
+// isInertVariable reports whether a variable called name with this value makes no program run
+// anything. It also returns true for variables that steer programs, because assigned adds the
+// doubts about those.
 func isInertVariable(name string, value arg) bool {
 	if value.kind == literal && (inertValues[strings.ToLower(value.text)] || strings.Trim(value.text, "0123456789.") == "") {
 		return true

@@ -46,7 +46,7 @@ func CompileFiles(access Access, glob string) (FilePattern, error) {
 	return FilePattern{access, strings.ReplaceAll(strings.TrimPrefix(glob, "./"), "**/", "*")}, nil
 }
 
-// is reports whether a path matches the pattern.
+// is reports whether the path at matches the pattern.
 func (p *FilePattern) is(at arg) Outcome {
 	any := strings.Trim(p.glob, "*") == ""
 	switch {
@@ -102,7 +102,7 @@ func (p *FilePattern) ends(at arg) Outcome {
 	return couldBe(file, name, at.tail)
 }
 
-// endsLike reports whether a glob matches a path or a suffix of it that begins after a slash.
+// endsLike reports whether glob matches at, or a suffix of at that begins after a slash.
 func endsLike(glob, at string) bool {
 	for ok := true; ok; _, at, ok = strings.Cut(at, "/") {
 		if matchStar(glob, at) {
@@ -112,8 +112,7 @@ func endsLike(glob, at string) bool {
 	return false
 }
 
-// couldBe reports whether a glob can match a text with the given beginning and end: Opaque or
-// NoMatch.
+// couldBe reports whether glob can match a text with this beginning and end: Opaque or NoMatch.
 func couldBe(glob, text, tail string) Outcome {
 	before, _, _ := strings.Cut(glob, "*")
 	after := glob[strings.LastIndexByte(glob, '*')+1:]
@@ -133,16 +132,15 @@ var outputs = setOf(".log .out .err .tmp .pid")
 // homes matches users' home directories.
 var homes = regexp.MustCompile(`^(/root|/home/[^/]+|/Users/[^/]+)/`)
 
-// isTemporary reports whether a path is a directory for temporary files, or inside such a
-// directory.
+// isTemporary reports whether at is a directory for temporary files, or inside such a directory.
 func isTemporary(at string) bool { return begins(at+"/", "/tmp/ /var/tmp/ /private/tmp/ /dev/") }
 
-// isOutput reports whether a file name suggests that the file holds a command's output.
+// isOutput reports whether a file's name suggests that the file holds a command's output.
 func isOutput(name string) bool {
 	return outputs[path.Ext(name)] || strings.HasSuffix(name, ".txt") && (strings.Contains(name, "output") || strings.Contains(name, "result") || strings.Contains(name, "log"))
 }
 
-// matches reports whether a known path matches the pattern.
+// matches reports whether the known path at matches the pattern.
 func (p *FilePattern) matches(at string) bool {
 	clean := path.Clean(at)
 	if glob, ok := strings.CutPrefix(p.glob, "~/"); ok {

@@ -31,7 +31,7 @@ type fileRule struct {
 	rows    []unnamedWrites
 }
 
-// read records the files of a command.
+// read records the files that args name.
 func (f *fileRule) read(r *findings, args []arg) {
 	operands, options, elsewhere := f.split(r, args)
 	if !elsewhere && f.changesSome(operands, options) {
@@ -54,7 +54,7 @@ func (f *fileRule) read(r *findings, args []arg) {
 	f.use(r, operands, options)
 }
 
-// isRemote reports whether an operand is a file on another machine, such as host:x.
+// isRemote reports whether a is a file on another machine, such as host:x.
 func isRemote(a arg) bool {
 	before, _, ok := strings.Cut(a.text, ":")
 	return ok && !strings.Contains(before, "/")
@@ -87,7 +87,7 @@ func (f *fileRule) use(r *findings, operands, options []arg) {
 	}
 }
 
-// into returns the new path of a file in a directory, if the directory ends with a slash.
+// into returns the new path of file in folder, if folder ends with a slash.
 func into(folder, file arg) arg {
 	if folder.kind != literal || file.kind != literal || !strings.HasSuffix(folder.text, "/") {
 		return arg{}
@@ -191,7 +191,7 @@ func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, else
 	return operands, options, elsewhere
 }
 
-// known reports whether an option takes a value.
+// known reports whether the option called name takes a value.
 func (f *fileRule) known(name string) bool {
 	for _, list := range [...]string{f.takes, f.where, f.valued, f.sources, f.behind} {
 		if hasWord(list, name) {
@@ -201,8 +201,8 @@ func (f *fileRule) known(name string) bool {
 	return false
 }
 
-// letters finds the first letter in an argument that is an option with a value, and the value if it
-// is attached.
+// letters finds the first letter in a that is an option with a value, and the value if it is
+// attached.
 func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.known(name) {
@@ -214,8 +214,8 @@ func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	return a.text, arg{}, false
 }
 
-// value records the file that is an option's value. elsewhere reports whether the option sets the
-// working directory to a directory for temporary files.
+// value records value if the option called name takes a file. elsewhere reports whether the option
+// sets the working directory to a directory for temporary files.
 func (f *fileRule) value(r *findings, name string, value arg) (elsewhere bool) {
 	switch {
 	case hasWord(f.valued, name):

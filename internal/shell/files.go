@@ -30,7 +30,7 @@ type files struct {
 
 var inertFiles = setOf(".log .txt .md .csv .tsv .out .err .html .diff .patch")
 
-// isInertFile reports whether no program obeys a file with this name.
+// isInertFile reports whether no program obeys a file called name.
 func isInertFile(name string) bool {
 	return inertFiles[strings.ToLower(path.Ext(name))] && path.Base(name) != "CMakeLists.txt" || strings.HasPrefix(name, "/dev/")
 }
@@ -39,7 +39,7 @@ func isInertFile(name string) bool {
 // configuration.
 var forGit = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gitconfig|git/config)(/|$)|(^|/)(\.husky|\.?git-?hooks|hooks)(/|$)|(^|/)(lefthook[^/]*|\.pre-commit-config\.ya?ml|(pre|post|prepare|commit|update|applypatch|fsmonitor)-[a-z-]+)$`)
 
-// isForGit reports whether git may obey a file with this name.
+// isForGit reports whether git may obey a file called name.
 func isForGit(name string) bool { return forGit.MatchString(path.Clean(name)) }
 
 // sourceEnds are extensions of project files that no program runs as code, unless the file
@@ -66,8 +66,8 @@ func isSource(name string) bool {
 // dev/stdin.
 var relativeDevices = regexp.MustCompile(`^(\.\./)*(dev/(std(in|out|err)|fd|tty|pts|null|zero|full|u?random|tcp|udp|shm)|proc/(self|thread-self|[0-9]+))(/|$)`)
 
-// isDevice reports whether an argument names a device, such as /dev/null and of=/dev/sda. A
-// project's own directory named dev or proc does not count.
+// isDevice reports whether arg names a device, such as /dev/null and of=/dev/sda. A project's own
+// directory named dev or proc does not count.
 func isDevice(arg string) bool {
 	if _, value, ok := strings.Cut(arg, "="); ok && isDevice(value) {
 		return true

@@ -79,8 +79,8 @@ func (f *flow) enterMasked(w masking) func() {
 	return func() { leave(); f.masking = before }
 }
 
-// enterNegated enters a statement that may be negated with ! or run in the background with &. Call
-// the returned function at its end.
+// enterNegated enters s, which may be negated with ! or run in the background with &. Call the
+// returned function at the end of s.
 func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	switch {
 	case s.Background || s.Coprocess || s.Disown:
@@ -139,8 +139,7 @@ func (f *flow) leaveList(errexit, pipefail bool) {
 	}
 }
 
-// fails reports whether a statement certainly fails or ends the script with a failure, as exit 1
-// does.
+// fails reports whether s certainly fails, or ends the script with a failure, as exit 1 does.
 func fails(s *syntax.Stmt) bool {
 	if s.Background || s.Negated {
 		return false
@@ -162,12 +161,12 @@ func fails(s *syntax.Stmt) bool {
 	return false
 }
 
-// failure reports whether a text is an exit status other than 0.
+// failure reports whether status is an exit status other than 0.
 func failure(status string) bool {
 	return status != "" && len(status) < 4 && isDigits(status) && status != "0" && status != "00" && status != "000" && status != "256"
 }
 
-// endsScript reports whether any failure within a statement ends the script under set -e.
+// endsScript reports whether any failure within s ends the script under set -e.
 func endsScript(s *syntax.Stmt) bool {
 	if s.Negated || s.Background || s.Coprocess || s.Disown {
 		return false

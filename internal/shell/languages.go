@@ -156,7 +156,7 @@ func readInterpreter(family string, args []arg) (p plan) {
 	return p
 }
 
-// isData reports whether a text is a data URL, as in node --import data:...
+// isData reports whether text is a data URL, as in node --import data:...
 func isData(text string) bool { return strings.HasPrefix(strings.ToLower(text), "data:") }
 
 // runningModules are the Python modules that run their arguments.

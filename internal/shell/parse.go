@@ -66,7 +66,7 @@ func endComments(file *syntax.File, text string) string {
 	return string(ended)
 }
 
-// unreadable returns the reason why a text must not be parsed, or "". Shells, and people, disagree
+// unreadable returns the reason why text must not be parsed, or "". Shells, and people, disagree
 // about control characters and unusual spaces.
 func unreadable(text string) string {
 	if len(text) > maxScript {
@@ -89,7 +89,7 @@ func unreadable(text string) string {
 	return ""
 }
 
-// weight returns an upper bound for the parser's recursion on a text, in units of roughly three
+// weight returns an upper bound for the parser's recursion on text, in units of roughly three
 // kilobytes of stack. The parser has no bound of its own.
 func weight(text string) int {
 	if len(text) < 1<<10 {
@@ -105,8 +105,8 @@ func weight(text string) int {
 	return n
 }
 
-// pieces returns an upper bound for the parser's work: the words of a text, plus the characters
-// that can split a word into parts.
+// pieces returns an upper bound for the parser's work: the words in text, plus the characters that
+// can split a word into parts.
 func pieces(text string) int {
 	n, before := 0, 1
 	for i := range len(text) {

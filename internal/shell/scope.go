@@ -23,7 +23,7 @@ type nestedReader interface {
 	tentativeScript(text string)
 }
 
-// assigned records that a variable gets a value.
+// assigned records that the variable called name gets value.
 func (r *scope) assigned(name string, value arg) {
 	r.vars.unbind(name)
 	if name == "IFS" { // it is unknown how expansions are split
@@ -59,7 +59,7 @@ func (r *scope) assigned(name string, value arg) {
 	}
 }
 
-// compute records that arithmetic evaluates a variable and may assign it.
+// compute records that arithmetic evaluates the variable called name, and may assign it.
 func (r *scope) compute(name string) {
 	if steers(name) {
 		r.doubtStrict("a variable that changes what is run: " + name) // as in ((PATH=1))
@@ -147,8 +147,8 @@ func (r *scope) compound(a arg, kind fact) {
 	}
 }
 
-// given records that programs get a variable in their environment. Unless the variable is known to
-// be inert, its effect on programs that obey variables is uncertain.
+// given records that programs get the variable called name in their environment. Unless the
+// variable is known to be inert, its effect on programs that obey variables is uncertain.
 func (r *scope) given(name string, value arg) {
 	if !isInertVariable(name, value) {
 		r.vars.given = true

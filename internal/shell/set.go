@@ -17,7 +17,7 @@ func put[V any](m *map[string]V, name string, value V) {
 	(*m)[name] = value
 }
 
-// setOf returns the set of the space-separated words in a list.
+// setOf returns the set of the space-separated words in list.
 func setOf(list string) set {
 	var s set
 	for name := range strings.FieldsSeq(list) {
@@ -38,7 +38,7 @@ func eachName[T any](rows map[string]T) map[string]T {
 	return table
 }
 
-// hasWord reports whether a space-separated list contains the word.
+// hasWord reports whether the space-separated list contains word.
 func hasWord(list, word string) bool {
 	for w := range strings.FieldsSeq(list) {
 		if w == word {
@@ -48,7 +48,7 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// begins reports whether a text begins with one of the space-separated words.
+// begins reports whether text begins with one of the space-separated words.
 func begins(text, words string) bool {
 	for word := range strings.FieldsSeq(words) {
 		if strings.HasPrefix(text, word) {

@@ -8,7 +8,7 @@ const nameLetters = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 // a word.
 const plainLetters = nameLetters + "0123456789./:=@%+,-"
 
-// isName reports whether a text is the name of a variable.
+// isName reports whether s is a variable name.
 func isName(s string) bool {
 	return s != "" && strings.Trim(s, nameLetters+"0123456789") == "" && strings.Trim(s[:1], nameLetters) == ""
 }
@@ -22,15 +22,15 @@ func isDigits(s string) bool {
 	return true
 }
 
-// isCluster reports whether a text is one dash followed by letters.
+// isCluster reports whether text is one dash followed by letters.
 func isCluster(text string) bool {
 	return len(text) > 1 && text[0] == '-' && text[1] != '-'
 }
 
-// isOption reports whether a word looks like an option.
+// isOption reports whether word looks like an option.
 func isOption(word string) bool { return len(word) > 1 && word[0] == '-' && word != "--" }
 
-// matchStar reports whether a text matches a glob whose only wildcard is *, which matches any text.
+// matchStar reports whether text matches glob. The only wildcard is *, which matches any text.
 func matchStar(glob, text string) bool {
 	before, rest, star := strings.Cut(glob, "*")
 	if !star {
@@ -53,13 +53,13 @@ func matchStar(glob, text string) bool {
 	}
 }
 
-// name returns an option without its value.
+// name returns the option in text without its value.
 func name(text string) string {
 	name, _, _ := strings.Cut(text, "=")
 	return name
 }
 
-// isNumber reports whether a special parameter's value is always a number.
+// isNumber reports whether the value of the special parameter name is always a number.
 func isNumber(name string) bool {
 	return name == "?" || name == "#" || name == "$" || name == "!"
 }

@@ -52,7 +52,7 @@ func (r *reader) withInput(fed bool, read func()) {
 // scriptAliases maps each alias that the script defines, and that is followed, to its words.
 type scriptAliases map[string][]string
 
-// use reports whether a name is an alias, or a program that an alias runs.
+// use reports whether name is an alias, or a program that an alias runs.
 func (a scriptAliases) use(name string) bool {
 	for alias, words := range a {
 		if alias == name || words[0] == name {

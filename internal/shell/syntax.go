@@ -23,7 +23,7 @@ func isText(parts []syntax.WordPart) bool {
 	})
 }
 
-// isQuoted reports whether a part of a word is quoted.
+// isQuoted reports whether a part of w is quoted.
 func isQuoted(w *syntax.Word) bool {
 	return slices.ContainsFunc(w.Parts, func(part syntax.WordPart) bool {
 		l, ok := part.(*syntax.Lit)
@@ -31,16 +31,16 @@ func isQuoted(w *syntax.Word) bool {
 	})
 }
 
-// isPlain reports whether an expansion is $x, ${x} or ${x[...]}.
+// isPlain reports whether p is $x, ${x} or ${x[...]}.
 func isPlain(p *syntax.ParamExp) bool { return p.Slice == nil && isSlice(p) }
 
-// isSlice reports whether an expansion is $x, ${x}, ${x[...]} or ${x:...}.
+// isSlice reports whether p is $x, ${x}, ${x[...]} or ${x:...}.
 func isSlice(p *syntax.ParamExp) bool {
 	return p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Repl == nil && p.Exp == nil &&
 		p.Names == 0 && p.NestedParam == nil && p.Flags == nil && !p.IsSet && len(p.Modifiers) == 0
 }
 
-// onlyExpansion returns the expansion that a word consists of, or nil for any other word.
+// onlyExpansion returns the expansion that w consists of, or nil for any other word.
 func onlyExpansion(w *syntax.Word) (p *syntax.ParamExp, quoted bool) {
 	if len(w.Parts) != 1 {
 		return nil, false
@@ -56,7 +56,7 @@ func onlyExpansion(w *syntax.Word) (p *syntax.ParamExp, quoted bool) {
 	return p, quoted
 }
 
-// isGiven reports whether a word consists of function arguments alone: "$@", "${@:2}", "$*" or $1.
+// isGiven reports whether w consists of function arguments alone: "$@", "${@:2}", "$*" or $1.
 func isGiven(w *syntax.Word) bool {
 	p, _ := onlyExpansion(w)
 	if p == nil || !isSlice(p) || p.Index != nil {
@@ -66,7 +66,7 @@ func isGiven(w *syntax.Word) bool {
 	return name == "@" || p.Slice == nil && (name == "*" || len(name) == 1 && "1" <= name && name <= "9")
 }
 
-// lit returns the text of an operand that is a single literal word, or "".
+// lit returns the text of x if x is a single literal word, or "".
 func lit(x syntax.ArithmExpr) string {
 	if w, ok := x.(*syntax.Word); ok {
 		return w.Lit()
@@ -74,13 +74,13 @@ func lit(x syntax.ArithmExpr) string {
 	return ""
 }
 
-// isLit reports whether an index is the given literal text.
+// isLit reports whether the index x is this literal text.
 func isLit(x syntax.ArithmExpr, text string) bool {
 	w, ok := x.(*syntax.Word)
 	return ok && w.Lit() == text
 }
 
-// plainText returns the text of a word without expansions or special characters.
+// plainText returns the text of w if w has no expansions or special characters.
 func plainText(w *syntax.Word) (text string, ok bool) {
 	if len(w.Parts) != 1 {
 		return "", false
@@ -101,7 +101,7 @@ func plainText(w *syntax.Word) (text string, ok bool) {
 	return text, ok && strings.Trim(text, plainLetters+" ") == ""
 }
 
-// isList reports whether an expansion yields separate words, as "$@" does.
+// isList reports whether p yields separate words, as "$@" does.
 func isList(p *syntax.ParamExp) bool {
 	return p.Param != nil && (p.Param.Value == "@" || p.Param.Value == "*") || isLit(p.Index, "@") || isLit(p.Index, "*") || p.Names != 0
 }
@@ -117,7 +117,7 @@ func isZsh(parts []syntax.WordPart) bool {
 	return ok && len(next.Value) > 1 && strings.IndexByte("=~^", next.Value[0]) >= 0 && (next.Value[1] == '{' || isName(next.Value[1:2]))
 }
 
-// isSimple reports whether an element of a pipe is a simple command without redirections.
+// isSimple reports whether s, an element of a pipe, is a simple command without redirections.
 func isSimple(s *syntax.Stmt) bool {
 	_, ok := s.Cmd.(*syntax.CallExpr)
 	return ok && !s.Negated && len(s.Redirs) == 0
@@ -125,7 +125,7 @@ func isSimple(s *syntax.Stmt) bool {
 
 func isPipe(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == syntax.PipeAll }
 
-// setsInput reports whether a redirection sets the standard input of a command.
+// setsInput reports whether one of the redirections sets a command's standard input.
 func setsInput(list []*syntax.Redirect) bool {
 	return slices.ContainsFunc(list, func(rd *syntax.Redirect) bool {
 		reads := givesText(rd) || rd.Op == syntax.RdrIn || rd.Op == syntax.DplIn || rd.Op == syntax.RdrInOut
@@ -133,13 +133,12 @@ func setsInput(list []*syntax.Redirect) bool {
 	})
 }
 
-// givesText reports whether a redirection gives a command text from the script as its standard
-// input.
+// givesText reports whether rd gives a command text from the script as its standard input.
 func givesText(rd *syntax.Redirect) bool {
 	return rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc
 }
 
-// nameOf returns the name that an assignment sets, or "" if it is not literal.
+// nameOf returns the name that a sets, or "" if the name is not literal.
 func nameOf(a *syntax.Assign) string {
 	switch {
 	case a.Name != nil:
@@ -150,8 +149,7 @@ func nameOf(a *syntax.Assign) string {
 	return ""
 }
 
-// mayFail reports whether a redirection opens a file. If that fails, the shell does not run the
-// command.
+// mayFail reports whether rd opens a file. If that fails, the shell does not run the command.
 func mayFail(rd *syntax.Redirect) bool {
 	return rd.Word != nil && rd.Hdoc == nil && rd.Op != syntax.WordHdoc && rd.Op != syntax.DplIn && rd.Op != syntax.DplOut && rd.Word.Lit() != "/dev/null"
 }

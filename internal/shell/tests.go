@@ -57,7 +57,7 @@ var sameTestOptions = map[string]set{"go": setOf("-coverprofile -coverpkg -cpupr
 // keep them from running.
 var scriptSettings = setOf("script-shell shell node-options if-present dry-run workspace workspaces prefix usage version versions ignore-scripts")
 
-// setsScripts reports whether a command changes one of the scriptSettings.
+// setsScripts reports whether the program, with args, changes one of the scriptSettings.
 func setsScripts(program string, args []arg) bool {
 	if program != "npm" && program != "pnpm" && program != "yarn" || !slices.ContainsFunc(args[:min(2, len(args))], func(a arg) bool { return a.matchWord("=set =config =c") != "" }) {
 		return false

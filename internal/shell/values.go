@@ -47,7 +47,7 @@ func (v *values) bindArray(name string, elements []arg) {
 	put(&v.arrays, name, elements)
 }
 
-// unbind makes the value of a variable unknown.
+// unbind makes the value of the variable called name unknown.
 func (v *values) unbind(name string) {
 	delete(v.texts, name)
 	delete(v.arrays, name)
@@ -71,7 +71,7 @@ func (v *values) bindEither(name string, list []string) {
 	put(&v.either, name, list)
 }
 
-// alternatives returns the possible values of a variable, or nil if they are unknown.
+// alternatives returns the possible values of the variable called name, or nil if they are unknown.
 func (v *values) alternatives(name string) []string {
 	if value, ok := v.texts[name]; ok && value.kind == literal {
 		return []string{value.text}
@@ -95,7 +95,7 @@ func sliced(p *syntax.ParamExp, list []arg, known bool) ([]arg, bool) {
 	return behind(list, n-1)
 }
 
-// behind returns a list without its first n elements, if it certainly has as many.
+// behind returns list without its first n elements, if list certainly has that many.
 func behind(list []arg, n int) ([]arg, bool) {
 	if n > len(list) {
 		return nil, false

@@ -45,7 +45,7 @@ const (
 	filled                    // declare assigns a value that is not literal
 )
 
-// note adds the fact f about a variable.
+// note adds the fact f about the variable called name.
 func (v *variables) note(name string, f fact) {
 	if v.facts == nil {
 		v.facts = make(map[string]fact)
@@ -53,7 +53,7 @@ func (v *variables) note(name string, f fact) {
 	v.facts[name] |= f
 }
 
-// hasCommandIndex reports whether a text may have an array index with a command in it.
+// hasCommandIndex reports whether text may have an array index with a command in it.
 func hasCommandIndex(text string) bool {
 	return strings.Contains(text, "[") && (strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, "${"))
 }
@@ -89,18 +89,18 @@ func (v *variables) setArguments(list []arg, known bool) {
 	}
 }
 
-// mayBind reports whether a variable keeps the value that the script assigns to it.
+// mayBind reports whether the variable called name keeps the value that the script assigns to it.
 func (v *variables) mayBind(name string) bool {
 	return !v.unbound && !v.wild && !v.unknowable[name] && isName(name) && !implicitVariables[name] && !counters[name] && !begins(name, "BASH") && !ownVariables[name] && !steers(name)
 }
 
-// neverBind makes the value of a variable unknown for the rest of the script.
+// neverBind makes the value of the variable called name unknown for the rest of the script.
 func (v *variables) neverBind(name string) {
 	v.unbind(name)
 	v.unknowable.add(name)
 }
 
-// valueOf returns the value of an expansion if it is known and one word.
+// valueOf returns the value of p if it is known and one word.
 func (v *variables) valueOf(p *syntax.ParamExp, quoted bool) (value arg, ok bool) {
 	if len(v.texts) == 0 || !isPlain(p) || p.Index != nil {
 		return arg{}, false

@@ -110,7 +110,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	}
 }
 
-// command reads the command of a statement.
+// command reads the command of the statement s.
 func (r *reader) command(s *syntax.Stmt) {
 	if call, ok := s.Cmd.(*syntax.CallExpr); s.Cmd != nil && !ok {
 		defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
@@ -273,7 +273,7 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 	}
 }
 
-// harmless reports whether a redirection changes nothing outside the script.
+// harmless reports whether a redirection to target changes nothing outside the script.
 func harmless(op syntax.RedirOperator, target arg) bool {
 	copies := op == syntax.DplIn || op == syntax.DplOut
 	return target.kind == literal && (copies && strings.Trim(target.text, "-0123456789") == "" ||
@@ -380,7 +380,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 	r.vars.forgetEffects(changed)
 }
 
-// isCount reports whether a word is a numeric range such as {1..9}.
+// isCount reports whether w is a numeric range such as {1..9}.
 func isCount(w *syntax.Word) bool {
 	text := w.Lit()
 	return strings.HasPrefix(text, "{") && strings.Trim(text, "{}.-0123456789") == ""
@@ -389,8 +389,8 @@ func isCount(w *syntax.Word) bool {
 // keyed matches scripts that may declare an associative array with -A.
 var keyed = regexp.MustCompile(`[-+][a-zA-Z]*A`)
 
-// isIndices reports whether a word expands to an array's indices: "${!x[@]}". Indices are numbers
-// unless the array is declared with -A.
+// isIndices reports whether w expands to an array's indices: "${!x[@]}". Indices are numbers unless
+// the array is declared with -A.
 func isIndices(w *syntax.Word) bool {
 	parts := w.Parts
 	if len(parts) == 1 {

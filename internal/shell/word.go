@@ -49,7 +49,7 @@ func (r *expander) words(words []*syntax.Word) []arg {
 	return args
 }
 
-// expand appends the expansion of a word to args.
+// expand appends the expansion of w to args.
 func (r *expander) expand(args []arg, w *syntax.Word) []arg {
 	if hasBraces(w) {
 		return r.expandBraces(args, w)
@@ -64,7 +64,7 @@ func (r *expander) expand(args []arg, w *syntax.Word) []arg {
 	return append(args, a)
 }
 
-// hasBraces reports whether bash may expand braces in the word.
+// hasBraces reports whether bash may expand braces in w.
 func hasBraces(w *syntax.Word) bool {
 	open, between := false, false
 	for _, part := range w.Parts {
@@ -95,7 +95,7 @@ func (r *expander) expandBraces(args []arg, w *syntax.Word) []arg {
 	return append(args, arg{kind: anything})
 }
 
-// word expands a word without braces. For nil it returns the empty literal.
+// word expands w, which has no braces. For nil it returns the empty literal.
 func (r *expander) word(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}
@@ -207,7 +207,7 @@ func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool
 	}
 }
 
-// known adds the value of a variable.
+// known adds a variable's value.
 func (b *wordBuilder) known(a arg) {
 	b.text = append(b.text, a.text...)
 	if a.kind != literal {
@@ -218,7 +218,7 @@ func (b *wordBuilder) known(a arg) {
 	}
 }
 
-// mayRun reports whether zsh may read a pattern in parentheses as glob qualifiers that run a
+// mayRun reports whether zsh may read pattern, in parentheses, as glob qualifiers that run a
 // command: e and +.
 func mayRun(pattern string) bool {
 	return strings.ContainsAny(pattern, "e+") && !strings.ContainsAny(pattern, "|(") || strings.Contains(pattern, "#q")
@@ -247,14 +247,14 @@ var settingPrograms = map[string]set{
 	"minikube": setOf("docker-env"), "docker-machine": setOf("env"), "npm": setOf("completion"), "gh": setOf("completion"), "kubectl": setOf("completion"), "register-python-argcomplete": nil,
 }
 
-// setsUp reports whether a substitution is a call of one of the settingPrograms.
+// setsUp reports whether list is a call of one of the settingPrograms.
 func setsUp(list []*syntax.Stmt) bool { return calls(list, settingPrograms) }
 
-// printsName reports whether a substitution is a call of one of the nameCommands.
+// printsName reports whether list is a call of one of the nameCommands.
 func printsName(list []*syntax.Stmt) bool { return calls(list, nameCommands) }
 
-// calls reports whether statements consist of a single call of one of the programs, with one of its
-// subcommands if the table lists any.
+// calls reports whether list is a single call of one of the programs, with one of its subcommands
+// if the table lists any.
 func calls(list []*syntax.Stmt, programs map[string]set) bool {
 	if len(list) != 1 || list[0].Negated || list[0].Background {
 		return false
@@ -406,8 +406,8 @@ func (r *expander) hereDoc(w *syntax.Word) arg {
 	return b.arg()
 }
 
-// within reads a word in ${...}. bash runs a process substitution there, whereas the parser reads
-// it as text.
+// within reads w, a word in ${...}. bash runs a process substitution there, whereas the parser
+// reads it as text.
 func (r *expander) within(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}
