@@ -102,7 +102,7 @@ func calls(b *testing.B, l admission.Ledger, sessions int) {
 	wait.Wait()
 }
 
-// BenchmarkStart starts on a database with 100,000 sessions, and finds one of them, or all.
+// BenchmarkStart opens a database with 100,000 sessions, and finds one of them or lists all.
 func BenchmarkStart(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "state", "db")
 	db := database(b, path)
@@ -137,7 +137,7 @@ func BenchmarkStart(b *testing.B) {
 	b.Run("start", func(b *testing.B) { start100k(b, path, p) })
 }
 
-// start100k opens the database, and makes a call in a session of it.
+// start100k opens the database and makes a call in one of its sessions.
 func start100k(b *testing.B, path string, p *gate.Policy) {
 	b.Helper()
 	for b.Loop() {

@@ -101,7 +101,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestProcessesShareState: each of two processes sees the calls that the other one admitted or
+// TestProcessesShareState: each of two processes sees the calls that the other has admitted or
 // settled.
 func TestProcessesShareState(t *testing.T) {
 	p, path := policyOf(t, limit("all", 3, gate.ScopeGlobal)), place(t)

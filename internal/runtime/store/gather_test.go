@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// slow is a database whose commits take time.
+// slow is a database with slow commits.
 type slow struct {
 	backend.Backend
 	took  time.Duration
@@ -61,7 +61,7 @@ func slowly(t *testing.T, took time.Duration) (*store.Durable, *slow) {
 	return d, s
 }
 
-// steps makes steps one after another, each after a pause.
+// steps makes steps sequentially, each after a pause.
 func steps(t *testing.T, d *store.Durable, after ...time.Duration) {
 	for _, pause := range after {
 		time.Sleep(pause) //nolint:forbidigo // of synctest
@@ -81,8 +81,8 @@ func steps(t *testing.T, d *store.Durable, after ...time.Duration) {
 	}
 }
 
-// TestCommitWaitsForSteps: a lone client never waits. If two clients alternate, the commit of one
-// waits for the next step of the other, but at most for half the duration of a commit, and neither
+// TestCommitWaitsForSteps: a lone client never waits. If two clients alternate, each client's commit
+// waits for the other client's next step, but at most for half the duration of a commit, and neither
 // after a fast commit nor while another process changes the same parts.
 func TestCommitWaitsForSteps(t *testing.T) {
 	const ms = time.Millisecond

@@ -31,8 +31,8 @@ func sharedLimit() (*gate.Policy, error) {
 	return gate.NewPolicy([]gate.Net{limit("all", budget, gate.ScopeGlobal)}, gate.PolicyOptions{})
 }
 
-// child makes calls in four sessions until none is left, and writes each call to a file before it
-// settles the call.
+// child makes calls in four sessions until the budget is used up, and writes each call to a file
+// before it settles the call.
 func child(path string) {
 	ctx := context.Background()
 	p, err := sharedLimit()

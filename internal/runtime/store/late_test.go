@@ -27,7 +27,7 @@ func (c *closing) Close() error {
 }
 
 // TestLateSilent: a database that does not answer at the start delays the start until its timeout,
-// and later no caller for longer than half a second. One attempt at a time keeps running.
+// and later delays no caller for more than half a second. Only one attempt at a time is in progress.
 func TestLateSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hangs = 30 * time.Second

@@ -78,7 +78,7 @@ func ExampleMemory() {
 	// <nil>
 }
 
-// maker makes a ledger with sessions.
+// maker creates a ledger with sessions.
 type maker func(p *gate.Policy, active []string, keys ...admission.Key) admission.Ledger
 
 // kinds runs f with a maker for each kind of ledger.

@@ -98,7 +98,7 @@ func TestEndedProcessSessionsAreRemoved(t *testing.T) {
 	pass(t, a, beatTimeout/2) // it has written its heartbeat
 	pass(t, b, beatTimeout)
 	listed("over@ open@ lasting own ")
-	pass(t, b, 2*beatTimeout) // to this process, the other one seems to have been away
+	pass(t, b, 2*beatTimeout) // to this process, the other process seems to have been away
 	listed("open@! lasting own ")
 	pass(t, a, beatInterval)
 	pass(t, a, beatInterval)

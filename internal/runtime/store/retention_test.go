@@ -144,7 +144,7 @@ type proc struct {
 	open map[admission.Key][]uint64 // open calls
 }
 
-// start starts a process; its first record names the ends of the other chains.
+// start starts a process; its first record contains the ends of the other chains.
 func (p *past) start() *proc {
 	p.Helper()
 	o := &proc{past: p, b: p.past().open(), open: map[admission.Key][]uint64{}}
@@ -173,7 +173,7 @@ func (o *proc) write(events ...audit.Event) {
 	}
 }
 
-// notes writes n records that belong to no call.
+// notes writes n records without a call.
 func (o *proc) notes(n int) {
 	o.Helper()
 	var events []audit.Event
@@ -185,7 +185,7 @@ func (o *proc) notes(n int) {
 	}
 }
 
-// call opens a call in a session of its own.
+// call opens a call in its own session.
 func (o *proc) call() (k admission.Key) {
 	o.Helper()
 	o.n++
@@ -228,7 +228,7 @@ func (o *proc) end() {
 	}
 }
 
-// kill ends the process without a shutdown, and has the others forget it.
+// kill ends the process without a shutdown and makes the other processes forget it.
 func (o *proc) kill(by *proc) {
 	o.Helper()
 	_ = o.b.Close()
@@ -264,7 +264,7 @@ func (o *proc) verify() (faults string, r trail.Report) {
 	return faults, r
 }
 
-// sound fails the test unless the log verifies.
+// sound fails the test if the log does not verify.
 func (o *proc) sound(removed int) {
 	o.Helper()
 	faults, r := o.verify()
@@ -338,7 +338,7 @@ func TestRetention(t *testing.T) {
 }
 
 // TestRetentionWhole: the chain of an ended process is removed completely, although a remaining
-// chain names it. The removal is not repeated for ever.
+// chain refers to it. The removal is not repeated forever.
 func TestRetentionWhole(t *testing.T) {
 	onBoth(t, func(p *past) {
 		keeper := p.start()
@@ -348,7 +348,7 @@ func TestRetentionWhole(t *testing.T) {
 			o.end()
 		}
 		p.later(keep - time.Minute)
-		named := p.start() // its start record names all chains
+		named := p.start() // its start record refers to all chains
 		p.later(2 * time.Minute)
 		keeper.retain()
 		keeper.sound(5*4 + 1)
@@ -450,8 +450,8 @@ func TestRetentionKilled(t *testing.T) {
 	})
 }
 
-// TestRetentionUnnamed: a start record does not name a chain that is about to be removed: the
-// removal event might be removed before the start record.
+// TestRetentionUnnamed: a start record does not refer to a chain that is about to be removed, because
+// the removal event might be removed before the start record.
 func TestRetentionUnnamed(t *testing.T) {
 	onBoth(t, func(p *past) {
 		keeper := p.start()
@@ -471,8 +471,8 @@ func TestRetentionUnnamed(t *testing.T) {
 	})
 }
 
-// TestRetentionForged: records removed by hand are detected as before, and so is a change of the
-// removal part.
+// TestRetentionForged: records removed by hand are still detected, and so is a change of the removal
+// part.
 func TestRetentionForged(t *testing.T) {
 	onBoth(t, func(p *past) {
 		a := p.start()
@@ -550,7 +550,7 @@ func TestRetentionOfChanged(t *testing.T) {
 
 // TestRetentionRandom: random histories of processes that start, write, end and are killed, also
 // during a removal, always verify. If one more record is removed by hand, verify detects it, unless
-// it is the last record of a chain and no start record names it.
+// it is the last record of a chain and no start record refers to it.
 func TestRetentionRandom(t *testing.T) {
 	onBoth(t, func(p *past) {
 		usual := 3
@@ -568,7 +568,7 @@ func TestRetentionRandom(t *testing.T) {
 	})
 }
 
-// history makes a random history, and returns a process that is still running at its end.
+// history creates a random history and returns a process that is still running at its end.
 func (p *past) history(random *rand.Rand) *proc {
 	p.Helper()
 	procs := []*proc{p.start()}

@@ -34,7 +34,7 @@ func (a *asked) Commit(ctx context.Context, ops []*backend.Op) error {
 
 // TestRoamingSessionIsReadFirst: if the calls of a session alternate between two processes, then
 // after one stale decision each process reads the session before it decides. If the calls stay at
-// one process, it reads the session once more and then no longer.
+// the same process, it reads the session once more and then stops reading it.
 func TestRoamingSessionIsReadFirst(t *testing.T) {
 	p, path := policyOf(t, limit("x", 100, gate.ScopeSession)), place(t)
 	k := admission.Key{Session: "s", Principal: "ann"}

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// TestRoundKey: processes that start at the same time share one key, and a later one gets the same
+// TestRoundKey: processes that start at the same time share a key, and a later process gets the same
 // key. A damaged key is not replaced, and no error contains it.
 func TestRoundKey(t *testing.T) {
 	path, p := place(t), policyOf(t)

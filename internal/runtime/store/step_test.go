@@ -58,7 +58,7 @@ func recorded(t *testing.T, p *gate.Policy, out audit.Storage, keys ...admission
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// stage stages a step of a session with an event that names it.
+// stage stages a step of a session with an event that contains its name.
 func stage(t testing.TB, m *store.Memory, k admission.Key, name string, f func(*gate.State) *gate.Delta) (admission.Commit, error) {
 	t.Helper()
 	return m.Stage(t.Context(), k, func(s *gate.State) (admission.Change, error) {
@@ -261,7 +261,7 @@ func TestStepWithoutRecordsWaits(t *testing.T) {
 }
 
 // TestBudgetUnderFailures: sessions share a budget while some writes fail: the budget used equals
-// the budget on record, and each session has the results that it was given.
+// the budget on record, and each session has the results that were reported to it.
 func TestBudgetUnderFailures(t *testing.T) {
 	const sessions, calls, budget = 8, 150, 400
 	p := policyOf(t, limit("all", budget, gate.ScopeGlobal), limit("shared", budget, gate.ScopePrincipal))

@@ -18,7 +18,7 @@ import (
 )
 
 // BenchmarkSurvey measures the queries of the status command on a database with 500 open calls,
-// half of them of ended processes, 10,000 sessions, and PETRIGATE_RECORDS records (default 20,000).
+// half of them by ended processes, 10,000 sessions, and PETRIGATE_RECORDS records (default 20,000).
 func BenchmarkSurvey(b *testing.B) {
 	for _, driver := range []string{"sqlite", "postgres"} {
 		b.Run(driver, func(b *testing.B) {

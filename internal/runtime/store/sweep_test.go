@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// TestIdlePrincipalsAreEvicted: if there are too many principals, the parts of those without sessions leave the
-// memory, and are later read again unchanged; the part of a principal with a session stays.
+// TestIdlePrincipalsAreEvicted: if there are too many principals, the parts of those without sessions
+// are evicted and later read again unchanged; the part of a principal with a session stays.
 func TestIdlePrincipalsAreEvicted(t *testing.T) {
 	d := durable(t, database(t, place(t)), policyOf(t, limit("x", 2, gate.ScopePrincipal)), nil)
 	d.SetRoom(3)

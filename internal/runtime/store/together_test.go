@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// admit decides a call in a session and returns its number; 0: refused.
+// admit decides a call in a session and returns its number, or 0 if the call is refused.
 func admit(ctx context.Context, l admission.Ledger, k admission.Key, c gate.Call) (number uint64, err error) {
 	err = admission.Update(ctx, l, k, func(s *gate.State) (admission.Change, error) {
 		number = 0
@@ -38,12 +38,12 @@ func finish(ctx context.Context, l admission.Ledger, k admission.Key, number uin
 	})
 }
 
-// TestProcessesShareLimit: many sessions of several processes together never pass more calls than
-// the limit, and exactly as many if some of them fail.
+// TestProcessesShareLimit: many sessions in several processes together never pass more calls than the
+// limit, and exactly as many if some calls fail.
 func TestProcessesShareLimit(t *testing.T) {
 	const budget, clients, calls, procs = 40, 4, 15, 3
 	all := limit("all", budget, gate.ScopeGlobal)
-	all.Transitions[0].Deferred = true // a failure gives the unit back
+	all.Transitions[0].Deferred = true // a failure returns the unit
 	once := gate.Net{Name: "once", Scope: gate.ScopePrincipal, Places: []string{"free"}, Initial: map[string]int{"free": 1},
 		Transitions: []gate.Transition{{Name: "t", Inputs: []string{"free"}, Outputs: []string{"free"}, Tools: gate.Tools("one"), Deferred: true}}}
 	p, path := policyOf(t, all, once, limit("own", 5, gate.ScopeSession)), place(t)
@@ -163,7 +163,7 @@ func TestCrashedCallStaysOpen(t *testing.T) {
 // faulty is a database that fails on request.
 type faulty struct {
 	backend.Backend
-	before, after atomic.Pointer[error] // errors of a commit: instead of it, or after it
+	before, after atomic.Pointer[error] // error of a commit: before it has an effect, or afterwards
 	blind         atomic.Bool           // reads of records fail
 }
 

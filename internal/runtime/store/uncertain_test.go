@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Records fails if the database is blind.
+// Records fails if blind is set.
 func (f *faulty) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
 	if f.blind.Load() {
 		return func(yield func(backend.Record, error) bool) { yield(backend.Record{}, errAway) }
@@ -27,16 +27,16 @@ func (f *faulty) Records(ctx context.Context, q backend.Query) iter.Seq2[backend
 
 var errUncertain error = fmt.Errorf("the connection broke: %w", backend.ErrUncertain)
 
-// TestUncertainCommitIsResolved: after a commit of unknown outcome, the records show which steps
+// TestUncertainCommitIsResolved: after a commit with an unknown outcome, the records show which steps
 // took effect. An admitted call whose caller was refused is settled.
 func TestUncertainCommitIsResolved(t *testing.T) {
 	f := &faulty{Backend: database(t, place(t))}
 	l := limit("all", 2, gate.ScopeGlobal)
-	l.Transitions[0].Deferred = true // a failure gives the unit back
+	l.Transitions[0].Deferred = true // a failure returns the unit
 	d, k := durable(t, f, policyOf(t, l), nil), admission.Key{Session: "s"}
 	begin(t, d, k)
 
-	f.after.Store(&errUncertain) // the commit took effect, which is found out at once
+	f.after.Store(&errUncertain) // the commit took effect, which is detected immediately
 	number, err := admit(t.Context(), d, k, gate.Call{Tool: "all"})
 	if number == 0 || err != nil {
 		t.Fatal(number, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// pausing is a database with flushes that wait for the test.
+// pausing is a database whose flushes wait for the test.
 type pausing struct {
 	backend.Backend
 	begun chan struct{}
@@ -31,7 +31,7 @@ func (p *pausing) Commit(ctx context.Context, ops []*backend.Op) error {
 }
 
 // TestOutcomeDuringFlush: a call is admitted only after its flush. An outcome does not wait for the
-// flush of another call, and calls that arrive meanwhile have flushes of their own.
+// flush of another call, and calls that arrive meanwhile have their own flushes.
 func TestOutcomeDuringFlush(t *testing.T) {
 	b := &pausing{database(t, place(t)), make(chan struct{}), make(chan error)}
 	d := durable(t, b, policyOf(t, limit("all", 5, gate.ScopeGlobal)), nil)

@@ -55,9 +55,8 @@ func TestNoRotationAfterFailedFlush(t *testing.T) {
 	}
 }
 
-// TestRecordsBesideAppends: a reader of records reads padding, another goroutine writes steps
-// there, and the reader continues in the middle of a step. It still returns all earlier records
-// without a gap.
+// TestRecordsBesideAppends: a reader reads padding, another goroutine writes steps there, and the
+// reader continues in the middle of a step. It still returns all earlier records without a gap.
 func TestRecordsBesideAppends(outer *testing.T) {
 	t := try(outer)
 	const block = 256 << 10 // size of one read

@@ -22,7 +22,7 @@ const (
 	childPath = "PETRIGATE_TEST_DATABASE"
 )
 
-// runChild runs the role of a child, if this process is one.
+// runChild runs the child's role if this process is a child.
 func runChild() {
 	role := os.Getenv(childRole)
 	if role == "" {
@@ -42,7 +42,7 @@ type child struct {
 	line *bufio.Scanner
 }
 
-// start starts a child. It is killed at the end of the test if it still runs.
+// start starts a child, which is killed at the end of the test if it is still running.
 func start(t *testing.T, role, path string, more ...string) *child {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -67,7 +67,7 @@ func start(t *testing.T, role, path string, more ...string) *child {
 	return c
 }
 
-// read returns the next line of the child's output; empty: the child has ended.
+// read returns the next line of the child's output, or an empty line if the child has ended.
 func (c *child) read() string {
 	if !c.line.Scan() {
 		return ""
@@ -75,7 +75,7 @@ func (c *child) read() string {
 	return c.line.Text()
 }
 
-// end waits for the child to end by itself.
+// end waits for the child to end.
 func (c *child) end(t *testing.T) {
 	t.Helper()
 	_ = c.in.Close()

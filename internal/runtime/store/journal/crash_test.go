@@ -108,7 +108,7 @@ func (b *Backend) tamper(before func(op, name string) error) {
 
 var errTampered = errors.New("tampered")
 
-// once returns a function that calls do at the first op on a file with the suffix.
+// once returns a function that calls do at the first operation on a file with the given suffix.
 func once(op, suffix string, do func() error) func(op, name string) error {
 	done := false
 	return func(o, name string) error {
@@ -127,7 +127,7 @@ func writes(id backend.PartID, version int64) *backend.Op {
 	return &backend.Op{Lasts: true, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(`{"n":` + strconv.FormatInt(version+1, 10) + `}`)}}}
 }
 
-// does commits ops, which must all be committed.
+// does commits ops, all of which must succeed.
 func does(t *testing.T, b *Backend, ops ...*backend.Op) {
 	t.Helper()
 	if err := commit(t.Context(), b, ops...); err != nil {
@@ -142,7 +142,7 @@ func has(t *testing.T, b *Backend, id backend.PartID, version int64) {
 	}
 }
 
-// rollNow rotates the segment, as a commit does that fills it.
+// rollNow rotates the segment, as after a commit that fills it.
 func (b *Backend) rollNow(t *testing.T) {
 	t.Helper()
 	b.appending.Lock()
@@ -234,8 +234,8 @@ func TestKilledBetweenNames(t *testing.T) {
 	does(t, b, writes(shared, 1))
 }
 
-// TestUsedAndFolded: the use of an approval is folded after the checkpoint was read and before the
-// next use is checked.
+// TestUsedAndFolded: an approval's use is folded after the checkpoint was read and before the next
+// use is checked.
 func TestUsedAndFolded(t *testing.T) {
 	b := open(t, Options{Path: place(t)})
 	now := time.Now()
@@ -327,7 +327,7 @@ func TestRemovedChain(t *testing.T) {
 	}
 }
 
-// TestBehindBetweenNames: a process ended during a rotation, while another one is still in an
+// TestBehindBetweenNames: a process ended during a rotation, while another process is still in an
 // earlier segment.
 func TestBehindBetweenNames(t *testing.T) {
 	for _, sealed := range []bool{false, true} {

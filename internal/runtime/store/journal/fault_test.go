@@ -78,7 +78,7 @@ func (t *trial) due() {
 	}
 }
 
-// whole checks that the state equals the committed steps.
+// whole checks that the state matches the committed steps.
 func (t *trial) whole() {
 	t.Helper()
 	p, err := t.backend.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "s"})
@@ -226,7 +226,7 @@ func TestTamperedLog(outer *testing.T) {
 	}
 }
 
-// rest releases the process lock, as after a moment without work.
+// rest releases the process lock, as the process does after a short idle time.
 func (t *trial) rest() { t.backend.rest() }
 
 func (b *Backend) rest() {

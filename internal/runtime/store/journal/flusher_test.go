@@ -33,7 +33,7 @@ func gated(t *testing.T) (*Backend, *gate) {
 	return b, g
 }
 
-// open lets all later flushes pass at once. None may be waiting.
+// open lets all later flushes pass immediately. No flush may be waiting.
 func (g *gate) open() { g.backend.tamper(nil) }
 
 // lasting commits a reservation that needs a flush, and returns the flush.

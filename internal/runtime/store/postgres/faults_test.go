@@ -278,7 +278,7 @@ func TestArbitraryNames(t *testing.T) {
 }
 
 // TestStopExcludesReservations: once a stop is in force, no commit with a reservation succeeds, even if it had
-// begun before.
+// begun earlier.
 func TestStopExcludesReservations(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	a, b := open(t, postgres.Options{DSN: dsn}), open(t, postgres.Options{DSN: dsn})
@@ -380,8 +380,8 @@ func TestOlderCopyIsRefused(t *testing.T) {
 	commit(t, d, nil, step(true, 2, "3"))
 }
 
-// TestReadOnlyServer: a process waits for a server that does not accept writes, and works again when it
-// does.
+// TestReadOnlyServer: a process waits for a server that does not accept writes, and works again when
+// the server does.
 func TestReadOnlyServer(t *testing.T) {
 	s := postgrestest.Start(t)
 	d := open(t, postgres.Options{DSN: s.DSN(), Timeout: time.Second, Poll: 50 * time.Millisecond})

@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 )
 
-// TestConcurrentLoadsShareTrip: loads that wait while another one is running take one round trip together, and each
-// gets its own parts. A caller that gives up does not delay the others.
+// TestConcurrentLoadsShareTrip: loads that wait while another load is in progress share a round trip,
+// and each gets its own parts. A caller that gives up does not delay the others.
 func TestConcurrentLoadsShareTrip(t *testing.T) {
 	const n = 20
 	dsn := postgrestest.Schema(t)

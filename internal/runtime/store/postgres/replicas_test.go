@@ -29,7 +29,7 @@ import (
 
 const budget = 100
 
-// shared is a policy with a budget of a user, one by key, and a pipeline that runs one step at a
+// shared is a policy with a budget per user, a budget per key, and a pipeline that runs one step at a
 // time.
 func shared(t *testing.T) *gate.Policy {
 	t.Helper()
@@ -77,7 +77,7 @@ func (r *replica) begin(ctx context.Context, client int) (admission.Key, error) 
 	return k, r.Open(ctx, admission.SessionInfo{Key: k, Since: time.Now()})
 }
 
-// admit decides a call and returns its number; 0: refused.
+// admit decides a call and returns its number, or 0 if the call is refused.
 func (r *replica) admit(ctx context.Context, k admission.Key, c gate.Call) (number uint64, err error) {
 	err = admission.Update(ctx, r, k, func(s *gate.State) (admission.Change, error) {
 		number = 0
@@ -158,7 +158,7 @@ func (h *history) count(output string) (n int) {
 	return n
 }
 
-// drop leaves out the calls with the given output.
+// drop omits the calls with the given output.
 func (h *history) drop(output string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -213,8 +213,8 @@ func (b blind) Commit(ctx context.Context, ops []*backend.Op) error {
 	return nil
 }
 
-// TestLinearizabilityChecker: the checker accepts the history of a correct database, and rejects that of one that
-// does not compare versions.
+// TestLinearizabilityChecker: the checker accepts the history of a correct database, and rejects the
+// history of a database that does not compare versions.
 func TestLinearizabilityChecker(t *testing.T) {
 	p, dsn := shared(t), postgrestest.Schema(t)
 	for _, broken := range []bool{false, true} {
@@ -308,7 +308,7 @@ func replicas(t *testing.T, s *postgrestest.Server, dsn string) {
 	w.verify(open(t, postgres.Options{DSN: dsn}))
 }
 
-// disturb breaks something whenever a number of calls were made.
+// disturb breaks something each time a certain number of calls have been made.
 func (w *world) disturb(s *postgrestest.Server, calls int, ended <-chan struct{}) {
 	for n, f := range []func(){
 		w.replicas[0].proxy.Cut,

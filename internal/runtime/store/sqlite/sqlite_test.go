@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// open opens a database in a directory of its own until the end of the test.
+// open opens a database in a new directory and closes it when the test ends.
 func open(t *testing.T) (*Checkpoint, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "petrigate.db")

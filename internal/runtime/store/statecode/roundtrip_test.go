@@ -147,7 +147,7 @@ func play(t *testing.T, g generator, p *gate.Policy, name string) {
 // generator makes random policies and steps.
 type generator struct{ *rand.Rand }
 
-// policy returns a policy with nets of all kinds; nil: the random policy is invalid.
+// policy returns a policy with nets of all kinds, or nil if the random policy is invalid.
 func (g generator) policy() *gate.Policy {
 	if g.IntN(4) == 0 {
 		return g.rules()
