@@ -1,7 +1,7 @@
--- Names, keys and texts that callers choose are bytea: they are never refused for their
--- encoding, and are put in the order of their bytes everywhere.
+-- Names, keys and texts from callers are bytea, so that no encoding is refused and all are sorted
+-- by their bytes.
 
--- A session, or what a principal's sessions or all share.
+-- A session, or the nets that a principal's sessions or all sessions share.
 CREATE TABLE petrigate_part (
 	id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	scope   text COLLATE "C" NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE petrigate_part (
 	UNIQUE (scope, name)
 ) WITH (fillfactor = 60);
 
--- What a part has for single values of keys. Whoever has locked the part may change it.
+-- A part's states for single values of keys. Only the transaction that has locked the part may change them.
 CREATE TABLE petrigate_value (
 	part bigint NOT NULL,
 	key  bytea NOT NULL,
@@ -20,15 +20,15 @@ CREATE TABLE petrigate_value (
 	PRIMARY KEY (part, key)
 ) WITH (fillfactor = 60);
 
--- A process that writes, and the head of its chain of records.
+-- A writing process, and the end of its chain of records.
 CREATE TABLE petrigate_writer (
 	no      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	name    text NOT NULL UNIQUE,
 	started timestamptz NOT NULL DEFAULT now(),
 	seen    timestamptz NOT NULL DEFAULT now(),
-	fence   bigint NOT NULL DEFAULT 0, -- a commit that was sent before it was raised is refused
-	turn    bigint NOT NULL DEFAULT 0, -- commits so far
-	codes   int[] NOT NULL DEFAULT '{}', -- what the last commit answered
+	fence   bigint NOT NULL DEFAULT 0, -- raising it refuses the commits sent before
+	turn    bigint NOT NULL DEFAULT 0, -- number of commits so far
+	codes   int[] NOT NULL DEFAULT '{}', -- answer of the last commit
 	seq     bigint NOT NULL DEFAULT 0,
 	hash    bytea NOT NULL DEFAULT decode(repeat('00', 32), 'hex')
 ) WITH (fillfactor = 20);
@@ -66,10 +66,10 @@ CREATE TABLE petrigate_stop (
 	time    timestamptz NOT NULL
 );
 
--- How often approvals and stops were changed, for those who poll.
+-- n counts changes of approvals and stops, for processes that poll.
 --
--- A use of the kill switch says what time it is. Records from after it, as far as there are
--- some by then, are of a clock that was ahead, and say nothing of other clocks.
+-- Using the kill switch sets the time (told). Records with a later time that exist by then (up to
+-- ahead) come from a clock that was ahead, and do not count for other clocks.
 CREATE TABLE petrigate_change (
 	n     bigint NOT NULL,
 	told  timestamptz NOT NULL DEFAULT 'infinity',
@@ -77,18 +77,18 @@ CREATE TABLE petrigate_change (
 );
 INSERT INTO petrigate_change VALUES (0);
 
--- PostgreSQL empties an unlogged table when it recovers from a crash, after which commits that
--- did not wait for the disk may be gone. Who finds another mark than before reads everything again.
+-- PostgreSQL empties an unlogged table when it recovers from a crash, which may undo commits that
+-- did not wait for the disk. A process that finds a new mark reads everything again.
 CREATE UNLOGGED TABLE petrigate_mark (one boolean PRIMARY KEY CHECK (one), mark uuid NOT NULL);
 
--- Records as text, for people.
+-- Records as readable text.
 CREATE VIEW petrigate_log AS
 SELECT w.name AS writer, r.seq, r.time, encode(r.session, 'escape') AS session,
 	convert_from(r.object, 'UTF8') AS event, encode(r.hash, 'hex') AS hash
 FROM petrigate_record r JOIN petrigate_writer w ON w.no = r.writer;
 
--- petrigate_resume tells a writer where it stands, and refuses the commits of it that are
--- still on their way. It waits for one that runs.
+-- petrigate_resume returns a writer's state and refuses the writer's commits that are still in
+-- transit. It waits for a commit in progress.
 CREATE FUNCTION petrigate_resume(p_writer bigint,
 	OUT o_fence bigint, OUT o_turn bigint, OUT o_codes int[], OUT o_mark text)
 LANGUAGE plpgsql AS $$
@@ -97,21 +97,21 @@ BEGIN
 	UPDATE petrigate_writer SET fence = fence + 1, seen = now() WHERE no = p_writer
 		RETURNING fence, turn, codes INTO o_fence, o_turn, o_codes;
 	SELECT m.mark || '.' || m.tableoid INTO o_mark FROM petrigate_mark m;
-	PERFORM set_config('synchronous_commit', 'on', true); -- that the disk takes a write is what Ready asks
+	PERFORM set_config('synchronous_commit', 'on', true); -- Ready checks whether the disk accepts a write
 END $$;
 
--- petrigate_commit is backend.Commit, and backend.SetStop. See commit.go for why it is right.
+-- petrigate_commit implements backend.Commit and backend.SetStop. DB.Commit in commit.go explains the locks.
 CREATE FUNCTION petrigate_commit(
 	p_writer bigint, p_fence bigint, p_turn bigint, p_mark text, p_flush boolean,
-	-- The parts of the batch in order, without repetition; those that may have to be made.
+	-- The batch's parts in order, without duplicates; the positions of those that may have to be inserted.
 	p_scopes text[], p_names bytea[], p_new int[],
-	p_ends int[], p_shared boolean[], -- runs of parts that are all only read, or all written
-	-- The ops, with the last of their writes and of their events.
+	p_ends int[], p_shared boolean[], -- ends of runs of parts that are all only read or all written
+	-- The ops, with the positions of their last writes and events.
 	p_sessions bytea[], p_reserve boolean[], p_uses bytea[], p_times timestamptz[], p_writes int[], p_events int[],
 	p_write_part int[], p_write_version bigint[], p_write_read boolean[], p_write_data bytea[],
 	p_value_write int[], p_value_key bytea[], p_value_data bytea[],
 	p_event_time timestamptz[], p_event_session bytea[], p_event_object bytea[],
-	-- The kill switch; null: it is not touched.
+	-- The use of the kill switch; null: none.
 	p_stop boolean, p_stop_session bytea, p_stop_actor bytea, p_stop_reason bytea, p_stop_time timestamptz,
 	OUT o_state text, OUT o_codes int[], OUT o_newest timestamptz)
 LANGUAGE plpgsql AS $$
@@ -125,11 +125,11 @@ DECLARE
 	v_hash    bytea;
 	v_row     record;
 	v_ids     bigint[] := array_fill(0::bigint, ARRAY[cardinality(p_scopes)]);
-	v_cur     bigint[] := array_fill(0::bigint, ARRAY[cardinality(p_scopes)]); -- the version by now
-	v_bad     boolean[] := array_fill(false, ARRAY[cardinality(p_scopes)]); -- an op on it was refused
-	v_last    int[] := array_fill(0, ARRAY[cardinality(p_scopes)]); -- the write in force
-	v_removed int[] := array_fill(0, ARRAY[cardinality(p_scopes)]); -- the last write that removed it
-	v_op      int[] := array_fill(0, ARRAY[cardinality(p_write_part)]); -- of a write in force
+	v_cur     bigint[] := array_fill(0::bigint, ARRAY[cardinality(p_scopes)]); -- current version
+	v_bad     boolean[] := array_fill(false, ARRAY[cardinality(p_scopes)]); -- an op on the part was refused
+	v_last    int[] := array_fill(0, ARRAY[cardinality(p_scopes)]); -- last write
+	v_removed int[] := array_fill(0, ARRAY[cardinality(p_scopes)]); -- last write that removed the part
+	v_op      int[] := array_fill(0, ARRAY[cardinality(p_write_part)]); -- op of each write
 	v_events  int[] := '{}';
 	v_seqs    bigint[] := '{}';
 	v_hashes  bytea[] := '{}';
@@ -137,14 +137,14 @@ DECLARE
 	v_code    int;
 	v_w       int := 0;
 	v_e       int := 0;
-	v_newest  timestamptz; -- of the records
+	v_newest  timestamptz; -- time of the newest record
 	s         int := 0;
 BEGIN
 	IF current_setting('transaction_isolation') <> 'read committed' THEN
 		RAISE EXCEPTION 'petrigate_commit needs the isolation level read committed';
 	END IF;
 
-	-- 1. A stop waits for the commits that run, and those that come wait for it.
+	-- 1. A stop waits for current commits, and later commits wait for the stop.
 	IF p_stop IS NOT NULL THEN
 		PERFORM pg_advisory_xact_lock(v_switch);
 	ELSIF true = ANY (p_reserve) THEN
@@ -157,7 +157,7 @@ BEGIN
 		RETURN;
 	END IF;
 
-	-- 2. The writer, whom nobody else needs.
+	-- 2. The writer, which no other process needs.
 	SELECT fence, turn, seq, hash INTO v_fence, v_turn, v_seq, v_hash
 		FROM petrigate_writer WHERE no = p_writer FOR UPDATE;
 	IF NOT FOUND OR v_fence <> p_fence OR v_turn <> p_turn THEN
@@ -165,7 +165,7 @@ BEGIN
 		RETURN;
 	END IF;
 
-	-- 3. Approvals, 4. parts that are new, 5. parts that are there: each in order.
+	-- 3. Approvals, 4. new parts, 5. existing parts, each in order.
 	IF cardinality(array_remove(p_uses, NULL)) > 0 THEN
 		PERFORM 1 FROM petrigate_approval WHERE id = ANY (p_uses) ORDER BY id FOR UPDATE;
 	END IF;
@@ -204,7 +204,7 @@ BEGIN
 			(SELECT max(r.time) FROM petrigate_record r WHERE r.time <= c.told)) INTO v_newest FROM petrigate_change c;
 	END IF;
 
-	-- Each op, on what those before it left.
+	-- Apply each op after the previous ops.
 	FOR i IN 1 .. cardinality(p_times) LOOP
 		v_code := 0;
 		IF p_reserve[i] AND v_stops IS NOT NULL AND (p_sessions[i] = ANY (v_stops) OR ''::bytea = ANY (v_stops)) THEN
@@ -259,7 +259,7 @@ BEGIN
 		o_codes := array_append(o_codes, v_code);
 	END LOOP;
 
-	-- What came of it.
+	-- Write the results.
 	IF cardinality(p_scopes) > 0 THEN
 		UPDATE petrigate_part p SET version = v_cur[n], data = p_write_data[v_last[n]], changed = coalesce(p_times[v_op[v_last[n]]], now())
 			FROM generate_subscripts(v_last, 1) AS n WHERE v_last[n] > 0 AND p.id = v_ids[n];

@@ -1,18 +1,18 @@
--- What servers say of their tools, as it was accepted. Who writes here holds the lock of
--- petrigate_pin_turn until the commit, so that numbers are in the order of commits: who has
--- read up to a number misses nothing by reading what is above it.
+-- The accepted tool definitions of servers. A transaction that writes holds the lock of
+-- petrigate_pin_turn until it commits, so that numbers have the order of commits: a process that has
+-- read up to a number misses nothing by reading the greater numbers.
 CREATE TABLE petrigate_pin (
 	server     bytea NOT NULL,
 	tool       bytea NOT NULL,
-	number     bigint GENERATED ALWAYS AS IDENTITY UNIQUE, -- of the last change of the row
+	number     bigint GENERATED ALWAYS AS IDENTITY UNIQUE, -- of the row's last change
 	definition bytea NOT NULL,
 	since      timestamptz NOT NULL,
 	actor      bytea NOT NULL,
 	PRIMARY KEY (server, tool)
 );
 
--- petrigate_pin_turn waits until nobody else writes pins. A pin is on the disk when it is
--- committed: after a crash no other definition may be the first that is seen.
+-- petrigate_pin_turn waits until no other transaction writes pins. A pin is on the disk when it is
+-- committed: after a crash, no other definition must become the first one seen.
 CREATE FUNCTION petrigate_pin_turn() RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN

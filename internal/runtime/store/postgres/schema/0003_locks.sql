@@ -1,9 +1,9 @@
--- Any role that can connect to the database can take any advisory lock, and keep it. So what
--- orders decisions, stops and pins are locks of our own tables, which need a privilege there.
+-- Any role that can connect to the database can acquire any advisory lock and keep it. So locks of
+-- petrigate's own tables, which require a privilege, order decisions, stops and pins.
 --
--- They are locks of tables, not of rows: a stop that waits for a row would be passed by commits
--- that share it for as long as some are under way. Requests for the lock of a table are served
--- in their order. Reading petrigate_stop, as pg_dump does, conflicts with none of these locks.
+-- They are table locks, because a stop that waits for a row lock would be overtaken by commits that
+-- share the lock as long as some are in progress. Requests for a table lock are served in order.
+-- Reading petrigate_stop, as pg_dump does, conflicts with none of these locks.
 
 CREATE OR REPLACE FUNCTION petrigate_pin_turn() RETURNS void
 LANGUAGE plpgsql AS $$
@@ -14,18 +14,18 @@ BEGIN
 	END IF;
 END $$;
 
--- petrigate_commit is backend.Commit, and backend.SetStop. See commit.go for why it is right.
+-- petrigate_commit implements backend.Commit and backend.SetStop. DB.Commit in commit.go explains the locks.
 CREATE OR REPLACE FUNCTION petrigate_commit(
 	p_writer bigint, p_fence bigint, p_turn bigint, p_mark text, p_flush boolean,
-	-- The parts of the batch in order, without repetition; those that may have to be made.
+	-- The batch's parts in order, without duplicates; the positions of those that may have to be inserted.
 	p_scopes text[], p_names bytea[], p_new int[],
-	p_ends int[], p_shared boolean[], -- runs of parts that are all only read, or all written
-	-- The ops, with the last of their writes and of their events.
+	p_ends int[], p_shared boolean[], -- ends of runs of parts that are all only read or all written
+	-- The ops, with the positions of their last writes and events.
 	p_sessions bytea[], p_reserve boolean[], p_uses bytea[], p_times timestamptz[], p_writes int[], p_events int[],
 	p_write_part int[], p_write_version bigint[], p_write_read boolean[], p_write_data bytea[],
 	p_value_write int[], p_value_key bytea[], p_value_data bytea[],
 	p_event_time timestamptz[], p_event_session bytea[], p_event_object bytea[],
-	-- The kill switch; null: it is not touched.
+	-- The use of the kill switch; null: none.
 	p_stop boolean, p_stop_session bytea, p_stop_actor bytea, p_stop_reason bytea, p_stop_time timestamptz,
 	OUT o_state text, OUT o_codes int[], OUT o_newest timestamptz)
 LANGUAGE plpgsql AS $$
@@ -38,11 +38,11 @@ DECLARE
 	v_hash    bytea;
 	v_row     record;
 	v_ids     bigint[] := array_fill(0::bigint, ARRAY[cardinality(p_scopes)]);
-	v_cur     bigint[] := array_fill(0::bigint, ARRAY[cardinality(p_scopes)]); -- the version by now
-	v_bad     boolean[] := array_fill(false, ARRAY[cardinality(p_scopes)]); -- an op on it was refused
-	v_last    int[] := array_fill(0, ARRAY[cardinality(p_scopes)]); -- the write in force
-	v_removed int[] := array_fill(0, ARRAY[cardinality(p_scopes)]); -- the last write that removed it
-	v_op      int[] := array_fill(0, ARRAY[cardinality(p_write_part)]); -- of a write in force
+	v_cur     bigint[] := array_fill(0::bigint, ARRAY[cardinality(p_scopes)]); -- current version
+	v_bad     boolean[] := array_fill(false, ARRAY[cardinality(p_scopes)]); -- an op on the part was refused
+	v_last    int[] := array_fill(0, ARRAY[cardinality(p_scopes)]); -- last write
+	v_removed int[] := array_fill(0, ARRAY[cardinality(p_scopes)]); -- last write that removed the part
+	v_op      int[] := array_fill(0, ARRAY[cardinality(p_write_part)]); -- op of each write
 	v_events  int[] := '{}';
 	v_seqs    bigint[] := '{}';
 	v_hashes  bytea[] := '{}';
@@ -50,14 +50,14 @@ DECLARE
 	v_code    int;
 	v_w       int := 0;
 	v_e       int := 0;
-	v_newest  timestamptz; -- of the records
+	v_newest  timestamptz; -- time of the newest record
 	s         int := 0;
 BEGIN
 	IF current_setting('transaction_isolation') <> 'read committed' THEN
 		RAISE EXCEPTION 'petrigate_commit needs the isolation level read committed';
 	END IF;
 
-	-- 1. A stop waits for the commits that run, and those that come wait for it.
+	-- 1. A stop waits for current commits, and later commits wait for the stop.
 	IF p_stop IS NOT NULL THEN
 		LOCK TABLE petrigate_stop IN EXCLUSIVE MODE;
 	ELSIF true = ANY (p_reserve) THEN
@@ -70,7 +70,7 @@ BEGIN
 		RETURN;
 	END IF;
 
-	-- 2. The writer, whom nobody else needs.
+	-- 2. The writer, which no other process needs.
 	SELECT fence, turn, seq, hash INTO v_fence, v_turn, v_seq, v_hash
 		FROM petrigate_writer WHERE no = p_writer FOR UPDATE;
 	IF NOT FOUND OR v_fence <> p_fence OR v_turn <> p_turn THEN
@@ -78,7 +78,7 @@ BEGIN
 		RETURN;
 	END IF;
 
-	-- 3. Approvals, 4. parts that are new, 5. parts that are there: each in order.
+	-- 3. Approvals, 4. new parts, 5. existing parts, each in order.
 	IF cardinality(array_remove(p_uses, NULL)) > 0 THEN
 		PERFORM 1 FROM petrigate_approval WHERE id = ANY (p_uses) ORDER BY id FOR UPDATE;
 	END IF;
@@ -117,7 +117,7 @@ BEGIN
 			(SELECT max(r.time) FROM petrigate_record r WHERE r.time <= c.told)) INTO v_newest FROM petrigate_change c;
 	END IF;
 
-	-- Each op, on what those before it left.
+	-- Apply each op after the previous ops.
 	FOR i IN 1 .. cardinality(p_times) LOOP
 		v_code := 0;
 		IF p_reserve[i] AND v_stops IS NOT NULL AND (p_sessions[i] = ANY (v_stops) OR ''::bytea = ANY (v_stops)) THEN
@@ -172,7 +172,7 @@ BEGIN
 		o_codes := array_append(o_codes, v_code);
 	END LOOP;
 
-	-- What came of it.
+	-- Write the results.
 	IF cardinality(p_scopes) > 0 THEN
 		UPDATE petrigate_part p SET version = v_cur[n], data = p_write_data[v_last[n]], changed = coalesce(p_times[v_op[v_last[n]]], now())
 			FROM generate_subscripts(v_last, 1) AS n WHERE v_last[n] > 0 AND p.id = v_ids[n];

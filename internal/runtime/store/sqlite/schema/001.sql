@@ -2,7 +2,7 @@ CREATE TABLE part (
   scope   TEXT NOT NULL,
   name    TEXT NOT NULL,
   version INTEGER NOT NULL,
-  changed INTEGER NOT NULL, -- microseconds since 1970, as all times
+  changed INTEGER NOT NULL, -- in microseconds since 1970, like all times
   data    TEXT NOT NULL,
   PRIMARY KEY (scope, name)
 ) STRICT, WITHOUT ROWID;
@@ -20,7 +20,7 @@ CREATE TABLE writer (
   name TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- In the order in which they were committed.
+-- In the order of commits.
 CREATE TABLE record (
   id      INTEGER PRIMARY KEY,
   writer  INTEGER NOT NULL REFERENCES writer(id),
@@ -40,20 +40,20 @@ CREATE TABLE approval (
   version INTEGER NOT NULL,
   created INTEGER NOT NULL,
   expires INTEGER NOT NULL,
-  ended   INTEGER, -- null: it is live
+  ended   INTEGER, -- null: the approval is live
   data    TEXT NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX approval_live ON approval (key) WHERE ended IS NULL;
 CREATE INDEX approval_key ON approval (key);
 
 CREATE TABLE stop (
-  session TEXT PRIMARY KEY, -- empty: all
+  session TEXT PRIMARY KEY, -- empty: all sessions
   actor   TEXT NOT NULL,
   reason  TEXT NOT NULL,
   time    INTEGER NOT NULL
 ) STRICT;
 
--- attention: how often approvals or stops have changed. witnessed: how often all was brought to the disk.
+-- attention counts changes of approvals and stops; witnessed counts flushes of all data.
 CREATE TABLE counter (
   name  TEXT PRIMARY KEY,
   value INTEGER NOT NULL

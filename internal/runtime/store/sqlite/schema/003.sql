@@ -1,5 +1,5 @@
--- The rows of part are as long as a session has rules: in a table without row ids each of them
--- overflowed its page, and a commit wrote six pages where three are enough.
+-- The rows of part grow with the number of rules. In a table without row IDs, each row overflowed its
+-- page, and a commit wrote six pages where three suffice.
 CREATE TABLE part_by_rowid (
   scope   TEXT NOT NULL,
   name    TEXT NOT NULL,

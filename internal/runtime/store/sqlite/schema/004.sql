@@ -1,12 +1,12 @@
--- Records are in the log beside the database from here on, in files that were written before this:
--- the database has how far the log is folded into it, and where its records are.
+-- From here on, records are in the log beside the database, in files that were written before this
+-- migration. The database stores the log position up to which it is folded, and an index of the records.
 CREATE TABLE place (
   one     INTEGER PRIMARY KEY CHECK (one = 1),
-  id      TEXT NOT NULL,     -- of the database, which its log names
-  step    INTEGER NOT NULL,  -- the last step that is folded in
-  hash    BLOB NOT NULL,     -- its hash
-  segment INTEGER NOT NULL,  -- the segment that it is in, by the step that this one begins after
-  offset  INTEGER NOT NULL   -- where it ends there
+  id      TEXT NOT NULL,     -- ID of the database, which the log contains
+  step    INTEGER NOT NULL,  -- last folded step
+  hash    BLOB NOT NULL,     -- hash of that step
+  segment INTEGER NOT NULL,  -- segment of that step, identified by the step before the segment
+  offset  INTEGER NOT NULL   -- end of that step in the segment
 ) STRICT;
 
 -- The last record of each chain.
@@ -22,7 +22,7 @@ INSERT INTO head
   SELECT w.name, r.seq, r.hash, r.time, r.session, r.object FROM writer w JOIN record r ON r.writer = w.id
   WHERE r.seq = (SELECT max(seq) FROM record WHERE writer = w.id);
 
--- Up to which number the records of a chain are removed.
+-- The number up to which each chain's records are removed.
 CREATE TABLE removed (
   writer  TEXT PRIMARY KEY,
   through INTEGER NOT NULL
@@ -30,10 +30,10 @@ CREATE TABLE removed (
 INSERT INTO removed
   SELECT w.name, min(r.seq) - 1 FROM writer w JOIN record r ON r.writer = w.id GROUP BY w.id HAVING min(r.seq) > 1;
 
--- The segments of the log that are sealed, and which records of which chains they have.
+-- The sealed segments of the log, and the records of each chain in them.
 CREATE TABLE segment (
-  after  INTEGER PRIMARY KEY, -- the step that it begins after
-  latest INTEGER NOT NULL     -- time of its latest record
+  after  INTEGER PRIMARY KEY, -- the step before the segment
+  latest INTEGER NOT NULL     -- time of the latest record
 ) STRICT;
 CREATE TABLE segment_chain (
   after  INTEGER NOT NULL,
