@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 
 	"github.com/petrigate/petrigate/internal/safefile"
 )
@@ -51,22 +50,4 @@ func openError(path string, err error) error {
 		err = about.Err
 	}
 	return fmt.Errorf("opening the audit log %s: %w", path, err)
-}
-
-// withMapped calls do, which accesses the mapped memory. It returns false if there is no mapped
-// memory. If another process has truncated the file, withMapped unmaps the memory and returns
-// false.
-func withMapped(mapped *[]byte, do func()) (done bool) {
-	if *mapped == nil {
-		return false
-	}
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if !done && recover() != nil {
-			unmapFile(*mapped)
-			*mapped = nil
-		}
-	}()
-	do()
-	return true
 }

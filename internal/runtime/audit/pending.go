@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"sync/atomic"
 	"unsafe"
 
@@ -134,4 +135,22 @@ func cutShort(err error) error {
 		return nil
 	}
 	return err
+}
+
+// withMapped calls do, which accesses the mapped memory. It returns false if there is no mapped
+// memory. If another process has truncated the file, withMapped unmaps the memory and returns
+// false.
+func withMapped(mapped *[]byte, do func()) (done bool) {
+	if *mapped == nil {
+		return false
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if !done && recover() != nil {
+			unmapFile(*mapped)
+			*mapped = nil
+		}
+	}()
+	do()
+	return true
 }

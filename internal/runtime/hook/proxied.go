@@ -40,23 +40,6 @@ func (l *proxiedCalls) add(c *proxiedCall) {
 	l.waiting.Add(1)
 }
 
-// arrived marks the tool's oldest waiting call as arrived.
-func (l *proxiedCalls) arrived(tool string) {
-	if l.waiting.Load() == 0 {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	tool = agentName(tool)
-	for e := l.order.Front(); e != nil; e = e.Next() {
-		if c := e.Value.(*proxiedCall); c.tool == tool && !c.arrived {
-			c.arrived = true
-			l.waiting.Add(-1)
-			return
-		}
-	}
-}
-
 // ended removes the call with the key, and reports whether the call has not arrived.
 func (l *proxiedCalls) ended(key string) (missing bool) {
 	l.mu.Lock()
@@ -77,9 +60,24 @@ func (l *proxiedCalls) drop(e *list.Element) {
 	}
 }
 
-// Arrived tells the gate that a call has arrived at the proxy. tool is the name that the client
-// used.
-func (g *Gate) Arrived(tool string) { g.proxied.arrived(tool) }
+// Arrived tells the gate that a call has arrived at the proxy: the tool's oldest waiting call is
+// marked. tool is the name that the client used.
+func (g *Gate) Arrived(tool string) {
+	l := &g.proxied
+	if l.waiting.Load() == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tool = agentName(tool)
+	for e := l.order.Front(); e != nil; e = e.Next() {
+		if c := e.Value.(*proxiedCall); c.tool == tool && !c.arrived {
+			c.arrived = true
+			l.waiting.Add(-1)
+			return
+		}
+	}
+}
 
 // leaveToProxy leaves a call to the proxy, which offers the call's tool, and records that. It logs
 // a warning if the call has ended without arriving at the proxy: then another server has the
