@@ -56,12 +56,8 @@ func logWaiting(p *Proxy, ask pipeline.Approval, r *approval.Request, agent stri
 	if !p.approvals.Announce(r) {
 		return
 	}
-	how := ask.Verb
-	if r.Via == approval.Webhook {
-		how = "via the webhook"
-	}
 	wanted := p.approvals.Look(r)
-	p.life.Log.Info(asking.WaitingLogLine(wanted.Call, r.ID, agent, how), logkind.Approval)
+	p.life.Log.Info(asking.WaitingLogLine(wanted.Call, r.ID, agent, asking.HowToAnswer(r, ask.Verb)), logkind.Approval)
 	if ask.Asked != nil {
 		ask.Asked(wanted)
 	}

@@ -29,6 +29,10 @@ type Channel struct {
 	// How to answer on this machine: a command, and where to run it, as words that can end a
 	// sentence.
 	Command, Place string
+
+	// Elsewhere tells an operator how to answer a request that only this channel shows, if no
+	// command on this machine can answer it.
+	Elsewhere string
 }
 
 // all is the table. Messages mention the channels in this order.
@@ -37,7 +41,7 @@ var all = [...]Channel{
 	{Name: URL, Client: true, Console: true, AsksPIN: true},
 	{Name: Web, Usual: true, Console: true, Lists: true, AsksPIN: true, Command: "petrigate open", Place: ", in a browser"},
 	{Name: CLI, Usual: true, Lists: true, AsksPIN: true, Command: "petrigate approvals watch", Place: ", in another terminal"},
-	{Name: Webhook, Vouches: true},
+	{Name: Webhook, Vouches: true, Elsewhere: "via the webhook"},
 }
 
 // All returns the channels.

@@ -72,9 +72,10 @@ func WaitingLogLine(c approval.Call, id, client, how string) string {
 // HowToAnswer explains how to answer an approval. verb is the command that operators must run if
 // they can answer.
 func HowToAnswer(r *approval.Request, verb string) string {
+	only, _ := channel.Find(r.Via)
 	switch {
-	case r.Via == approval.Webhook:
-		return "via the webhook"
+	case only.Elsewhere != "":
+		return only.Elsewhere
 	case r.AllowsBeside(channel.OfClient()...):
 		return verb
 	}
