@@ -112,6 +112,27 @@ type Approval struct {
 	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0: one hour; negative: grants are disabled
 }
 
+// channelSections lists the channels that a section of "approval" with the name of the channel
+// configures, each with an example of the section. It is read-only.
+var channelSections = []struct{ name, example string }{{channel.Webhook, exampleOfWebhook}}
+
+func readApproval(a *Approval, l *layers) func(Value) {
+	return func(v Value) {
+		l.section(v, Keys{
+			"channels": l.fileOnly("approval.channels", into(&a.Channels, readChannels)),
+			"mask":     into(&a.Mask, nonEmpty(each(checked(checkNotEmpty, checkMask)))),
+			"ignore":   into(&a.Ignore, nonEmpty(each(checked(checkNotEmpty, checkIgnore)))),
+			"holds":    l.fileOnly("approval.holds", into(&a.Holds, readHolds)),
+			"grants":   into(&a.Grants, readGrants),
+			"self":     into(&a.Self, Value.Flag),
+			"people":   into(&a.People, readPeople),
+			"desktop":  into(&a.Desktop, Value.Flag),
+			"pin":      l.fileOnly("approval.pin", into(&a.PIN, checked(checkNotEmpty, checkPIN))),
+			"webhook":  l.fileOnly("approval.webhook", into(&a.Webhook, readWebhook)),
+		})
+	}
+}
+
 // maxGrant is the maximum lifetime that can be configured for a grant.
 const maxGrant = time.Hour
 

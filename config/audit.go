@@ -24,6 +24,16 @@ type Rotate struct {
 	Keep int   // maximum number of rotated files to keep; 0: all
 }
 
+func readAudit(v Value, c *Config, l *layers) {
+	a := &c.Audit
+	l.section(v, Keys{
+		"arguments": l.fileOnly("audit.arguments", into(&a.Arguments, checked(checkWord(argumentForms)))),
+		"mask":      l.fileOnly("audit.mask", into(&a.Mask, nonEmpty(each(checked(checkNotEmpty, checkMask))))),
+		"rotate":    l.fileOnly("audit.rotate", into(&a.Rotate, readRotate)),
+		"keep":      l.fileOnly("audit.keep", into(&a.Keep, readKeep)),
+	})
+}
+
 // minRotateSize is the minimum value of "size", in bytes. It leaves room for a few long records.
 const minRotateSize = 64 << 10
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -55,6 +56,46 @@ type Timeouts struct {
 	Body      time.Duration // time for sending a message
 	Write     time.Duration // time for reading the next bytes of a response
 	KeepAlive time.Duration // time between two requests on the same connection
+}
+
+func readListen(v Value, c *Config, l *layers) {
+	var stdio *node
+	o := &c.Listen
+	o.origin = origin{v.source, v.node}
+	l.section(v, Keys{
+		"stdio": func(v Value) {
+			into(&o.Stdio, Value.Flag)(v)
+			stdio = v.node
+		},
+		"jwt": func(v Value) {
+			into(&o.JWT, readJWT)(v)
+			l.set["listen.jwt"] = v.key
+		},
+		"allowedHosts":     into(&o.AllowedHosts, each(Value.setting)),
+		"allowedOrigins":   into(&o.AllowedOrigins, each(Value.setting)),
+		"maxSessions":      into(&o.MaxSessions, Value.positive),
+		"maxSessionsTotal": into(&o.MaxSessionsTotal, Value.positive),
+		"path":             into(&o.Path, checked(checkNotEmpty, checkPath)),
+		"tls":              into(&o.TLS, readTLS),
+		"maxBody":          into(&o.MaxBody, size(minBody)),
+		"maxHeader":        into(&o.MaxHeader, size(minHeader)),
+		"maxConnections":   into(&o.MaxConnections, Value.positive),
+		"timeouts":         into(&o.Timeouts, readTimeouts),
+		"hooks":            into(&o.Hooks, Value.Flag),
+	})
+	http := v.get("http")
+	switch {
+	case stdio == nil:
+	case http != nil && o.Stdio:
+		v.faultAt(stdio, `"stdio" and "http" exclude each other`, "keep one of them")
+	case http == nil && !o.Stdio && stdio.kind == boolKind:
+		v.faultAt(stdio, `without "stdio", "http" is required`, `http: "127.0.0.1:7777"`)
+	}
+	for _, f := range v.fields { // only record warnings for now, because a flag may still set the address
+		if http == nil && !slices.Contains([]string{"stdio", "maxBody"}, f.key.text) {
+			l.httpOnly = append(l.httpOnly, f.key)
+		}
+	}
 }
 
 // Minimum values that still allow a client to connect.

@@ -17,6 +17,14 @@ type Session struct {
 	Meta   string // for By "meta": a key in the request's _meta
 }
 
+func readSession(v Value, c *Config, l *layers) {
+	l.section(v, Keys{
+		"by":     l.fileOnly("session.by", into(&c.Session.By, oneOf(sessionBys))),
+		"header": l.fileOnly("session.header", into(&c.Session.Header, checked(checkNotEmpty, checkHeaderName))),
+		"meta":   l.fileOnly("session.meta", into(&c.Session.Meta, checked(checkNotEmpty, checkMetaKey))),
+	})
+}
+
 // maxSessionName is the maximum length of a session name, in bytes.
 const maxSessionName = 128
 

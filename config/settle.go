@@ -20,7 +20,7 @@ func (c *Config) settle(d *decoder, l *layers) {
 	for _, s := range []struct {
 		section string
 		settle  func(*decoder, *layers)
-	}{{"listen", c.settleListen}, {"session", c.settleSession}, {"state", c.settleState}, {"audit", c.settleAudit}, {"approval", c.settleWebhook}, {"approval durations", c.settleApproval}} {
+	}{{"listen", c.settleListen}, {"session", c.settleSession}, {"state", c.settleState}, {"audit", c.settleAudit}, {"approval", c.settleChannelSections}, {"approval durations", c.settleApproval}} {
 		if l.broken[s.section] {
 			continue
 		}
@@ -74,15 +74,18 @@ func (c *Config) settleApproval(d *decoder, l *layers) {
 	}
 }
 
-// settleWebhook checks the section against the list of channels.
-func (c *Config) settleWebhook(d *decoder, l *layers) {
-	listed := slices.Contains(c.Approval.Channels, "webhook")
-	switch w := c.Approval.Webhook; {
-	case listed && w == nil:
-		d.faultAt(l.set["approval.channels"], `the channel "webhook" requires the section "webhook" of "approval"`, exampleOfWebhook)
-	case !listed && w != nil:
-		d.faultAt(l.set["approval.webhook"], `"webhook" has no effect because the channels do not include "webhook"`, "channels: [elicit, web, cli, webhook]")
-	case w != nil && w.Mask == nil:
+// settleChannelSections checks the sections of channels against the list of channels.
+func (c *Config) settleChannelSections(d *decoder, l *layers) {
+	for _, of := range channelSections {
+		at, listed := l.set["approval."+of.name], slices.Contains(c.Approval.Channels, of.name)
+		switch {
+		case listed && at == nil:
+			d.faultAt(l.set["approval.channels"], fmt.Sprintf(`the channel %q requires the section %q of "approval"`, of.name, of.name), of.example)
+		case !listed && at != nil:
+			d.faultAt(at, fmt.Sprintf(`%q has no effect because the channels do not include %q`, of.name, of.name), fmt.Sprintf("channels: [elicit, web, cli, %s]", of.name))
+		}
+	}
+	if w := c.Approval.Webhook; w != nil && w.Mask == nil {
 		w.Mask = slices.Clone(c.Audit.Mask)
 	}
 }

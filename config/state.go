@@ -29,6 +29,16 @@ func defaultDriver(file string) string {
 	return "sqlite"
 }
 
+func readState(v Value, c *Config, l *layers) {
+	s := &c.State
+	v.Fields(Keys{
+		"driver": l.fileOnly("state.driver", into(&s.Driver, checked(checkWord(stateDrivers)))),
+		"path":   l.fileOnly("state.path", into(&s.Path, readPath)),
+		"dsn":    l.fileOnly("state.dsn", into(&s.DSN, checked(checkNotEmpty, checkDSN))),
+		"sync":   l.fileOnly("state.sync", into(&s.Sync, checked(checkWord(syncModes)))),
+	})
+}
+
 // readPath reads a path that is relative to the configuration file.
 func readPath(v Value) (string, bool) {
 	text, ok := checked(checkNotEmpty)(v)
