@@ -10,7 +10,7 @@ import (
 func TestEveryError(t *testing.T) {
 	const never = "nothing is known that leads to it"
 	shown := messagetest.Wanted(t, "testdata/*.txtar") + messagetest.Wanted(t, "testdata/document/*.txtar")
-	messagetest.CheckCalls(t, []string{"errors.New", "fmt.Errorf", ".at", ".warn", ".add", ".refuse", ".foreign", ".needs", ".is", ".token", ".Fault"}, shown, map[string]string{
+	messagetest.CheckCalls(t, []string{"errors.New", "fmt.Errorf", ".faultAt", ".faultAtPosition", ".warn", ".add", ".refuse", ".needs", ".is", ".token", ".Fault"}, shown, map[string]string{
 		"this kind of value is not supported": never,
 		"the file is not valid YAML":          never,
 
