@@ -102,7 +102,7 @@ type judgement struct {
 	replayed bool       // the call was made regardless of the verdicts
 	offered  []Call     // callable tools; nil: those in the state
 	world    world      // the default is acting
-	row      string     // see [argument.Fingerprint]; empty: no net counts rows
+	row      string     // see [argument.Fingerprint]; empty: no net counts equal calls in a row
 	ticked   []NetDelta // clock changes in the evaluated nets
 	shadows  []subject  // nets in shadow mode that apply to the call
 

@@ -17,7 +17,7 @@ type move struct {
 
 	// For a net with a key.
 	baseWatches []Flight // watches in the default state, which can lapse
-	isBase      bool     // data is the default state
+	isBase      bool     // the move changes the default state, not the state for one value
 }
 
 // newMove starts a move on a copy of old, which it stores in room.

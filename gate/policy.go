@@ -165,8 +165,8 @@ func (p *Policy) Ignored(c *Call) []string {
 	return p.ignored.of(c)
 }
 
-// Row returns a text that two calls share only if they are equal. It is empty if no net counts
-// rows.
+// Row returns a fingerprint of the call, which two calls share only if they are equal. It is empty
+// if no net counts equal calls in a row.
 func (p *Policy) Row(c *Call) string {
 	if !p.rows {
 		return ""

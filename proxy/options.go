@@ -32,7 +32,7 @@ type Options struct {
 	Active    []string      // nets that are active at the start; nil: all
 	Root      string        // positions of rules below this folder are shown relative to it
 	Recorder  Recorder      // nil: records are written only to Database, if set
-	Database  Database      // nil: states end with the process. The caller closes it after [Proxy.Leave]
+	Database  Database      // nil: state is lost when the process ends. The caller closes it after [Proxy.Leave]
 	Keep      time.Duration // maximum age of records in Database; 0: unlimited
 	Record    Record
 	Observer  Observer // nil: calls are not traced

@@ -17,8 +17,8 @@ type Listing struct {
 	names       []namedEntry     // the entries in order of first use
 	patterns    []naming.Pattern // in order of first use
 	globs       []globEntry      // one for each pattern
-	hasUnless   bool             // some transition has Unless
-	hasSpared   bool             // some Unless contains a Spared tool
+	hasUnless   bool             // some transition has an Unless list
+	hasSpared   bool             // some Unless list has a tool with Spared set
 }
 
 // nameEntry holds a net's transitions for a name.

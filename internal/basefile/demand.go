@@ -15,8 +15,8 @@ type Demand struct {
 	Digest  string // required digest if Key is empty
 }
 
-// Demanded parses a demand, which is either a digest or a key that NAME= or NAME@VERSION= may
-// precede.
+// Demanded parses a demand: either a digest, or a key with an optional prefix, NAME= or
+// NAME@VERSION=.
 func Demanded(text string) (d Demand, err error) {
 	if strings.HasPrefix(text, "sha256:") {
 		d.Digest = text

@@ -89,7 +89,7 @@ type Manager struct {
 type step struct {
 	argv    []string
 	lenient bool // whether to ignore a failure
-	retried bool // whether to repeat a failed command, which fails while an earlier service is still stopping
+	retried bool // whether to retry the command if it fails, as it does while an earlier service is still stopping
 }
 
 // Text returns the content of the file that describes s. It returns an error if the manager could

@@ -66,8 +66,8 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 // inShellBuiltins are the builtins that run another builtin in the current shell.
 var inShellBuiltins = setOf("command builtin eval")
 
-// isOutside reports whether the command with index i runs its command in another process, so that a
-// builtin cannot affect the script's shell.
+// isOutside reports whether a command run by the command with index i runs in another process,
+// where a builtin cannot affect the script's shell.
 func (r *reader) isOutside(i int) bool {
 	for ; i >= 0; i = r.commands[i].by {
 		switch c := &r.commands[i]; {

@@ -13,7 +13,7 @@ type expander struct {
 	depth     int    // nesting depth of nodes
 	argCount  int    // arguments of all commands; arguments of wrappers count again for the wrapped command
 	posix     bool   // the shell that runs this part does not have bash's extensions
-	expanding bool   // within ${...} in double quotes, whose quotes have been checked as a whole
+	expanding bool   // inside a double-quoted ${...}: its quotes have already been checked, including nested ones
 }
 
 // enter descends one node and reports whether the depth allows it. Call leave after every enter

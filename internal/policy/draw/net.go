@@ -55,7 +55,7 @@ type Transition struct {
 	Row      bool          // the transition counts equal calls in a row
 	Sum      string        // limit of a sum, such as "1000 of amount"; may be empty
 	Never    bool          // the transition is known never to fire
-	Every    time.Duration // interval of the clock that fires the transition; 0: the clock does not fire it
+	Every    time.Duration // interval at which the clock fires the transition; 0: the clock does not fire it
 	Key      []string      // the transition fires separately for each value of these fields
 	Unless   []string      // calls with one of these names are exempt
 	Listed   bool          // this is not a transition but a list of admitted names

@@ -176,7 +176,8 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds a call with the same watches and spoilers as f.
+// copyOf adds a copy of the open call f, with the same watches and spoilers, to all states. call is
+// the copy's number in the sequence.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call

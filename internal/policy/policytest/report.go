@@ -51,7 +51,7 @@ type StepResult struct {
 	Result  string          `json:"result,omitempty"`
 	Would   string          `json:"would,omitempty"`  // verdict of shadow nets
 	Reason  string          `json:"reason,omitempty"` // reason of the refusal, the approval request, or the verdict of shadow nets
-	Nets    []reportedRule  `json:"nets,omitempty"`   // rules that refuse the call or ask for approval, or would do so
+	Nets    []reportedRule  `json:"nets,omitempty"`   // rules behind Verdict or, if the call is allowed, behind Would
 }
 
 type reportedRule struct {

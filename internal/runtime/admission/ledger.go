@@ -46,7 +46,7 @@ type Ledger interface {
 	// the state is that of a new session of the principal.
 	View(ctx context.Context, k Key, f func(*gate.State)) error
 
-	// Append stages events that move no net.
+	// Append stages events that do not change any net's state.
 	Append(ctx context.Context, events ...audit.Event) (Commit, error)
 
 	// Sessions lists the open sessions of all processes, and the ended sessions with open calls.

@@ -68,7 +68,7 @@ func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, succes
 	return err
 }
 
-// Note logs and records an operator's action on a session that moves no net.
+// Note logs and records an operator's action that does not change the state of the session's nets.
 func (a *Admission) Note(ctx context.Context, event, session, actor, reason string) error {
 	a.log.Warn("operator", logkind.Operator, "event", event, "session", session, "actor", actor, "reason", reason)
 	return a.Append(ctx, audit.Operator{Time: a.now(), Event: event, Session: session, Actor: actor, Reason: audit.Bounded(reason)})

@@ -43,7 +43,7 @@ func (a *Admission) note(ctx context.Context, e audit.Event) {
 	}
 }
 
-// Append records an event that moves no net.
+// Append records an event that does not change any net's state.
 func (a *Admission) Append(ctx context.Context, e audit.Event) error {
 	if !a.ledger.Records() {
 		return nil

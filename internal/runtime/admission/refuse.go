@@ -135,7 +135,7 @@ func (a *Admission) logRefusal(c *Call, r *Refused) {
 	}
 }
 
-// recordRefusal records a refusal that moves no net.
+// recordRefusal records a refusal that does not change any net's state.
 func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, names []gate.Name, consent *Consent) {
 	if r.Facts.Decision != "ask" { // a question is logged once, not in every round
 		a.logRefusal(c, r)

@@ -9,7 +9,7 @@ import (
 type Decision struct {
 	Time      time.Time       `json:"time"`
 	Called    time.Time       `json:"called,omitzero"` // arrival of the call, which advances the nets' clocks; zero if equal to Time
-	Event     string          `json:"event"`           // decision
+	Event     string          `json:"event"`           // "decision"
 	Session   string          `json:"session"`
 	Principal string          `json:"principal"`
 	Client    string          `json:"client,omitempty"`
@@ -74,7 +74,7 @@ func (w *Would) fields() [4]any { return [...]any{&w.Decision, &w.Kind, &w.Nets,
 // An Outcome records how an admitted call ended.
 type Outcome struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // outcome
+	Event   string    `json:"event"` // "outcome"
 	Session string    `json:"session"`
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`

@@ -31,7 +31,7 @@ func (resumed) event()    {}
 // recorded as the call's outcome.
 type Task struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // task
+	Event   string    `json:"event"` // "task"
 	Session string    `json:"session"`
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
@@ -41,7 +41,7 @@ type Task struct {
 // A Switch records that an operator activated or deactivated a net.
 type Switch struct {
 	Time  time.Time `json:"time"`
-	Event string    `json:"event"` // activate, deactivate
+	Event string    `json:"event"` // "activate", "deactivate"
 	Net   string    `json:"net"`
 	Actor string    `json:"actor"`
 }
@@ -49,7 +49,7 @@ type Switch struct {
 // A Conflict records that a session's nets leave no tool that all of them allow.
 type Conflict struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // conflict
+	Event   string    `json:"event"` // "conflict"
 	Session string    `json:"session"`
 	Winner  string    `json:"winner,omitempty"` // most important net in force; empty if no net yields
 	Nets    []NetName `json:"nets"`             // nets in conflict, most important first
@@ -65,7 +65,7 @@ type NetName struct {
 // empty.
 type Operator struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // reset, settle success, settle failure, stop, start, grant, revoke, accept, wrong pin
+	Event   string    `json:"event"` // "reset", "settle success", "settle failure", "stop", "start", "grant", "revoke", "accept", "wrong pin"
 	Session string    `json:"session"`
 	Call    uint64    `json:"call,omitempty"`
 	Actor   string    `json:"actor"`
@@ -77,7 +77,7 @@ type Operator struct {
 // leads to.
 type Answer struct {
 	Time     time.Time `json:"time"`
-	Event    string    `json:"event"` // answer
+	Event    string    `json:"event"` // "answer"
 	Session  string    `json:"session"`
 	Upstream string    `json:"upstream"`
 	Tool     string    `json:"tool"`
@@ -92,7 +92,7 @@ type Answer struct {
 // A Definition records that a server changed a tool's definition after the definition was accepted.
 type Definition struct {
 	Time   time.Time `json:"time"`
-	Event  string    `json:"event"` // definition
+	Event  string    `json:"event"` // "definition"
 	Tool   string    `json:"tool"`
 	Reason string    `json:"reason"` // hashes of the current and the accepted definition, and the effect on calls
 }
@@ -101,7 +101,7 @@ type Definition struct {
 // which offers the tool. It also records that such a call ended without reaching the proxy.
 type Left struct {
 	Time      time.Time `json:"time"`
-	Event     string    `json:"event"` // left, missing
+	Event     string    `json:"event"` // "left", "missing"
 	Principal string    `json:"principal,omitempty"`
 	Upstream  string    `json:"upstream"` // the agent
 	Tool      string    `json:"tool"`     // tool name used by the agent
@@ -111,7 +111,7 @@ type Left struct {
 // resumed marks the end of a gap during which every call was refused.
 type resumed struct {
 	Time  time.Time `json:"time"`
-	Event string    `json:"event"` // resumed
+	Event string    `json:"event"` // "resumed"
 }
 
 // VerdictName returns the verdict's name in events and displays.

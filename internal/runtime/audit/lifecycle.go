@@ -7,7 +7,7 @@ import "time"
 // detected.
 type Process struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // start, end
+	Event   string    `json:"event"` // "start", "end"
 	Process string    `json:"process"`
 	Version string    `json:"version,omitempty"`
 	Driver  string    `json:"driver,omitempty"` // session state driver: "memory", "sqlite" or "postgres"
@@ -24,7 +24,7 @@ type Head struct {
 // A Policy event records that a policy came into force.
 type Policy struct {
 	Time      time.Time `json:"time"`
-	Event     string    `json:"event"` // policy
+	Event     string    `json:"event"` // "policy"
 	Process   string    `json:"process"`
 	Policy    string    `json:"policy"` // fingerprint
 	Files     []File    `json:"files,omitempty"`
@@ -46,7 +46,7 @@ type File struct {
 // A Session event records that a session starts or ends.
 type Session struct {
 	Time      time.Time `json:"time"`
-	Event     string    `json:"event"` // session opened, session closed
+	Event     string    `json:"event"` // "session opened", "session closed"
 	Session   string    `json:"session"`
 	Principal string    `json:"principal"`
 	Process   string    `json:"process,omitempty"`
@@ -57,7 +57,7 @@ type Session struct {
 // follow the listed record. Each event lists all chains that are shortened or removed completely.
 type Removed struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"`   // removed
+	Event   string    `json:"event"`   // "removed"
 	Before  time.Time `json:"before"`  // time that all removed records precede
 	Records uint64    `json:"records"` // total number of removed records, including these
 	Chains  []Head    `json:"chains"`  // last removed record of each chain

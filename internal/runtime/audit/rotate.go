@@ -30,12 +30,12 @@ type Rotation struct {
 // The events that end a file and begin the next one.
 type closed struct {
 	Time  time.Time `json:"time"`
-	Event string    `json:"event"` // closed
+	Event string    `json:"event"` // "closed"
 }
 
 type continued struct {
 	Time     time.Time `json:"time"`
-	Event    string    `json:"event"` // continued
+	Event    string    `json:"event"` // "continued"
 	Previous string    `json:"previous"`
 	Last     string    `json:"last"` // hash of the previous file's last line
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Approvals manages the approvals that calls use up, see approval.Broker.
+// Approvals manages the approvals that calls use up. approval.Broker implements it.
 type Approvals interface {
 	Claim(id string) error // reserves the approval for one call, until Consume or Unclaim
 	Consume(id string)

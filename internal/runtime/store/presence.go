@@ -42,7 +42,8 @@ type processStatus struct {
 // live reports whether the process has written a heartbeat within beatTimeout.
 func (s processStatus) live() bool { return time.Since(s.changed) <= beatTimeout }
 
-// heartbeat is the data in a process's part. Older versions store only the time.
+// heartbeat is the data that a process stores to show that it is running. Older versions of
+// petrigate store only a number, the time.
 type heartbeat struct {
 	Time  int64 `json:"time"`
 	Names bool  `json:"names"`

@@ -28,7 +28,7 @@ type Notifier struct {
 	limit   time.Duration // time for the program to end by itself
 	command func(line string) (name string, args, env []string)
 	slots   chan struct{}
-	logOnce sync.Once // guards the warning that nothing can be shown
+	logOnce sync.Once // to log only once that a notification cannot be shown
 
 	ctx  context.Context //nolint:containedctx // ends with the notifier
 	end  context.CancelFunc

@@ -207,7 +207,7 @@ type completion struct {
 // An input is what a client sends in another round of a call (inputResponses and requestState,
 // since 2026-07-28). The zero value is the input of a first round.
 type input struct {
-	responses []byte // inputResponses, an object; nil: none
+	responses []byte // the inputResponses object; nil: none
 	state     string // the server's requestState
 	hasState  bool
 	round     int    // number of earlier rounds

@@ -23,7 +23,7 @@ const (
 type callTrace struct {
 	ctx         context.Context //nolint:containedctx // it carries the trace of the call
 	endSpan     func(admission.Result)
-	approvalEnd func(admission.Result)           // ends the span of a wait for a person; nil: the call is not waiting
+	approvalEnd func(admission.Result)           // ends the span of the wait for an approval; nil: the call is not waiting
 	result      atomic.Pointer[admission.Result] // result that the client gets; atomic, because a cancellation can end the call concurrently
 }
 

@@ -83,9 +83,9 @@ func (s *Session) OfAgent() bool { return s.By == byAgent }
 // A Way configures how the session of a call is chosen. The zero value is "connection".
 type Way struct {
 	By     string // "connection", "principal", "name", "header" or "meta"; empty: "connection"
-	Name   string // session name, for "name"
-	Header string // header that names the session, for "header"
-	Meta   string // _meta key that names the session, for "meta"
+	Name   string // for By "name": the session's name
+	Header string // for By "header": the header that names the session
+	Meta   string // for By "meta": the _meta key that names the session
 }
 
 // An Origin contains the parts of a request that determine its session.

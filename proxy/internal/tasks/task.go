@@ -70,8 +70,8 @@ type Origin struct {
 // owner returns the session that owns the task.
 func (x *Task) owner() *session.Session { return x.origin.Session }
 
-// emulated reports whether a client of revision 2026-07-28 uses a task of 2025-11-25, which is
-// presented in the form of the client's revision.
+// emulated reports whether the server's task follows revision 2025-11-25 but the client uses
+// 2026-07-28, so that the task is presented to the client in the newer form.
 func (x *Task) emulated() bool { return x.origin.Peer.Rev.TaskExtension && !x.rev.TaskExtension }
 
 // expired reports whether the task's ttl has passed. From then on, the server may forget the task.

@@ -23,8 +23,8 @@ func lnChoose(n, k int) float64 {
 	return lg(n) - lg(k) - lg(n-k)
 }
 
-// onceByChance is the chance that an A comes first if a successes of A and b calls of B are in
-// random order.
+// onceByChance is the chance that a random ordering of A's successes and B's calls begins with an
+// A. a and b are their numbers.
 func onceByChance(a, b int) chance { return chance(math.Log(float64(a)) - math.Log(float64(a+b))) }
 
 // eachByChance is the chance that every B has its own A between it and the previous B.

@@ -27,7 +27,7 @@ type pairStats struct {
 type toolStats struct {
 	calls, sessions int
 	held            int // sessions with a success
-	opened          int // sessions with a success at the start or in the first eighth
+	opened          int // sessions with a success among the first two events, or in the first eighth of all events
 	first           time.Time
 	perSession      map[int]int        // sessions by number of calls
 	perDay          map[int]int        // days of one principal by number of calls

@@ -67,7 +67,7 @@ func (r *Replay) load(e *trail.Entry) {
 		return m
 	}
 	r.policies[e.Policy] = recordedPolicy{set(e.Fields), set(e.Results), set(e.Maps), set(e.Actions), e.Arguments == audit.Full}
-	none := r.active != nil && len(r.active) == 0 // the record does not distinguish between no active nets and all
+	none := r.active != nil && len(r.active) == 0 // an empty list in a record can mean either that no net is active or that all are
 	if e.Policy == r.report.Policy && (len(e.Active) > 0 || !none) {
 		r.active = e.Active
 	}

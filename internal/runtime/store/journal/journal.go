@@ -183,7 +183,8 @@ func (b *Backend) isOpen() error {
 // Writer implements [backend.Backend]. It returns the name of this process's chain.
 func (b *Backend) Writer() string { return b.name }
 
-// Merges implements [backend.Backend]. It returns true: a step can contain changes of a part.
+// Merges implements [backend.Backend]. It returns true: a step can contain changes to a
+// part instead of the whole part.
 func (b *Backend) Merges() bool { return true }
 
 // Changes implements [backend.Backend].

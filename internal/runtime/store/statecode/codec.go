@@ -121,7 +121,7 @@ func (n *net) unmoved(d *gate.NetData) bool {
 }
 
 // limitNumbers returns the numbers that may differ between limits on the same calls: the initial
-// tokens, the clock intervals, and the sum.
+// tokens, the clock intervals, and the maximum and the interval of the sum.
 func limitNumbers(n *gate.Net) (all []int64) {
 	for _, place := range n.Places {
 		all = append(all, int64(n.Initial[place]))

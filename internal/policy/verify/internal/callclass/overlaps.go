@@ -8,8 +8,8 @@ type Overlap struct {
 	Text          string // a text that both maps match
 }
 
-// maxRead is the maximum number of overlaps reported between maps with readers. For any two
-// commands, there is almost always a script that runs both.
+// maxRead is the maximum number of overlaps reported between maps that both have a Reader, such as
+// one for shell commands. For any two commands, there is almost always a script that runs both.
 const maxRead = 200
 
 // Overlaps finds pairs of maps that read the same field and can match the same text. more is true
@@ -29,7 +29,7 @@ func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
 type overlaps struct {
 	found []Overlap
 	more  bool
-	read  int // number of overlaps between maps with readers
+	read  int // number of overlaps between maps that both have a Reader
 	stop  func() bool
 }
 

@@ -21,8 +21,8 @@ func (sys *system) gated(s *callclass.Class) bool {
 	return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return sys.Nets[t.Net].lists(t.Meaning) })
 }
 
-// Lock looks for a state that is not excused and has no successful continuation that reaches the
-// goal.
+// Lock looks for a state from which no sequence of successful calls reaches the goal, apart from
+// the states that the goal excuses.
 func (s *Space) Lock(g *Goal) Answer {
 	good := s.Assured(g, s.surely)
 	if !slices.Contains(good, false) {
