@@ -31,7 +31,7 @@ func (r *expander) term(w *syntax.Word) {
 		switch p := part.(type) {
 		case *syntax.Lit:
 			if strings.ContainsAny(p.Value, "[]\\$`'\"") {
-				r.doubtAll("an index that is not read")
+				r.doubtAll("an unsupported index")
 			}
 			r.compute(p.Value)
 		case *syntax.ParamExp:

@@ -38,7 +38,7 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 	case "set":
 		r.readShellOptions("akHB", args)
 		if slices.ContainsFunc(args, func(a arg) bool { return isCluster(a.text) && strings.Contains(a.text, "n") || a.text == "noexec" }) {
-			r.doubtStrict("an option with which no command is run")
+			r.doubtStrict("an option that prevents the command from running")
 		}
 		r.readSet(args)
 	case "shopt":
@@ -182,7 +182,7 @@ func (r *scope) readShellOptions(letters string, args []arg) {
 		isOption := strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "+")
 		isReading := readingOptions[a.text] || strings.HasPrefix(a.text, "compat") || isOption && strings.ContainsAny(a.text, letters)
 		if a.text == "extdebug" {
-			r.doubtStrict("an option by which a trap skips commands")
+			r.doubtStrict("an option that lets a trap skip commands")
 		}
 		if !r.strict && a.kind == literal && (isHarmlessSetting(a.text) || a.text == "expand_aliases") {
 			r.vars.allexport = r.vars.allexport || strings.HasPrefix(a.text, "-") || a.text == "allexport"

@@ -32,17 +32,17 @@ type doubt struct {
 // advices maps prefixes of doubts to advice. The longest matching prefix wins; the first entry
 // matches every doubt.
 var advices = []struct{ what, write string }{
-	{"", "write the command plainly, in a call of its own"},
+	{"", "write the command plainly, in a separate call"},
 	{"a command word", "write the name of the program itself"},
 	{"a subcommand that is not literal", "write the subcommand itself"},
 	{"an argument that is not literal", "write the arguments themselves"},
 	{"a program on the command line", "put the program into a file and run the file"},
 	{"a program that is read from the input", "put the program into a file and run the file"},
-	{"a program that the script itself writes", "write the file in a call of its own, then run it"},
-	{"a file that the script itself writes", "write the file in a call of its own"},
+	{"a program that the script itself writes", "write the file in a separate call, then run it"},
+	{"a file that the script itself writes", "write the file in a separate call"},
 	{"a script that is not literal", "write the commands themselves"},
 	{"a script that does not parse", "check the quotes, brackets and here documents"},
-	{"a shell that reads its input", "save the script to a file, look at it, and run the file"},
+	{"a shell that reads its input", "save the script to a file, review it, and run the file"},
 	{"a script that may be nested", "make several calls"},
 	{"a script of too many words", "make several calls, or put the text into a file"},
 	{"a script that is too long", "make several calls, or put the text into a file"},
@@ -50,11 +50,11 @@ var advices = []struct{ what, write string }{
 	{"a control character", "remove the character"},
 	{"a script that is not UTF-8", "write the script in UTF-8"},
 	{"an alias", "write the command that the alias stands for"},
-	{"a variable that changes what is run", "leave the variable out"},
-	{"a script of sed", "use sed with plain substitutions, or an editing tool"},
-	{"names of files that may be options", "write ./* for *"},
-	{"an unknown program", "name the command in a call of its own"},
-	{"words that may begin a command", "name the command in a call of its own"},
+	{"a variable that changes what runs", "omit the variable"},
+	{"a sed script", "use sed with plain substitutions, or an editing tool"},
+	{"file names that may be options", "write ./* for *"},
+	{"an unknown program", "name the command in a separate call"},
+	{"words that may begin a command", "name the command in a separate call"},
 }
 
 // advice returns what to write instead of the construct that caused a doubt.

@@ -41,7 +41,7 @@ func ExampleReading_Only() {
 		fmt.Printf("%-10s %v: %v\n", script, ok, why)
 	}
 	// Output:
-	// ls; rm x   false: a command that is not one of them in `rm x`
+	// ls; rm x   false: another command in `rm x`
 	// ls > list  false: it writes to a file, sets a variable or defines a function
 }
 
@@ -52,6 +52,6 @@ func ExampleReading_Surely() {
 		fmt.Println(ok, why, why.Advice)
 	}
 	// Output:
-	// false || hides whether it was run and succeeded in `npm test` run `npm test` in a call of its own
+	// false || hides whether it ran and succeeded in `npm test` run `npm test` in a separate call
 	// false the pipe hides whether it failed in `npm test 2>&1` write `set -o pipefail; npm test 2>&1 | tail -3`
 }

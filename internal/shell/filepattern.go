@@ -39,9 +39,9 @@ type FilePattern struct {
 func CompileFiles(access Access, glob string) (FilePattern, error) {
 	switch {
 	case glob == "":
-		return FilePattern{}, errors.New("a pattern of files must not be empty")
+		return FilePattern{}, errors.New("a file pattern must not be empty")
 	case strings.ContainsAny(glob, "[]{}?"):
-		return FilePattern{}, errors.New("only * stands for other text in a pattern of files")
+		return FilePattern{}, errors.New("in a file pattern, only * stands for other text")
 	}
 	return FilePattern{access, strings.ReplaceAll(strings.TrimPrefix(glob, "./"), "**/", "*")}, nil
 }

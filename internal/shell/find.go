@@ -63,7 +63,7 @@ var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null op
 func readXargs(args []arg, names bool) (p plan) {
 	found, rest, ok := xargsOptions().splitLeading(args)
 	if !ok {
-		p.add(addsOptions, "xargs with options that are not known", args...)
+		p.add(addsOptions, "xargs with unknown options", args...)
 		return p
 	}
 	input := arg{kind: anything}
@@ -76,7 +76,7 @@ func readXargs(args []arg, names bool) (p plan) {
 			p.add(addsArithmetic, "a variable whose name is not literal")
 		case "I", "J", "R", "replace":
 			if o.value.kind != literal || o.value.text == "" {
-				p.doubt(inText, "a mark that is not literal", rest...)
+				p.doubt(inText, "a here-document delimiter that is not literal", rest...)
 				return p
 			}
 			if len(rest) > 0 {

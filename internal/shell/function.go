@@ -91,7 +91,7 @@ func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	for _, b := range bodies {
 		r.calls, r.called = r.calls+1, r.called+int(b.End().Offset()-b.Pos().Offset()) //nolint:gosec // within the script
 		if r.calls > maxCalls || r.called > maxCalled {
-			r.doubtAll("too many calls of functions")
+			r.doubtAll("too many function calls")
 			break
 		}
 		r.vars.setArguments(args, len(args) <= maxElements && !r.vars.resets)

@@ -17,9 +17,9 @@ func readGit(args []arg) (p plan) {
 	}
 	switch {
 	case slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "--exec-path=") }):
-		p.doubt(all, "an option that changes what is run")
+		p.doubt(all, "an option that changes what runs")
 	case !ok:
-		p.doubt(inText, "an option that changes what is run", args...)
+		p.doubt(inText, "an option that changes what runs", args...)
 	case len(rest) > 0 && rest[0].kind != literal:
 		p.doubt(strict, "a subcommand that is not literal")
 	case len(rest) > 0:
@@ -42,14 +42,14 @@ func readGitCommand(name string, args []arg) (p plan) {
 		if len(args) > 0 && args[0].text == "run" {
 			p.add(runsCommand, "", args[1:]...)
 		} else if len(args) > 0 && strings.HasPrefix(args[0].text, "vi") {
-			p.doubt(inText, "a subcommand that runs what it is told", args...) // bisect visualize, or bisect view
+			p.doubt(inText, "a subcommand that runs other commands", args...) // bisect visualize, or bisect view
 		}
 		return p
 	case "submodule":
 		return readGitForeach(args)
 	}
 	if len(args) > 0 && gitRunning[name] {
-		p.doubt(inText, "a subcommand that runs what it is told", args...)
+		p.doubt(inText, "a subcommand that runs other commands", args...)
 		return p
 	}
 	for _, a := range args {

@@ -57,7 +57,7 @@ func readAwk(args []arg) (p plan) {
 	}
 	found, rest, ok := awkOptions().splitLeading(args)
 	if !ok || len(args) > 0 && args[0].text == "--" {
-		p.doubt(inText, "awk with options that are not known", args...)
+		p.doubt(inText, "awk with unknown options", args...)
 		return p
 	}
 	for _, o := range found {
@@ -83,7 +83,7 @@ func readSed(args []arg) (p plan) {
 	}
 	found, scripts, ok := sedOptions().splitOptions(args, false)
 	if !ok || slices.ContainsFunc(found, givenOption.isUnknown) {
-		p.doubt(inText, "sed with options that are not known", args...)
+		p.doubt(inText, "sed with unknown options", args...)
 		return p
 	}
 	scripts = scripts[:min(1, len(scripts))]
@@ -98,13 +98,13 @@ func readSed(args []arg) (p plan) {
 			p.add(runsFile, "", o.value)
 		case "i":
 			if strings.Contains(o.value.text, "e") {
-				p.doubt(inText, "sed with options that are not known", args...) // as in sed -ie
+				p.doubt(inText, "sed with unknown options", args...) // as in sed -ie
 			}
 		}
 	}
 	for _, s := range scripts {
 		if s.kind != literal || !sedHarmless().MatchString(s.text) {
-			p.doubt(inText, "a script of sed that is not known", args...)
+			p.doubt(inText, "an unsupported sed script", args...)
 		}
 	}
 	return p

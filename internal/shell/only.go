@@ -35,11 +35,11 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 		o.covered[i] = any
 		labelled = labelled || carried
 		if !carried && !c.isInert() && !o.passes(i) {
-			return false, Doubt{What: "a command that is not one of them", Code: o.code(c.from, c.to), At: o.character(c.from), Advice: "run it in a call of its own"}
+			return false, Doubt{What: "another command", Code: o.code(c.from, c.to), At: o.character(c.from), Advice: "run it in a separate call"}
 		}
 	}
 	if !labelled {
-		return false, Doubt{What: "it runs none of them"}
+		return false, Doubt{What: "it runs no such command"}
 	}
 	for i := range o.doubts {
 		if d := &o.doubts[i]; !o.within(d) {

@@ -41,7 +41,7 @@ func parse(text string) (file *syntax.File, err error) {
 		}
 		text = ended
 	}
-	return nil, syntax.ParseError{Text: "comments that end with a backslash hide others"}
+	return nil, syntax.ParseError{Text: "a comment that ends with a backslash hides the next line"}
 }
 
 // maxCommentRounds bounds the rounds of endComments.
@@ -80,7 +80,7 @@ func unreadable(text string) string {
 		case c == '\n' || c == '\t' || ' ' <= c && c < 0x7f:
 		case c >= utf8.RuneSelf && unicode.IsPrint(c): // the common case, checked first
 		case c < utf8.RuneSelf, unicode.Is(unicode.C, c), unicode.IsSpace(c), unicode.Is(unicode.Z, c):
-			return "a control character or an odd space"
+			return "a control character or an unusual space"
 		}
 	}
 	if weight(text) > maxWeight {

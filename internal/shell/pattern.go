@@ -47,7 +47,7 @@ func (w *word) is(text string) bool {
 // of the pattern and inert ones are allowed. A leading launcher such as npx is ignored.
 func Compile(words []string, exactly bool) (Pattern, error) {
 	if len(words) == 0 || words[0] == "" || words[0] == "*" {
-		return Pattern{}, errors.New("a pattern of commands needs the name of a command")
+		return Pattern{}, errors.New("a command pattern needs a command name")
 	}
 	p := Pattern{exactly: exactly, source: strings.Join(words, " ")}
 	if len(words) > 1 && words[len(words)-1] == "*" {

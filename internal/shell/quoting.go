@@ -93,14 +93,14 @@ func misreadQuotes(p *syntax.ParamExp) (doubts []string) {
 			return false // here quotes are quotes again
 		case *syntax.SglQuoted:
 			if strings.ContainsAny(n.Value, "$`\"{}\\") {
-				doubts = append(doubts, "single quotes within double ones")
+				doubts = append(doubts, "single quotes within double quotes")
 			}
 		case *syntax.DblQuoted: // in "$"(rm x), only the quotes are lost
 			if n.Dollar || slices.ContainsFunc(n.Parts, func(part syntax.WordPart) bool {
 				l, ok := part.(*syntax.Lit)
 				return ok && strings.ContainsAny(l.Value, "$`<>")
 			}) {
-				doubts = append(doubts, "double quotes within double ones")
+				doubts = append(doubts, "double quotes within double quotes")
 			}
 		}
 		return true

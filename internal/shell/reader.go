@@ -37,7 +37,7 @@ func (r *Reader) Command(words []string, exactly bool) (pattern int, err error) 
 		return 0, err
 	}
 	if len(p.name.text) > maxName {
-		return 0, fmt.Errorf("no file system has a name of %d bytes", len(p.name.text))
+		return 0, fmt.Errorf("no file system supports a name of %d bytes", len(p.name.text))
 	}
 	n := len(r.patterns)
 	r.numbers[key] = n

@@ -55,11 +55,11 @@ func (r *reader) settle() {
 	r.at, r.owner, r.settling = nil, -1, true
 	r.scope.settle()
 	if r.files.dashed && slices.ContainsFunc(r.commands, func(c command) bool { return !isSelfContained(c.name) && c.takesOptions() }) {
-		r.doubtAll("names of files that may be options")
+		r.doubtAll("file names that may be options")
 	}
 	r.runsWritten()
 	if r.mayBeObeyed() || r.files.runsPackage(r.commands) {
-		r.doubts = append(r.doubts, doubt{what: "a file that the script itself writes, and a program that may obey it", reach: mild, owner: -1})
+		r.doubts = append(r.doubts, doubt{what: "a file that the script itself writes, and a program that may read it as its configuration", reach: mild, owner: -1})
 		r.mentions.add(r.files.data, len(r.doubts)-1)
 	}
 }

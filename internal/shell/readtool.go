@@ -21,7 +21,7 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 			p.doubt(all, "a builtin of zsh that changes what its commands are")
 			return p, true
 		}
-		p.doubt(inText, "a program that runs what it is told: "+name, args...)
+		p.doubt(inText, "a program that runs its arguments or input: "+name, args...)
 		return p, true
 	}
 	if strings.HasSuffix(name, "tar") && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
@@ -72,7 +72,7 @@ func (t *tool) readArgument(args []arg) (p plan) {
 		return readProgramFiles(rest)
 	case t.flags != "" && a.kind == literal && (a.text == "--no-print-directory" || isCluster(a.text) && strings.Trim(a.text[1:], t.flags) == ""):
 	case t.flags != "" && strings.HasPrefix(a.text, "-"):
-		p.doubt(inText, "an option that changes what is run", args...)
+		p.doubt(inText, "an option that changes what runs", args...)
 	case t.kind >= builder && with && steers(option):
 		p.add(givesVariable, option, value)
 	case t.kind == runner && with && a.kind != literal:
@@ -97,7 +97,7 @@ func readProgramFiles(args []arg) (p plan) {
 		switch {
 		case strings.HasPrefix(a.text, "-") && a.text != "-":
 		case a.text == "-", isData(a.text), strings.Contains(a.text, "://"):
-			p.doubt(inText, "a program that is in no file", args...)
+			p.doubt(inText, "a program that is not in a file", args...)
 			return p
 		default:
 			p.add(runsFile, "", a)

@@ -23,14 +23,14 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		return
 	}
 	if !system && !r.tentative {
-		r.doubtMild("a program outside the directories of the system")
+		r.doubtMild("a program outside the system directories")
 		r.files.programs.add(path.Base(args[0].file()))
 	}
 	if strings.HasPrefix(name, "-") {
 		r.doubtAll("a command word that looks like an option") // as in time -- rm
 	}
 	if len(name) > 1 && name[0] == '=' {
-		r.doubtAll("a command word that zsh looks for") // as in =rm
+		r.doubtAll("a command word that zsh searches for") // as in =rm
 	}
 	if name == "" || name == "." && args[0].text != "." {
 		return // no program has this name
@@ -94,7 +94,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 		r.commands[at].unknown, r.commands[at].unlisted = false, false // the body of the function is read instead
 	}
 	if setsScripts(lower, args[1:]) {
-		r.doubtStrict("a setting that changes how scripts of the project run")
+		r.doubtStrict("a setting that changes how project scripts run")
 	}
 	if lower != name && known {
 		r.doubtMild("a name in the wrong case")

@@ -54,7 +54,7 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	case !p.name.is(c.name):
 		what = "another name of the program"
 	case allLiteral(c.args):
-		what = "an argument that may be short for another"
+		what = "an argument that may abbreviate another"
 	case len(p.operands) > 0 && len(c.args) > 0 && c.args[0].kind != literal:
 		what = "a subcommand that is not literal"
 	}

@@ -44,10 +44,10 @@ func (r *scope) assigned(name string, value arg) {
 		r.nested.tentativeScript(value.text)
 	case resolutionVariables[name], strings.HasSuffix(name, "_functions"):
 		r.sideEffects = true
-		r.doubtAll("a variable that changes what is run: " + name)
+		r.doubtAll("a variable that changes what runs: " + name)
 	case steers(name) && !isInertSetting(name, value):
 		r.sideEffects = true
-		r.doubtStrict("a variable that changes what is run: " + name)
+		r.doubtStrict("a variable that changes what runs: " + name)
 		r.mentions.add([]arg{value}, len(r.doubts)-1)
 	}
 	if isInteger(value) {
@@ -62,7 +62,7 @@ func (r *scope) assigned(name string, value arg) {
 // compute records that arithmetic evaluates the variable called name, and may assign it.
 func (r *scope) compute(name string) {
 	if steers(name) {
-		r.doubtStrict("a variable that changes what is run: " + name) // as in ((PATH=1))
+		r.doubtStrict("a variable that changes what runs: " + name) // as in ((PATH=1))
 	}
 	r.vars.unbind(name)
 	if name == "IFS" {
@@ -123,7 +123,7 @@ func (r *scope) declareArg(a arg) {
 	case a.kind != literal && !ok:
 		r.doubtAll("a declaration that is not literal")
 	case !isName(name):
-		r.doubtAll("a declaration of an element")
+		r.doubtAll("a declaration of an array element")
 	case a.kind != literal:
 		r.assigned(name, arg{kind: anything})
 	case ok:
@@ -140,7 +140,7 @@ func (r *scope) compound(a arg, kind fact) {
 		r.vars.note(name, kind)
 	case strings.HasPrefix(value, "("):
 		if a.kind != literal || strings.ContainsAny(value, "$`<>") {
-			r.arrayOf("an array that is read from text")
+			r.arrayOf("an array that text defines")
 		}
 	case a.kind != literal && value == "":
 		r.vars.note(name, kind|filled)
@@ -161,7 +161,7 @@ func (r *scope) doubtObeyed(commands []command) {
 	for i := range commands {
 		if !isSelfContained(commands[i].name) {
 			r.sideEffects = true
-			r.doubtMild("a variable that a program may obey")
+			r.doubtMild("a variable that may change what a program does")
 			if !r.strict {
 				r.mentions.add(r.vars.passed, len(r.doubts)-1)
 			}
@@ -181,7 +181,7 @@ func (r *scope) settle() {
 		r.arithmeticOn("arithmetic on text")
 	}
 	if array {
-		r.arrayOf("an array that is read from text")
+		r.arrayOf("an array that text defines")
 	}
 	if r.vars.made && r.vars.shells {
 		r.doubtAll("a text that make expands")

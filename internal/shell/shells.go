@@ -40,7 +40,7 @@ func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 			r.readScriptFile(rest[0])
 			return
 		}
-		r.doubtText("a shell with options that are not known", args...)
+		r.doubtText("a shell with unknown options", args...)
 		return
 	}
 	defer func(before flow, vars values) { r.flow, r.vars.values = before, vars }(r.flow, r.vars.values)
@@ -90,7 +90,7 @@ func (r *reader) readScriptInput(name string, redirs []*syntax.Redirect) {
 	for _, word := range []string{"read", "<<", "head", "dd", "mapfile"} {
 		if strings.Contains(text, word) {
 			// The command may consume part of the script, such as the "#" of "# rm x".
-			r.doubtAll("a script that reads what it stands in")
+			r.doubtAll("a script that reads its own text")
 		}
 	}
 	r.readDialect(name, arg{text: text})

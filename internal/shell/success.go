@@ -55,7 +55,7 @@ func gapOutside(what string) gap {
 	return func(own string) (string, string) { return what, alone(own) }
 }
 
-func alone(own string) string { return "run `" + own + "` in a call of its own" }
+func alone(own string) string { return "run `" + own + "` in a separate call" }
 
 // gap returns the gap between the script's success and the success of the command with index i, or
 // nil.
@@ -69,11 +69,11 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 	case c.masking != certain:
 		return func(own string) (string, string) { return r.lost(c, p, alone(own)) }
 	case c.outside && !strings.Contains(p.name.text, "/"):
-		return gapOutside("the program is not the one of the system, nor of the project")
+		return gapOutside("the program is neither the system's nor the project's")
 	}
 	if d := r.spoiled(i); d != nil {
 		return func(own string) (string, string) {
-			return d.what + " can change what is run", alone(own) + ", without that"
+			return d.what + " can change what runs", alone(own) + ", without that"
 		}
 	}
 	for handler := range handlers {
@@ -113,11 +113,11 @@ func (r *Reading) spoiled(i int) *doubt {
 var hides = [...]string{
 	followed:    "another command decides whether the script succeeds",
 	piped:       "the pipe hides whether it failed",
-	alternative: "|| hides whether it was run and succeeded",
-	background:  "& leaves it in the background",
-	negated:     "! turns its result around",
-	conditional: "it stands in a condition, a loop, a function or a trap",
-	substituted: "it stands in a substitution",
+	alternative: "|| hides whether it ran and succeeded",
+	background:  "& runs it in the background",
+	negated:     "! inverts its result",
+	conditional: "it is in a condition, a loop, a function or a trap",
+	substituted: "it is in a substitution",
 	started:     "the program that runs it may succeed without it",
 	unrun:       "with -n a shell runs nothing",
 	ended:       "the script may end before it",

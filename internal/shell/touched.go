@@ -36,7 +36,7 @@ func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 		}
 	}
 	if r.moreCode {
-		return Opaque, r.inCode(r.codePaths[0].of, "of very many words")
+		return Opaque, r.inCode(r.codePaths[0].of, "with very many words")
 	}
 	return NoMatch, Doubt{}
 }
@@ -45,6 +45,6 @@ func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 func (r *Reading) inCode(of int, which string) Doubt {
 	d := r.exported(&r.doubts[of])
 	d.What += " " + which
-	d.Advice = "use the file by a command of its own, such as cat"
+	d.Advice = "use the file in a separate command, such as cat"
 	return d
 }

@@ -31,7 +31,7 @@ func (r *reader) script(text string) {
 		return
 	}
 	if strings.Contains(text, "$\\\n") {
-		r.doubtAll("a line that is broken behind a dollar sign") // bash reads "$\ (rm x)" as a substitution
+		r.doubtAll("a line that is broken after a dollar sign") // bash reads "$\ (rm x)" as a substitution
 	}
 	covered, source := r.covered, r.source
 	r.texts, r.covered, r.source = r.texts+1, false, text
@@ -249,7 +249,7 @@ func (r *reader) redirects(list []*syntax.Redirect) {
 		if rd.Hdoc != nil {
 			r.files.texts = append(r.files.texts, r.hereDoc(rd.Hdoc))
 			if endsElsewhere(r.source, rd) {
-				r.doubtAll("a here document whose end is not known")
+				r.doubtAll("a here document whose end is unclear")
 			}
 		}
 		if rd.Word == nil {
@@ -299,7 +299,7 @@ func (r *reader) declare(d *syntax.DeclClause) {
 		case a.Name != nil && a.Index == nil:
 			args = append(args, arg{text: a.Name.Value})
 		default:
-			r.doubtAll("a declaration of an element")
+			r.doubtAll("a declaration of an array element")
 		}
 	}
 	c := command{name: d.Variant.Value, args: append(args[:len(args):len(args)], assigned...), by: r.owner, masking: r.flow.masking}

@@ -33,7 +33,7 @@ func (r *expander) leave() { r.depth-- }
 // construct differently.
 func (r *expander) doubtPosix() {
 	if r.posix {
-		r.doubtAll("a form that is bash's alone, given to another shell")
+		r.doubtAll("bash syntax in another shell")
 	}
 }
 
@@ -198,7 +198,7 @@ func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool
 		b.pipe = true
 	case *syntax.ExtGlob:
 		if strings.ContainsAny(p.Pattern.Value, "$`<>") || mayRun(p.Pattern.Value) {
-			r.doubtAll("a pattern that is not read")
+			r.doubtAll("an unsupported pattern")
 		}
 		b.dynamic(spread)
 	default:
@@ -415,7 +415,7 @@ func (r *expander) within(w *syntax.Word) arg {
 	for _, part := range w.Parts {
 		l, ok := part.(*syntax.Lit)
 		if ok && strings.ContainsAny(l.Value, "<>") && strings.Contains(l.Value, "(") {
-			r.doubtAll("a process substitution that is not read")
+			r.doubtAll("an unsupported process substitution")
 		}
 	}
 	return r.word(w)

@@ -57,7 +57,7 @@ func (w *wrapper) read(name string, args []arg) (p plan) {
 	}
 	found, rest, ok := w.options().splitLeading(args)
 	if !ok {
-		p.add(addsOptions, "a wrapper with options that are not known", args...)
+		p.add(addsOptions, "a wrapper with unknown options", args...)
 		return p
 	}
 	if slices.ContainsFunc(found, func(o givenOption) bool { return !o.known.inert }) {
@@ -74,14 +74,14 @@ func (w *wrapper) read(name string, args []arg) (p plan) {
 	operands, rest := rest[:n], rest[n:]
 	if w.joins && n > 0 && len(rest) > 0 && isOption(rest[0].text) { // as in ssh host -p 22 ls
 		if found, rest, ok = w.options().splitLeading(rest); !ok {
-			p.add(addsOptions, "a wrapper with options that are not known", args...)
+			p.add(addsOptions, "a wrapper with unknown options", args...)
 			return p
 		}
 		p.readOptionValues(name, found)
 	}
 	switch {
 	case slices.ContainsFunc(operands, func(a arg) bool { return a.kind > single }):
-		p.doubt(inText, "a wrapper with operands that are not known", args...)
+		p.doubt(inText, "a wrapper with unknown operands", args...)
 	case len(rest) == 0 && !w.optional:
 		p.doubt(inText, "a wrapper without a command")
 	case w.joins:
@@ -111,7 +111,7 @@ func (p *plan) readOptionValues(program string, found []givenOption) {
 		case o.name == "o" && o.value.kind != literal:
 			p.doubt(inText, "an option that is not literal", o.value)
 		case (o.name == "o" || o.name == "J" || o.name == "F") && program == "ssh" && !inertSSHSettings[strings.ToLower(setting)]:
-			p.doubt(inText, "an option of ssh", o.value)
+			p.doubt(inText, "an ssh option", o.value)
 		case o.name == "setenv", o.name == "E" && strings.Contains(value, "="):
 			p.readEnvironment([]arg{o.value})
 		case (o.name == "o" || o.name == "output") && !strings.ContainsAny(value, "= "):
