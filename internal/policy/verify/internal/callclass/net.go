@@ -7,6 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/listing"
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -37,10 +38,10 @@ func NewNet(info gate.NetInfo, index int) *Net {
 	if info.Labels == nil {
 		n.maps = newMappings(info.Maps, index)
 	}
-	for _, t := range info.Transitions {
-		pt := petri.Transition{In: n.arcs(t.Inputs), Out: n.arcs(t.Outputs)}
-		n.Trans = append(n.Trans, pt)
-		n.Adds = append(n.Adds, info.Labels == nil && !t.WeakProgress && pt.Adds())
+	net, _ := info.Structure()
+	n.Trans = net.Transitions
+	for i := range n.Trans {
+		n.Adds = append(n.Adds, info.Labels == nil && !info.Transitions[i].WeakProgress && n.Trans[i].Adds())
 	}
 	n.listing = listing.New(&n.Info.Net)
 	n.findDead()
@@ -103,14 +104,6 @@ func (m Meaning) Spoilers() []int {
 	return all
 }
 
-func (n *Net) arcs(places []string) []petri.Arc {
-	numbers := make([]int, len(places))
-	for i, p := range places {
-		numbers[i] = n.Place[p]
-	}
-	return petri.Arcs(numbers)
-}
-
 // findDead finds the transitions that can never fire because they need an empty place that only
 // dead transitions could fill.
 func (n *Net) findDead() {
@@ -149,23 +142,10 @@ func (n *Net) shut(e Meaning) bool {
 	return false
 }
 
-// maxRounds is the limit that the gate sets on the rounds of structural transitions.
-const maxRounds = 10_000
-
 // start returns the marking where n waits for its first call.
 func (n *Net) start() petri.Marking {
-	m := make(petri.Marking, len(n.Info.Places))
-	for p, tokens := range n.Info.Initial {
-		m[n.Place[p]] = tokens
-	}
-	var structural []int
-	for i, t := range n.Info.Transitions {
-		if len(t.Tools) == 0 && t.Every == 0 {
-			structural = append(structural, i)
-		}
-	}
-	net := petri.Net{Places: len(n.Info.Places), Transitions: n.Trans}
-	net.Advance(m, structural, maxRounds, func(m petri.Marking) petri.Marking { return m })
+	net, m := n.Info.Structure()
+	net.Advance(m, n.Info.Structural(), toolnet.MaxRounds, func(m petri.Marking) petri.Marking { return m })
 	return m
 }
 
@@ -179,9 +159,7 @@ func (n *Net) begins(m Meaning) bool {
 }
 
 // Observed reports whether all of the given transitions only observe calls.
-func (n *Net) Observed(lists []int) bool {
-	return !slices.ContainsFunc(lists, func(t int) bool { return !n.Info.Transitions[t].Observe })
-}
+func (n *Net) Observed(lists []int) bool { return n.listing.OnlyObserve(lists) }
 
 func (n *Net) intern(e Meaning) int {
 	k := n.key[:0]

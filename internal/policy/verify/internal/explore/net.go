@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/petri"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
@@ -89,21 +90,16 @@ type ended struct {
 	killed uint64
 }
 
-// maxRounds is the limit that the gate sets on the rounds of structural transitions.
-const maxRounds = 10_000
-
 func newNet(names *callclass.Net) *Net {
 	n := &Net{structure: structure{Net: names}, ends: make(map[endKey]*ended), held: new(callclass.Numbers[holding])}
+	n.free = n.Info.Structural()
 	n.internHold(holding{})
 	watches := 0
 	for i, t := range n.Info.Transitions {
 		n.lasting = append(n.lasting, n.Trans[i].Consumed())
 		n.watchAt = append(n.watchAt, -1)
-		switch {
-		case t.Every > 0:
+		if t.Every > 0 {
 			n.timed = append(n.timed, i)
-		case len(t.Tools) == 0:
-			n.free = append(n.free, i)
 		}
 		if t.Observe && t.Deferred {
 			n.watchAt[i] = watches
@@ -133,10 +129,8 @@ const maxWatches = 64
 
 // start creates local state 0: the initial marking after the structural transitions have fired.
 func (n *Net) start() {
-	l := local{marking: make(petri.Marking, len(n.Info.Places)), flights: make([]int, len(n.Trans))}
-	for p, tokens := range n.Info.Initial {
-		l.marking[n.Place[p]] = tokens
-	}
+	l := local{flights: make([]int, len(n.Trans))}
+	_, l.marking = n.Info.Structure()
 	n.advance(&l)
 	n.intern(l)
 }
@@ -195,52 +189,13 @@ func keyed(nets []*Net) bool {
 }
 
 // advance fires the structural transitions until no more of them can fire or a marking repeats. If
-// this does not terminate within maxRounds, it restores the marking and returns false.
+// this does not terminate within [toolnet.MaxRounds], it restores the marking and returns false.
 func (n *structure) advance(l *local) bool {
 	if !slices.ContainsFunc(n.free, func(t int) bool { return n.Trans[t].Enabled(l.marking) }) {
 		return true
 	}
-	start := slices.Clone(l.marking)
-	seen := map[string]bool{string(l.marking.AppendKey(nil)): true}
-	for rounds := 0; n.round(l); rounds++ {
-		key := string(l.marking.AppendKey(nil))
-		if seen[key] {
-			return true
-		}
-		if rounds == maxRounds {
-			copy(l.marking, start)
-			return false
-		}
-		seen[key] = true
-	}
-	return true
-}
-
-func (n *structure) round(l *local) bool {
-	present := n.present(l)
-	var ready []int
-	for _, t := range n.free {
-		if n.Trans[t].Enabled(l.marking) && !n.competes(t, present) {
-			ready = append(ready, t)
-		}
-	}
-	fired := false
-	for _, t := range ready {
-		if n.Trans[t].Enabled(l.marking) {
-			n.Trans[t].Fire(l.marking)
-			fired = true
-		}
-	}
-	return fired
-}
-
-func (n *structure) competes(t int, present petri.Marking) bool {
-	for _, u := range n.free {
-		if u != t && n.Trans[u].Enabled(present) && n.Trans[t].ConflictsWith(&n.Trans[u], present) {
-			return true
-		}
-	}
-	return false
+	net := petri.Net{Places: len(l.marking), Transitions: n.Trans}
+	return net.Advance(l.marking, n.free, toolnet.MaxRounds, func(petri.Marking) petri.Marking { return n.present(l) })
 }
 
 // present returns the marking where all tokens in flight are back in the places that they were
