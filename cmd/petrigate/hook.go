@@ -6,6 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/hook"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 func newHook(s stdio) *cobra.Command {
@@ -14,7 +15,7 @@ func newHook(s stdio) *cobra.Command {
 		"the call or record its outcome, and prints the answer in the agent's format. If no proxy answers, the call is\n" +
 		"refused. docs/hooks.md shows what to add to each agent's files.\n" +
 		"\n" +
-		"AGENT is claude-code, codex, gemini-cli, cursor or vscode."
+		"AGENT is " + text.Join(hook.Names(), "or") + "."
 	session := c.Flags().String("session", "", "use the session with this `name` instead of the event's session")
 	servers := c.Flags().StringArray("server", nil, "the agent's `name` for petrigate as an MCP server (default petrigate); the proxy gates those calls itself")
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -10,9 +10,11 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/starter"
+	"github.com/petrigate/petrigate/internal/runtime/hook"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
-const initHelp = "init asks the configured servers for their tools and proposes rules: calls that only read pass, irreversible\n" +
+var initHelp = "init asks the configured servers for their tools and proposes rules: calls that only read pass, irreversible\n" +
 	"calls require approval, edits require a look first, and limits stop runaway agents. It guesses from names,\n" +
 	"hints, schemas and a list of well-known servers, explains each rule in a comment, adds claims and proves them.\n" +
 	"The policy starts in shadow mode: it refuses nothing and records what it would refuse.\n" +
@@ -24,7 +26,7 @@ const initHelp = "init asks the configured servers for their tools and proposes 
 	"If a server does not answer, init leaves it out, notes that in the file and ends with exit code 7. Run init\n" +
 	"again once the server answers; it then prints what to add.\n" +
 	"\n" +
-	"With an AGENT (claude-code, codex, gemini-cli, cursor or vscode) the policy covers the agent's own tools: a\n" +
+	"With an AGENT (" + text.Join(hook.Names(), "or") + ") the policy covers the agent's own tools: a\n" +
 	"push requires tests since the last change, and a person must approve permanent deletions, forced pushes,\n" +
 	"publishing, deployments and access to key files. init looks for the test command in package.json, go.mod,\n" +
 	"Cargo.toml, pyproject.toml and the Makefile of the current folder; --test names another. With --pipefail,\n" +
