@@ -7,15 +7,14 @@
 //
 // # Goroutines
 //
-// A stdio or HTTP+SSE client has one reader, which handles one message at a time; requests that can
-// block run on goroutines of their own. Over streamable HTTP each request runs on the goroutine of
-// its handler (see package pipeline). One goroutine ends idle HTTP sessions.
+// A stdio or HTTP+SSE client has one reader, which handles one message at a time. Requests that may
+// block run on separate goroutines. Over streamable HTTP, each request runs on its handler's
+// goroutine (see package pipeline). A single goroutine ends idle HTTP sessions.
 //
 // # Locks
 //
-// sseClient.mu, and a local mutex in ServeStdio, are held while a message is handled, so that no
-// message is handled after the client was dropped. sessionLimit.mu makes counting and opening a
-// session one step.
+// reader.mu is held while a message is handled, so that no message is handled after the client has
+// been dropped. sessionLimit.mu is held while sessions are counted and one is opened.
 package front
 
 import (

@@ -27,7 +27,7 @@ type handler struct {
 	sessionLimit *sessionLimit
 	turns        *turns.Turns // nil: there is only one principal
 	beside       func(w http.ResponseWriter, r *http.Request, trusted bool) bool
-	sse2024      sync.Map // *sseClient by ID
+	sse2024      sync.Map // *reader by client ID
 }
 
 // Header names of streamable HTTP.

@@ -3,14 +3,12 @@ package front
 import (
 	"context"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/httpguard"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/pipeline"
-	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -20,18 +18,6 @@ const (
 	ssePath      = "/sse"
 	messagesPath = "/messages"
 )
-
-// An sseClient is an HTTP+SSE client (2024-11-05). It exists as long as its stream and is served
-// like a stdio client: the stream is the proxy's output, and each POST request is a line of input.
-type sseClient struct {
-	*session.Client
-	ctx  context.Context //nolint:containedctx // of the stream, which the requests of other handlers live in
-	out  *lines.Writer
-	work sync.WaitGroup
-
-	mu    sync.Mutex // held while a message is handled, one at a time; guards ended
-	ended bool
-}
 
 // serveSSE serves HTTP+SSE (2024-11-05). It reports false for other paths.
 func (h *handler) serveSSE(w http.ResponseWriter, r *http.Request) bool {
@@ -57,7 +43,8 @@ func (h *handler) serveSSE(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// sse serves a client as long as its stream is open.
+// sse serves a client as long as its stream is open. The client is served like a stdio client: the
+// stream is the proxy's output, and each POST request is a line of input.
 func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	f := h.front
 	stream := events.NewLines(w)
@@ -71,17 +58,15 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	inner, stop := v.Stream(r.Context())
 	defer stop()
 	ctx, cancel := context.WithCancelCause(inner)
-	s := &sseClient{Client: c, ctx: ctx, out: out}
-	h.sse2024.Store(s.ID, s) // before the client gets the address for its messages
+	s := &reader{Front: f, client: c, ctx: ctx, out: out}
+	h.sse2024.Store(c.ID, s) // before the client gets the address for its messages
 	stream.Begin(messagesPath + "?sessionId=" + c.ID)
 	defer func() {
-		h.sse2024.Delete(s.ID)
-		s.mu.Lock()
-		s.ended = true
-		s.mu.Unlock()
+		h.sse2024.Delete(c.ID)
+		s.end()
 		cancel(spec.ErrGone)
 		f.Router.DropClient(c)
-		s.work.Wait()
+		s.calls.Wait()
 		select {
 		case <-out.Broken(): // the client is not reading, so end the current write
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
@@ -118,7 +103,7 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 	}
 	defer release()
 	found, _ := h.sse2024.Load(r.URL.Query().Get("sessionId"))
-	s, _ := found.(*sseClient)
+	s, _ := found.(*reader)
 	turn := h.turn(v)
 	if !isInitialize(body) { // initialize may wait for upstreams
 		if !turn.Acquire(r.Context().Done()) {
@@ -126,7 +111,7 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 		}
 		defer turn.Release()
 	}
-	if s == nil || s.Principal != v.Principal || !s.take(h.front, body) {
+	if s == nil || s.client.Principal != v.Principal || !s.take(body) {
 		http.Error(w, "unknown session", http.StatusNotFound)
 		return
 	}
@@ -141,16 +126,4 @@ func isInitialize(body []byte) bool {
 	}
 	m, fault := wire.Parse(body, pipeline.MaxKeptWhole)
 	return fault == nil && m.Method == "initialize"
-}
-
-// take handles one message. After the stream has ended, it reports false.
-func (s *sseClient) take(f *Front, body []byte) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended {
-		return false
-	}
-	r := &reader{Front: f, client: s.Client, out: s.out, calls: &s.work}
-	r.take(s.ctx, body)
-	return true
 }

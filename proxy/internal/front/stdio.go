@@ -33,33 +33,17 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	}
 	f.Sessions.Stdio.Store(w)
 	ctx, cancel := context.WithCancelCause(ctx)
-	var calls sync.WaitGroup
-	var taking sync.Mutex // held while a message is handled, one at a time
+	r := &reader{Front: f, client: c, ctx: ctx, out: w}
 	defer func() {
 		f.Sessions.Stdio.CompareAndSwap(w, nil)
 		cancel(spec.ErrGone)
-		taking.Lock() // no message is handled from now on
+		r.end()
 		f.Router.DropClient(c)
-		taking.Unlock()
-		calls.Wait()
+		r.calls.Wait()
 		w.Close()
 	}()
-	r := &reader{Front: f, client: c, out: w, calls: &calls}
-	take := func(line []byte) error {
-		taking.Lock()
-		defer taking.Unlock()
-		if ctx.Err() == nil && len(line) > 0 {
-			r.take(ctx, line)
-		}
-		return context.Cause(ctx)
-	}
-	taken := func() {
-		taking.Lock()
-		defer taking.Unlock()
-		r.burst.End()
-	}
 	ended := make(chan error, 1)
-	go func() { ended <- r.readLines(in, take, taken) }()
+	go func() { ended <- r.readLines(in) }()
 	select {
 	case err := <-ended:
 		if err == nil {
@@ -99,27 +83,43 @@ func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Wr
 	}
 }
 
-// A reader reads and handles a client's messages.
+// A reader handles the messages of a stdio or HTTP+SSE client, one at a time. mu guards ended.
 type reader struct {
 	*Front
 	client *session.Client
+	ctx    context.Context //nolint:containedctx // ends with the connection
 	out    *lines.Writer
-	calls  *sync.WaitGroup
-	burst  burst.Burst // calls that were read together
-
+	calls  sync.WaitGroup
 	uncork func() // flushes the messages held back during a burst; nil: there are none
+
+	mu    sync.Mutex  // held while a message is handled
+	ended bool        // no more messages are handled
+	burst burst.Burst // calls that were read together
 }
 
-// readLines passes each line to take until in ends or take returns an error. If several lines can
-// be read at once, it calls taken after the last of them, and the resulting messages are written
-// together.
-func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken func()) error {
+// end makes the reader handle no more messages.
+func (r *reader) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+}
+
+// endBurst continues the calls that were read together.
+func (r *reader) endBurst() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.burst.End()
+}
+
+// readLines handles the lines of in until in or the connection ends. The messages that result from
+// several lines that can be read at once are written together.
+func (r *reader) readLines(in io.Reader) error {
 	input := lines.NewReader(in, r.MaxRequest)
 	reading := burst.Reading{Begin: func() {
 		r.uncork = r.cork(r.out)
 		r.burst.Begin()
 	}, End: func() {
-		taken()
+		r.endBurst()
 		r.releaseHeldBack()
 	}}
 	defer reading.Stop()
@@ -138,8 +138,11 @@ func (r *reader) readLines(in io.Reader, take func(line []byte) error, taken fun
 		}
 		more := input.More()
 		reading.Before(more)
-		if err := take(line); err != nil {
-			return err
+		if len(line) > 0 {
+			r.take(line)
+		}
+		if r.ctx.Err() != nil {
+			return context.Cause(r.ctx)
 		}
 		reading.After(more)
 	}
@@ -170,8 +173,13 @@ func (f *Front) cork(w *lines.Writer) (release func()) {
 
 // take handles one message. Requests are registered by their IDs on this goroutine, so that a later
 // notifications/cancelled finds them. Messages other than calls wait until earlier calls have been
-// handled.
-func (r *reader) take(ctx context.Context, line []byte) {
+// handled. take reports false if the connection has ended.
+func (r *reader) take(line []byte) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended || r.ctx.Err() != nil {
+		return false
+	}
 	m, fault := wire.Parse(line, r.MaxRequest)
 	if fault != nil || m.Kind != wire.Request || !spec.IsCall(m.Method) {
 		r.burst.Flush()
@@ -186,13 +194,14 @@ func (r *reader) take(ctx context.Context, line []byte) {
 	case m.Kind == wire.Notification:
 		r.Router.ClientNotification(r.client, m)
 	default:
-		r.request(ctx, m)
+		r.request(m)
 	}
+	return true
 }
 
 // request begins a request. A call is decided and sent on the reader's goroutine, because this
 // never blocks. Work that may block runs on another goroutine.
-func (r *reader) request(ctx context.Context, m wire.Message) {
+func (r *reader) request(m wire.Message) {
 	meta, fault := wire.ParseMeta(m)
 	switch v := meta.ProtocolVersion; {
 	case fault == nil && m.Method == "initialize":
@@ -210,7 +219,7 @@ func (r *reader) request(ctx context.Context, m wire.Message) {
 		if !ok {
 			return
 		}
-		t.Spawn, t.Burst = r.spawner(ctx, t), &r.burst
+		t.Spawn, t.Burst = r.spawner(t), &r.burst
 		if !r.client.Requests.Begin(wire.IDKey(t.ID), t) {
 			r.duplicateCall(t)
 			return
@@ -219,7 +228,7 @@ func (r *reader) request(ctx context.Context, m wire.Message) {
 		r.Pipeline.Serve(t)
 		return
 	}
-	serve := r.begin(ctx, q)
+	serve := r.begin(r.ctx, q)
 	switch {
 	case serve == nil:
 	case m.Method == "initialize": // later messages may depend on it
@@ -232,10 +241,10 @@ func (r *reader) request(ctx context.Context, m wire.Message) {
 
 // spawner returns the [pipeline.Call.Spawn] function for a call. It runs work that may block on a
 // new goroutine, with a context that ends if the call is canceled.
-func (r *reader) spawner(ctx context.Context, t *pipeline.Call) func(func()) {
+func (r *reader) spawner(t *pipeline.Call) func(func()) {
 	return func(run func()) {
 		t.Burst = nil // the call leaves the burst
-		t.Bind(ctx)
+		t.Bind(r.ctx)
 		r.calls.Go(func() {
 			defer r.Life.Recovered(t.Method, t.ID, t.Stream)
 			run()
