@@ -19,7 +19,7 @@ type cache struct {
 	active         []string
 	sessions       map[string]*entry
 	principals     map[string]*part
-	principalLimit int // when there are more principals, sweepPrincipals evicts those without a cached session
+	principalLimit int // number of principals above which sweepPrincipals evicts those without a cached session
 	global         *part
 }
 
@@ -125,7 +125,7 @@ func (c *cache) newSession(k admission.Key) *entry {
 	return e
 }
 
-// prepareTakeover converts the cached states to the new policy, into t.
+// prepareTakeover fills t with the cached states, converted to the new policy.
 func (c *cache) prepareTakeover(t *takeover) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

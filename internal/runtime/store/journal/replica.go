@@ -18,8 +18,8 @@ import (
 // replica is the log as this process has read it: the current segment, and the image at the end of
 // its steps. Other processes append to the same log, and the replica follows them.
 //
-// The mu of [Backend] guards the fields from log on, so the callers of methods that use these
-// fields must hold it. The appending lock guards process.
+// Backend.mu guards the fields from log on, so the callers of methods that use these fields must
+// hold it. The appending lock guards process.
 type replica struct {
 	name       string // name of the chain of records
 	logger     *slog.Logger

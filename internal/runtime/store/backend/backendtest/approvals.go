@@ -17,7 +17,7 @@ func occupied(t *testing.T, b backend.Backend, a backend.Approval) {
 	}
 }
 
-// asked returns the ids of the selected approvals as a text.
+// asked returns the selected approvals' IDs as text.
 func asked(t *testing.T, b backend.Backend, id, key string, since time.Time) (ids string) {
 	t.Helper()
 	list, err := b.Approvals(t.Context(), id, key, since)
@@ -58,7 +58,7 @@ func approvals(t *testing.T, open func() backend.Backend) {
 	put(t, b, second)
 	put(t, b, approval("3", "another", backend.Pending))
 	first.Version, first.State = 3, backend.Pending
-	occupied(t, a, first) // the key is used by another live approval
+	occupied(t, a, first) // another live approval has the key
 	for _, c := range []struct{ id, key, want string }{{"", first.Key, "12"}, {"", "none", ""}, {"none", "", ""}, {"2", "", "2"}, {"", "", "132"}} {
 		if got := asked(t, a, c.id, c.key, time.Time{}); got != c.want {
 			t.Errorf("id %q, key %q: %q, want %q", c.id, c.key, got, c.want)
@@ -159,11 +159,11 @@ func clock(t *testing.T, open func() backend.Backend) {
 	if err := a.SetStop(t.Context(), backend.Stop{Time: start}, false, event(1)); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, b, nil, at(true, time.Second)) // the stop by an operator has set the time
+	commit(t, b, nil, at(true, time.Second)) // the operator's stop has set the time
 	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
-	commit(t, a, nil, at(true, 2*time.Hour)) // the clock that was ahead is right by now
+	commit(t, a, nil, at(true, 2*time.Hour)) // the clock that was ahead is right now
 	commit(t, open(), backend.ErrClock, at(true, time.Hour))
 }
 

@@ -19,12 +19,12 @@ func session(name string) backend.PartID {
 	return backend.PartID{Scope: backend.Session, Name: name}
 }
 
-// write returns an op that replaces one part.
+// write returns an op that replaces a part.
 func write(id backend.PartID, version int64, data string) *backend.Op {
 	return &backend.Op{Reserve: true, Time: start, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(data)}}}
 }
 
-// nobodys is the number of an event without a session.
+// nobodys is the number of the event without a session.
 const nobodys = 8
 
 func event(n int) backend.Event {
@@ -35,7 +35,7 @@ func event(n int) backend.Event {
 	return e
 }
 
-// commit commits ops and expects the error for each of them.
+// commit commits ops and expects the given error for each op.
 func commit(t *testing.T, b backend.Backend, want error, ops ...*backend.Op) {
 	t.Helper()
 	if err := b.Commit(t.Context(), ops); err != nil {
@@ -48,7 +48,7 @@ func commit(t *testing.T, b backend.Backend, want error, ops ...*backend.Op) {
 	}
 }
 
-// load reads one part.
+// load reads a part.
 func load(t *testing.T, b backend.Backend, id backend.PartID) backend.Part {
 	t.Helper()
 	all, err := b.Load(t.Context(), id)
@@ -209,7 +209,7 @@ func read(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// whole: an op is committed with all its parts, records and its approval, or not at all.
+// whole: an op is committed with all its parts, its records and its approval, or not at all.
 func whole(t *testing.T, open func() backend.Backend) {
 	b := open()
 	put(t, b, approval("q", "k", backend.Approved))
@@ -311,7 +311,7 @@ func chain(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// linked counts the records of a chain and verifies it.
+// linked verifies a chain and returns the number of its records.
 func linked(t *testing.T, b backend.Backend, writer string) (n int) {
 	t.Helper()
 	var hash [32]byte

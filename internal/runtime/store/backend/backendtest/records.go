@@ -57,7 +57,7 @@ func records(t *testing.T, open func() backend.Backend) {
 	many(t, a)
 }
 
-// many writes more records than one page.
+// many writes more records than fit on a page.
 func many(t *testing.T, b backend.Backend) {
 	op := &backend.Op{Time: start}
 	for range 2500 {
@@ -81,7 +81,7 @@ func many(t *testing.T, b backend.Backend) {
 	}
 }
 
-// concurrent: no increment is lost if several processes increment one number.
+// concurrent: no increment is lost if several processes increment the same number.
 func concurrent(t *testing.T, open func() backend.Backend) {
 	const processes, steps = 3, 40
 	id := backend.PartID{Scope: backend.Global}

@@ -7,10 +7,10 @@ import (
 )
 
 // Fresh creates an empty database and returns a function that opens it; each call acts as another
-// process. The databases are closed at the end of the test.
+// process. The databases are closed when the test ends.
 type Fresh func(t *testing.T) (open func() backend.Backend)
 
-// Run runs all tests of a Backend, each with a database of its own.
+// Run runs all Backend tests, each with its own database.
 func Run(t *testing.T, fresh Fresh) {
 	for _, test := range []struct {
 		name string

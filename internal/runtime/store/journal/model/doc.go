@@ -1,3 +1,3 @@
-// Package model has only tests: an abstract model of the protocol of package journal, which is
-// explored exhaustively. See PROTOCOL.md of that package.
+// Package model contains only tests: an abstract model of package journal's protocol, which they
+// explore exhaustively. See PROTOCOL.md in that package.
 package model
