@@ -72,7 +72,7 @@ func ExampleMemory() {
 	fmt.Println(m.Open(ctx, admission.SessionInfo{Key: k, Since: time.Now()}))
 	fmt.Println(m.View(ctx, k, func(s *gate.State) { fmt.Println("calls:", s.Last) }))
 	// Output:
-	// the session is over
+	// the session has ended
 	// <nil>
 	// calls: 0
 	// <nil>
