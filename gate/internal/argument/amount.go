@@ -1,3 +1,5 @@
+// Package argument reads call arguments for limits: whether two calls are equal, and the amount of
+// a call. It has no state.
 package argument
 
 import (
@@ -63,4 +65,16 @@ func Evaluate(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 		}
 	}()
 	return f.Reader.Value(c, f.Number)
+}
+
+// Text returns the map's field in the call if it is a single string.
+func Text(m *toolnet.Map, c *toolnet.Call) (string, bool) {
+	if m.Field == "" {
+		return "", false
+	}
+	value, ok := single(&toolnet.Field{Path: m.Field}, c)
+	if !ok || rawjson.Kind(value) != '"' {
+		return "", false
+	}
+	return rawjson.String(value)
 }

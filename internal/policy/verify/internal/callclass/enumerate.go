@@ -10,6 +10,14 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
+// Limits on the number of enumerated classes.
+const (
+	maxClassesOfTool = 2048
+	maxClasses       = 8192
+	maxMapsOfField   = 8 // maximum number of a field's maps whose subsets are all tried
+	maxListed        = 5 // maximum number of a field's maps whose subsets are all enumerated in advance
+)
+
 // Options specify which calls exist and what distinguishes them besides the nets.
 type Options struct {
 	Tools     []Tool      // tools known to exist
@@ -147,4 +155,24 @@ func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 func (n *Net) Waiting(transition int) *Class {
 	e := n.intern(Meaning{{Asked: gate.Asked{Transitions: []int{transition}}}})
 	return &Class{Waits: true, Wait: n.Info.Transitions[transition].Every, Effects: []Effect{{n.Index, e}}}
+}
+
+// enumerateTool adds the classes of a tool, one for every combination of values of its fields. If
+// there are too many, it adds some of them and defers the rest.
+func (b *Enumerator) enumerateTool(tool string, also []gate.Name) {
+	base := []naming.Label{{Text: tool, From: naming.FromTool, Certain: true}}
+	for _, a := range also {
+		base = naming.Add(base, naming.Label{Text: a.Text, From: naming.FromTool, Certain: a.Certain, Weak: a.Weak})
+	}
+	var options [][]*value
+	count := 1
+	for _, f := range b.fields(base) {
+		values, ok := b.values(f, base)
+		options = append(options, append([]*value{nil}, values...))
+		if count *= 1 + len(values); !ok || count > maxClassesOfTool {
+			b.deferTool(tool, base)
+			return
+		}
+	}
+	eachForm(base, options, count, func(f *form) { b.add(tool, f) })
 }
