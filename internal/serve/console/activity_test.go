@@ -215,7 +215,7 @@ func TestActivityPages(t *testing.T) {
 // TestOneCall checks the page of a call, including operators' actions on the call.
 func TestOneCall(t *testing.T) {
 	decision := record(t, audit.Decision{
-		Time: day.Add(time.Minute), Called: day, Event: "decision", Session: "s", Principal: "ann", Call: 7, Upstream: "prod", Tool: "deploy", Names: []string{"deploy"}, Decision: "allow",
+		Time: day.Add(time.Minute), Called: day, Event: "decision", Session: "s", Principal: "ann", Client: "zed <1>", Call: 7, Upstream: "prod", Tool: "deploy", Names: []string{"deploy"}, Decision: "allow",
 		Arguments: "abc", Args: json.RawMessage(`{"to":"x"}`), Approval: "ap_1", Channel: "web", Actor: "eve", Nets: []audit.NetSays{{Net: "ask-first", Verdict: "gated", Transition: "approve", Rule: "a.rules:3:1"}},
 	})
 	settled := record(t, audit.Operator{Time: day.Add(time.Hour), Event: "settle success", Session: "s", Call: 7, Actor: "root", Reason: "it is there"})
@@ -224,7 +224,7 @@ func TestOneCall(t *testing.T) {
 	_, page := b.get("/activity/" + recordID(decision))
 	for _, want := range []string{
 		`href="/inbox/ap_1"`, "by eve via web, pending", "the call waited 1m0s", `<span class="state unknown">unknown</span> in 2m`, "ask-first", "a.rules:3:1", "settle success by root: it is there", `settled as <span class="state success">success</span> by root`, `<a href="/activity" aria-current="page">`,
-		"&#34;to&#34;: &#34;x&#34;", "sha256 abc", `&#34;decision&#34;: &#34;allow&#34;`,
+		"&#34;to&#34;: &#34;x&#34;", "sha256 abc", "<dt>Client</dt><dd>zed &lt;1&gt;</dd>", "<dt>Principal</dt><dd>ann</dd>", `&#34;decision&#34;: &#34;allow&#34;`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in %s", want, page)

@@ -92,6 +92,16 @@ func commandOf(args json.RawMessage) string {
 	return text.Excerpt(text.Command(args), maxDoes)
 }
 
+// A fact is a part of a row with the name under which the page of the row shows it.
+type fact struct{ Name, Text string }
+
+// Facts returns the parts of the row that its page shows as plain text, without those that are
+// empty.
+func (r *row) Facts() []fact {
+	all := []fact{{"Client", r.Client}, {"Principal", r.Principal}}
+	return slices.DeleteFunc(all, func(f fact) bool { return f.Text == "" })
+}
+
 // Open reports whether the call was admitted and, as far as is known, has not ended.
 func (r *row) Open() bool { return r.Decision == "allow" && r.Outcome == "" && r.Settled == "" }
 
