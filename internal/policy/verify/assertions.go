@@ -29,10 +29,10 @@ type AtMost struct {
 
 // A Period determines which calls are counted together. The zero value is a session.
 type Period struct {
-	Call       gate.Tool     // a call that restarts the count; no name: none does
+	Call       gate.Tool     // a call of this tool restarts the count; no name: no call does
 	Successful bool          // only a success of Call restarts the count
-	Window     time.Duration // token bucket, as in a limit: Count calls at once, and another call after each Window/Count; 0: no window
-	User       bool          // count over all sessions of a user
+	Window     time.Duration // if set, as in a limit's token bucket: Count calls can be made at once, and another call after each Window/Count
+	User       bool          // the calls in all sessions of a user are counted together
 }
 
 type (
@@ -45,7 +45,7 @@ type (
 		Tool      gate.Tool
 		ButBudget bool
 
-		each bool // the claim is about each value of keys separately
+		each bool // the claim is made for each value of the keys separately
 	}
 )
 
@@ -72,8 +72,8 @@ type (
 
 // NoFailureLocks claims that a failure or unknown outcome of a call never makes Tool unreachable if
 // the call's success would not: whenever successful calls lead to Tool after the success, they also
-// do so after the other outcomes. If keys read the calls of Tool, the claim is about each value
-// separately; calls with other values do not count.
+// do so after the other outcomes. If keys read the calls of Tool, the claim is made for each value
+// of these keys separately, and calls with other values do not count.
 type NoFailureLocks struct{ Tool gate.Tool }
 
 // Each claims that all assertions in Of hold.
@@ -107,8 +107,8 @@ type (
 		Approval
 	}
 
-	// Only claims that every admitted call certainly has one of the names. With Unapproved, the
-	// claim covers only calls that need no approval.
+	// Only claims that every admitted call is certain to have one of the names. With Unapproved,
+	// the claim covers only calls that need no approval.
 	Only struct {
 		Tools      []gate.Tool
 		Unapproved *Approval // nil: the claim covers all calls

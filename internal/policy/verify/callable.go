@@ -10,7 +10,7 @@ import (
 )
 
 // callable decides whether a call with the given name can be admitted. It first considers runs with
-// a single value and then, if that fails, runs with several values.
+// a single key value and then, if no such run is found, runs with several values.
 func (m *prover) callable(t gate.Tool) Name {
 	if m.Keyed() {
 		if n, why := m.checkName(m.oneValue().callableBy(t)); why == "" && n.Callable == Possible {
@@ -20,7 +20,7 @@ func (m *prover) callable(t gate.Tool) Name {
 	n, why := m.checkName(m.callableBy(t))
 	switch {
 	case why == "" || !m.Keyed() && m.validates():
-		return n // refusals by validators are not considered
+		return n // refusals by validators are not taken into account
 	case m.Keyed():
 		why = explore.WhyValues
 	}
@@ -32,7 +32,8 @@ func (m *prover) validates() bool {
 	return slices.ContainsFunc(m.Nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Validate != nil })
 }
 
-// checkName returns n with runs that the gate admits. If it admits none, why is the reason.
+// checkName returns n with its runs replaced by runs that the gate admits. If the gate admits none,
+// why is the reason.
 func (m *prover) checkName(n Name) (played Name, why string) {
 	var failing string
 	n.Shortest, why = m.checkRun(n.Shortest)
@@ -50,7 +51,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 	q := admits(t)
 	classes, gap := m.ClassesFor(nil, q.Tag)
 	if !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return s.Carries(t, false) }) {
-		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or the default denies all calls that have it
+		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or the default denies every call that has it
 			name.Callable, name.Default = Impossible, true
 		}
 		return name
@@ -93,7 +94,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 	return name
 }
 
-// setImpossible records that a few nets alone forbid all calls with the name.
+// setImpossible records as few of the nets as suffice to forbid all calls with the name.
 func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 	nets, sure := m.Minimal(q, nets)
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure
@@ -102,7 +103,7 @@ func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 // admits returns the query for a call with the given name.
 func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: ofItself(t), Sole: -1} }
 
-// carrying returns a tag function that marks the calls with the given name as wanted.
+// carrying returns a tag function that tags the calls with the given name as [explore.Wanted].
 func carrying(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) })
 }

@@ -14,16 +14,17 @@ type Call struct {
 	Also []gate.Name // further names of the tool, from Options.Tools
 	Args string      // arguments in JSON; empty: {}
 
-	// Doubtful marks a call that might not exist: no arguments are known that get exactly the names
-	// in Mapped from the maps. Calls returns doubtful calls only if Options.Doubtful is set.
+	// Doubtful is set if the call might not exist, because no arguments are known to which the maps
+	// give exactly the names in Mapped. Calls returns doubtful calls only if Options.Doubtful is
+	// set.
 	Doubtful bool
 	Mapped   []gate.Name
 }
 
-// Calls returns a call of every kind that the policy's nets and the names in Options.Prove
-// distinguish. If kinds were omitted, why is the reason.
+// Calls returns one call for each kind of call that the policy's nets and the names in
+// Options.Prove distinguish. If kinds were omitted, why is the reason.
 func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
-	o.passes = true // include calls that no net knows
+	o.passes = true // include calls that are unknown to all nets
 	m := newProver(p, &o)
 	nets := make([]int, len(m.Nets))
 	for i := range nets {
@@ -53,9 +54,8 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	return calls, why
 }
 
-// Synthesize returns one name that is not taken for each set of patterns that a single name can
-// match after one of the prefixes. The first prefix must be empty. complete is false if there are
-// too many sets.
+// Synthesize returns an unused name for each set of patterns that can match the same name after one
+// of the prefixes. The first prefix must be empty. complete is false if there are too many sets.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	return callclass.Synthesize(patterns, prefixes, taken)
 }

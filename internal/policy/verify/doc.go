@@ -10,17 +10,18 @@
 // # Scope
 //
 // Every call belongs to a class: a physical tool together with the names that a single real call
-// can have. Classes are derived from the policy. Each class has arguments with exactly these names
-// if such arguments are found. As in rules, a name with a dot is an action of a tool, unless it is
+// can have. Classes are derived from the policy. If arguments are found that give a call exactly
+// these names, they are part of the class. As in rules, a name with a dot is an action of a tool, unless it is
 // quoted or [Options.Tools] contains a tool with that name. Unless [Options.Known] is set, there
-// may also be a tool with such a name or with the name of a label. A claim that such a tool
-// violates is not proved, but the tool does not refute it either.
+// may also be a tool with such a name or with the name of a label. If such a tool violates a claim,
+// the claim is neither proved nor refuted.
 //
 // Whether something never happens is decided over all classes, outcomes and interleavings: a call
 // begins, and it ends with a success, a failure or an unknown outcome. Whether something is
-// possible is decided in runs in which each call succeeds before the next begins and all approvals
-// are granted. A claim that something is always possible, or that nothing deadlocks, is about every
-// state reached in the first way and its continuations of the second kind.
+// possible is decided by runs where each call succeeds before the next begins and all approvals are
+// granted. A claim that something is always possible, or that nothing deadlocks, covers every state
+// that runs of the first kind reach; it is decided by continuing from there with runs of the second
+// kind.
 //
 // Advisory nets are assumed to block always. A run found under this assumption is real; the absence
 // of a run is proved only if it also holds without the advisory nets.

@@ -19,9 +19,9 @@ func (m *prover) groupsOf(nets []int) []int {
 	return out
 }
 
-// ofOne returns a function that selects those calls of tool t that have the tracked value in all
-// fields that keys read. If no key gates any of these calls, the function also selects calls with
-// other values, and one is false.
+// ofOne returns a function that selects the calls of tool t that have the tracked value in all
+// fields that keys read. If none of these calls is gated by a net with a key, the function also
+// selects calls with other values, and one is false.
 func (m *prover) ofOne(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
 	carries := func(s *callclass.Class) bool { return s.Carries(t, false) }
 	classes, _ := m.ClassesFor(nil, carrying(t))
@@ -41,8 +41,8 @@ func (m *prover) gatedByKey(s *callclass.Class) bool {
 	})
 }
 
-// goalOf returns the goal of reaching a call that match selects, for a single value or for any
-// value.
+// goalOf returns the goal that is met by a call that match selects. The goal is about a single key
+// value or about any values.
 func goalOf(match func(*callclass.Class) bool, one bool) *explore.Goal {
 	if one {
 		return explore.GoalOfOne(match)

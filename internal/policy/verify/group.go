@@ -24,7 +24,7 @@ func (m *prover) explored(nets []int) Group {
 	}
 	gap := m.Calls.Gap(nets, nil)
 	if !slices.ContainsFunc(nets, func(n int) bool { return !m.Nets[n].Info.Row }) {
-		g.Complete, g.Deadlock.Result = true, Proved // each call can have different arguments
+		g.Complete, g.Deadlock.Result = true, Proved // the arguments can differ from call to call
 		return g
 	}
 	if !m.deny && gap == "" && m.Callless(nets) {
@@ -67,7 +67,7 @@ func (m *prover) explored(nets []int) Group {
 	return g
 }
 
-// deadlocked converts answer t to the form that reports use.
+// deadlocked converts the answer t to a [Deadlock] for the report.
 func (m *prover) deadlocked(t explore.Answer) Deadlock {
 	return Deadlock{Result: t.Result, Trace: trace(t.Moves), Because: m.named(t.Nets), Rough: t.Rough, Why: t.Why}
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// Nets can judge the arguments of calls with validators, keys, rows of equal calls, and sums. The
-// searches do not evaluate any of these. A run that refutes a claim is therefore replayed in the
-// gate. If a net refuses the arguments of a call, other arguments are tried.
+// Nets can judge the arguments of calls with validators, keys, limits on equal calls in a row, and
+// sums. The searches do not evaluate any of these. A run that refutes a claim is therefore replayed
+// in the gate. If a net refuses the arguments of a call, other arguments are tried.
 
-// checkRefutation returns p with its counterexample replayed. The proof becomes unknown if nets
+// checkRefutation returns p after replaying its counterexample. The result is unknown if nets
 // refuse arguments in the run and no other arguments are found.
 func (m *prover) checkRefutation(p Proof) Proof {
-	p.Witness = withoutClasses(p.Witness) // already replayed
+	p.Witness = withoutClasses(p.Witness) // the run was already replayed
 	run, why := withoutClasses(p.Counterexample), ""
 	if m.judging {
 		run, why = m.replayed(p.Counterexample, p.query)
@@ -35,8 +35,8 @@ func (m *prover) checkRun(t Trace) (run Trace, why string) {
 	return m.replayed(t, nil)
 }
 
-// replayed returns the run as admitted by the gate, with arguments that the nets accept. It checks
-// that the run still meets q, unless q is nil.
+// replayed returns the run as the gate admits it, with arguments that the nets accept. Unless q is
+// nil, it checks that the run still meets q.
 func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
 	r := m.newReplay(t)
 	for _, s := range expandRepeats(t, func(s *Step) bool { return m.rows || s.another() }) {
@@ -50,7 +50,7 @@ func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
 	return withoutClasses(r.run), ""
 }
 
-// withoutClasses returns the run in the form that reports use.
+// withoutClasses returns the run without the classes of its calls, as reports contain it.
 func withoutClasses(t Trace) Trace {
 	t = slices.Clone(t)
 	for i := range t {
@@ -59,11 +59,11 @@ func withoutClasses(t Trace) Trace {
 	return t
 }
 
-// maxApart is the maximum number of repetitions of a step that are written out as separate calls.
+// maxApart is the maximum number of repetitions for which a step is written out as separate calls.
 const maxApart = 64
 
-// expandRepeats writes out the repetitions of the steps selected by may as separate calls, so that
-// these can have different arguments.
+// expandRepeats writes out repeated steps as separate calls, so that these can have different
+// arguments. It expands only steps that the function may accepts.
 func expandRepeats(t Trace, may func(*Step) bool) Trace {
 	var out Trace
 	number := 0

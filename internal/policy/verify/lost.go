@@ -9,8 +9,8 @@ import (
 )
 
 // A limit per session is meant to be exhausted, whatever the outcomes of calls are. If anything
-// else makes a tool permanently unavailable, it is either the end of a workflow, if successful
-// calls alone can do it, or a trap, if it takes a failed call.
+// else makes a tool permanently unavailable, this is either the end of a workflow, if successful
+// calls alone can cause it, or a trap, if a failed call is needed.
 
 // Limits on the search for losses if Options.States is at most its default: the total number of
 // states, and the number of states per search.
@@ -70,7 +70,7 @@ func (m *prover) withoutFixedLimits(o Options) *prover {
 	if err != nil {
 		return nil
 	}
-	o.passes, o.Prove = true, nil // calls that only a limit knows must not be denied
+	o.passes, o.Prove = true, nil // calls that only a limit knows must still be admitted
 	return newProver(p, &o)
 }
 
@@ -80,12 +80,12 @@ func isFixedLimit(n *gate.NetInfo) bool {
 }
 
 // loses looks for a run with a failure that makes t unreachable by successful calls, although t
-// remains reachable in every run without failures. Without such a run, the loss has no reasons. If
-// the outcome is unknown, why is the reason.
+// remains reachable in every run without failures. If no such run exists, the returned loss is
+// empty. If that is unknown, why is the reason.
 func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	match, one := m.ofOne(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
-		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // such a call cannot have arbitrary values
+		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // calls of this kind cannot have arbitrary values
 	}
 	for i, ok := range m.Attract().Ok {
 		if ok && match(m.Classes[i]) {

@@ -43,8 +43,8 @@ func (m *prover) own(s *callclass.Class) bool {
 	return s.OfItself(chosen...)
 }
 
-// Never asks the model whether the query is met. If the assertion is about each value of a key, the
-// query is restricted to a single value.
+// Never asks the model whether the query is met. If the assertion is made for each value of a key,
+// the query is restricted to a single value.
 func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 	if m.each == nil {
 		return m.Model.Never(q, nets)
@@ -88,7 +88,7 @@ func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	return !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return tag(s) != 0 && !s.Takes(v) })
 }
 
-// Budgeted asks the model like [prover.Never], with the same restriction.
+// Budgeted asks the model for a budget, restricted to a single value like [prover.Never].
 func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore.Budget) (net int, ok bool) {
 	if m.each != nil {
 		tag = m.each.narrow(tag)

@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// easyStates is the maximum number of states per search in the first round of proofs.
+// easyStates is the maximum number of states per search in the first round of proofs, which is
+// meant for easy assertions.
 const easyStates = 2000
 
 // proofs proves all assertions. It first tries each with a low limit, so that an expensive
@@ -49,8 +50,8 @@ func (a Each) tools() []gate.Tool {
 	return all
 }
 
-// prove returns the proof of the first part that is refuted or, failing that, of the first part
-// that is unknown.
+// prove returns the proof of the first of the assertions in Of that is refuted. If none is refuted,
+// it returns the first that is unknown.
 func (a Each) prove(m *prover) Proof {
 	all := Proof{Result: Proved}
 	for i, one := range a.Of {
@@ -73,7 +74,7 @@ func (a Each) prove(m *prover) Proof {
 	return all
 }
 
-// Open is an assertion whose result is unknown for the given reason.
+// An Open is an assertion whose result is unknown, with the reason.
 type Open struct{ Why string }
 
 func (a Open) tools() []gate.Tool  { return nil }

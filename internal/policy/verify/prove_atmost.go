@@ -36,7 +36,7 @@ func (a AtMost) prove(m *prover) Proof {
 	return p
 }
 
-// every returns the time that the window takes to allow one more call.
+// every returns the time after which the window allows one more call.
 func (a AtMost) every() time.Duration {
 	n := time.Duration(a.Count)
 	return (a.Per.Window + n - 1) / n
@@ -45,10 +45,10 @@ func (a AtMost) every() time.Duration {
 // maxCount is the maximum number of calls that a monitor counts individually.
 const maxCount = 64
 
-// maxExact replaces maxCount if extending a shorter run fails.
+// maxExact is used instead of maxCount if extending a shorter run fails.
 const maxExact = 500
 
-// query returns the query for more than count calls.
+// query returns the query for a run with more than count calls.
 func (a AtMost) query(count int) *explore.Query {
 	var begins, ends []gate.Tool
 	if a.Per.Call.Name != "" {
@@ -123,10 +123,10 @@ func (a AtMost) inTime(m *prover) Proof {
 	return Proof{Why: "calls were counted only at some times"}
 }
 
-// past is the state of the monitor after some time has passed.
+// past is the monitor state that means that some time has passed.
 const past = ^uint32(0)
 
-// atOnce returns the query for more than Count calls before any time has passed.
+// atOnce returns the query for a run with more than Count calls before any time has passed.
 func (a AtMost) atOnce() *explore.Query {
 	carries := tagged(a.Tools, nil, nil)
 	return &explore.Query{

@@ -37,7 +37,7 @@ func (a AlwaysPossible) butBudget(m *prover) Proof {
 	return p
 }
 
-// budget reports whether n limits only calls of Tool.
+// budget reports whether n only limits calls of Tool.
 func (a AlwaysPossible) budget(n *gate.Net) bool {
 	gates := false
 	for _, t := range n.Transitions {
@@ -52,7 +52,7 @@ func (a AlwaysPossible) budget(n *gate.Net) bool {
 	return gates && n.Cause == gate.CauseLimit && !n.Shadow
 }
 
-// unlimited returns n modified so that calls take no tokens and are never refused.
+// unlimited returns a copy of n in which calls take no tokens and are never refused.
 func unlimited(n gate.Net) gate.Net {
 	n.Transitions = slices.Clone(n.Transitions)
 	for i := range n.Transitions {

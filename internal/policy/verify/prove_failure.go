@@ -49,7 +49,7 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 }
 
 // lockedByFailure turns a run that ends with a failure into a refutation if, for some values, the
-// success of the same call leads to a call that match selects.
+// success of the same call would lead to a call that match selects.
 func (m *prover) lockedByFailure(failed []explore.Move, match func(*callclass.Class) bool) Proof {
 	won := slices.Clone(failed)
 	won[len(won)-1].End = gate.Success

@@ -20,7 +20,7 @@ type prover struct {
 	options    *Options
 
 	judging bool // some net judges arguments
-	rows    bool // some net counts equal calls in a row
+	rows    bool // some net counts equal calls that follow one another
 }
 
 // listed returns the names that the nets list, in order.
@@ -116,15 +116,15 @@ type Assertion interface {
 
 // A Proof is the result for an assertion.
 type Proof struct {
-	Assertion      Assertion // for Each, the part that the other fields are about
-	Part           int       // for Each, the index of Assertion
+	Assertion      Assertion // the assertion; for Each, the one in Of that the other fields are about
+	Part           int       // for Each, the index of this assertion in Of
 	Result         Result
 	Counterexample Trace  // if Refuted, a shortest run that violates the assertion; empty if no run can show the violation
 	Witness        Trace  // for Reachable, if Proved, a run that leads to a call of Tool
-	Because        []Net  // nets that cause the result; if Refuted, none of them can be omitted
+	Because        []Net  // the nets that cause the result; if Refuted, none of these nets can be omitted
 	Rough          bool   // if Refuted, a subset of Because might suffice, because not all subsets were tried
 	Default        bool   // if Refuted, the default denies all calls that the assertion is about
-	ForEach        string // if not Proved, key fields in the form that claims use, such that the claim is proved for each of their values
+	ForEach        string // if not Proved, the fields of a key, as claims write them, for each of whose values the claim is proved
 	Why            string
 	Supposed       string // if Unknown, the tool whose existence decides the result
 
@@ -138,8 +138,8 @@ type ForEach struct {
 	Key []Compared
 }
 
-// Compared holds two fields that must have the same value: Field of the calls that the claim is
-// about, and Other of the calls that precede them or restart the count.
+// A Compared holds two fields that must have the same value: Field belongs to the calls that the
+// claim is about, and Other belongs to the calls that precede them or restart the count.
 type Compared struct{ Field, Other gate.Field }
 
 // judging reports whether some enforced net judges arguments.

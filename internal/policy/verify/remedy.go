@@ -25,9 +25,9 @@ type RemedyFinder struct {
 
 // A Remedy describes the calls that make a refused call possible.
 type Remedy struct {
-	Found bool   // after Steps, the refused call is admitted
+	Found bool   // the refused call is admitted after Steps
 	None  bool   // no successful calls make the refused call possible
-	Steps Trace  // calls that each succeed before the next begins; the refused call is not included
+	Steps Trace  // the calls to make, each of which succeeds before the next begins; the refused call is not included
 	Why   string // the reason if neither Found nor None is set
 
 	// Asks is the number of people who must approve a step, by index of the step. The key
@@ -35,12 +35,12 @@ type Remedy struct {
 	Asks map[int]int
 
 	Shared bool              // some of the refusing nets also count calls of other sessions
-	valued map[int]bool      // indexes of the steps whose Args contain values of keys
-	madeUp map[string]string // the pattern that the tool stands for, by synthesized tool in Steps
+	valued map[int]bool      // indexes of the steps whose Args contain key values
+	madeUp map[string]string // by synthesized tool in Steps, the pattern that the tool stands for
 }
 
 // remedyStates is the maximum number of states visited per refusal. It is low because the response
-// waits for the result.
+// to the client waits for the result.
 const remedyStates = 2000
 
 // remedyRoom is the maximum number of states that a model visits before it is recreated, to limit
@@ -103,8 +103,8 @@ func awaited(r *gate.Refusal) bool {
 	})
 }
 
-// madeUp returns those tools in the steps that no rule names and that stand for any tool matching a
-// pattern. The result is empty if the existing tools are known.
+// madeUp returns the tools in the steps that stand for any tool that matches a pattern, because no
+// rule names them. The result is empty if the existing tools are known.
 func (f *RemedyFinder) madeUp(r *Remedy) map[string]string {
 	if f.also != nil {
 		return nil
@@ -167,7 +167,7 @@ type remedySearch struct {
 	rounds int
 }
 
-// value records the values that made the nets refuse the call.
+// value records the key values with which the nets refused the call.
 func (t *remedySearch) value(r *gate.Refusal) {
 	t.values = callclass.Values{}
 	take := func(net string, key []gate.KeyValue) {
@@ -186,8 +186,8 @@ func (t *remedySearch) value(r *gate.Refusal) {
 	}
 }
 
-// states returns the states of the nets. For a net with a key, this is the state for the search's
-// values.
+// states returns the states of the nets. For a net with a key, it returns the state for the values
+// of the search.
 func (t *remedySearch) states() []*gate.NetData {
 	states := slices.Clone(t.state.Nets)
 	for i, n := range t.model.Nets {
@@ -200,7 +200,7 @@ func (t *remedySearch) states() []*gate.NetData {
 	return states
 }
 
-// maxRounds is the maximum number of values of a call that are handled one after the other.
+// maxRounds is the maximum number of values in a call that are handled one after the other.
 const maxRounds = 8
 
 // continueFrom continues the search from state s, because another value now makes the nets refuse
@@ -244,8 +244,8 @@ func (t *remedySearch) find(nets []int) Remedy {
 	}
 }
 
-// withoutPlan returns the result if no plan was found. None is set only if the nets can be changed
-// by no calls other than those that the plan considered.
+// withoutPlan returns the result if no plan was found. None is set only if no calls other than
+// those considered for the plan can change the nets.
 func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	if why := cmp.Or(t.model.Calls.Gap(nets, nil), t.model.Yielding(nets)); why != "" {
 		return Remedy{Why: why}

@@ -87,8 +87,8 @@ func (r *Remedy) step(i, times int) string {
 
 func quoted(name string) string { return "`" + name + "`" }
 
-// written returns the arguments of step i with values of keys in readable form and escapes for
-// invisible characters.
+// written returns the arguments of step i. Key values are in readable form, and invisible
+// characters are escaped.
 func (r *Remedy) written(i int) string {
 	s := &r.Steps[i]
 	var members map[string]json.RawMessage

@@ -16,13 +16,13 @@ type replay struct {
 	prover  *prover
 	session *gate.Session
 	now     time.Time
-	numbers map[int]uint64 // call numbers in the session, by call number in the original run
-	results map[int]string // results of calls, by call number in the original run
+	numbers map[int]uint64 // number of each call in the session, by its number in the original run
+	results map[int]string // result of each call, by its number in the original run
 	played  int
 
 	run    Trace               // the run as replayed so far
-	at     map[int]int         // call numbers in run, by call number in the original run
-	asked  map[int][]gate.Step // requested approvals, by call number in run
+	at     map[int]int         // number of each call in run, by its number in the original run
+	asked  map[int][]gate.Step // approvals requested for each call, by its number in run
 	steps  []gate.Step         // approvals requested by the last decision
 	calls  int                 // number of calls in run
 	values callclass.Values
@@ -126,8 +126,8 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 const maxOthers = 100
 
 // renewed makes the call of a step with an additional value, either one that earlier calls have or
-// a new one. If the gate also refuses this call, renewed first makes calls with the new value that
-// lead to it.
+// a new one. If the gate refuses this call as well, renewed first makes calls with the new value
+// that lead to it.
 func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.Renewed(r.values, n)
@@ -146,7 +146,7 @@ func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	return r.led(s, s.class.AsSame(r.values, r.others))
 }
 
-// led makes the call of a step with the given values after making the calls that lead to it.
+// led makes the call of a step with the given values after the calls that lead to it.
 func (r *replay) led(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
 		c := left[0]
@@ -203,8 +203,8 @@ func (r *replay) decide(tool, args string) (number uint64, refused *gate.Refusal
 	return 0, &gate.Refusal{}
 }
 
-// meets reports whether the replayed run meets the query, according to the query's monitor. A query
-// about calls that never end is assumed to be met.
+// meets reports whether the replayed run meets the query, according to the query's monitor. If the
+// query is about calls that never end, meets assumes that the run meets it.
 func (r *replay) meets(q *explore.Query) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true

@@ -13,7 +13,7 @@ type Report struct {
 	Names        []Name
 	Proofs       []Proof // results for Options.Prove, in the same order
 	Losses       []Loss
-	Open         []Question // open questions other than the Unknown and Unsure results in the report
+	Open         []Question // open questions, except for the Unknown and Unsure results in this report
 	Groups       []Group
 	Redundant    []Redundant
 	Overlaps     []Overlap
@@ -28,12 +28,12 @@ type Name struct {
 	Tool     gate.Tool
 	Callable Callable
 	Shortest Trace  // if Possible, a shortest run of successful calls whose last call has the name
-	Failing  Trace  // if AfterFailure, a run that leads to such a call
+	Failing  Trace  // if AfterFailure, a run that leads to a call with the name
 	Because  []Net  // if Impossible, nets that forbid all calls with the name; none of them can be omitted
 	Rough    bool   // a subset of Because might suffice, because not all subsets were tried
 	Default  bool   // if Impossible, the default denies all calls with the name
 	Why      string // if Unsure, the reason
-	Supposed string // if Unsure, the tool whose existence decides the result
+	Supposed string // if Unsure, the tool on whose existence the result depends
 }
 
 // Callable describes whether a name can be called.
@@ -102,7 +102,8 @@ const (
 // String returns the topic in the form that "check --json" prints.
 func (t Topic) String() string { return [...]string{"lost", "redundant", "deadlock", "because"}[t] }
 
-// open returns the open question with the given topic and reason, adding it if necessary.
+// open returns the open question with the given topic and reason. If there is no such question yet,
+// open adds one.
 func (r *Report) open(t Topic, why string) *Question {
 	at := slices.IndexFunc(r.Open, func(q Question) bool { return q.Topic == t && q.Why == why })
 	if at < 0 {
@@ -112,7 +113,8 @@ func (r *Report) open(t Topic, why string) *Question {
 	return &r.Open[at]
 }
 
-// lost adds tool t to an equal loss in the report, or adds l as a new loss.
+// lost adds tool t to a loss in the report that is equal to l. If there is none, it adds l as a new
+// loss.
 func (r *Report) lost(t gate.Tool, l Loss) {
 	at := slices.IndexFunc(r.Losses, func(o Loss) bool { return slices.Equal(o.Because, l.Because) && slices.Equal(o.Trace, l.Trace) })
 	if at < 0 {
@@ -122,7 +124,7 @@ func (r *Report) lost(t gate.Tool, l Loss) {
 	r.Losses[at].Tools = append(r.Losses[at].Tools, t)
 }
 
-// whyFewer is the reason if it is unknown whether all nets are needed.
+// whyFewer is the reason given if it is unknown whether all of the nets are needed.
 const whyFewer = "not every combination of rules was tried"
 
 // askOpen adds the questions that parts of the report leave open.
@@ -149,7 +151,7 @@ func (r *Report) askOpen() {
 	}
 }
 
-// Reasons for an open question that a higher limit can remove.
+// The reasons for an open question that a higher limit can answer.
 const (
 	WhyStates = explore.WhyStates // remedy: raise Options.States
 	WhyTime   = explore.WhyTime   // cause: Options.Stop ended the search

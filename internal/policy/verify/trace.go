@@ -16,15 +16,15 @@ type Trace []Step
 type Step struct {
 	Call    int           // call number in the trace, starting at 1
 	Tool    string        // tool of the call, if the call begins
-	Names   *gate.Call    // a call with the same names as this one; nil: the names follow from the tool
+	Names   *gate.Call    // an example call that has the same names as this one; nil: the names follow from the tool
 	Args    string        // arguments in JSON; empty: {}
 	Result  string        // result, in JSON, that the call must return on success; empty: any
 	Name    string        // human-readable name: the label or, failing that, the tool
-	Weak    bool          // the success of the call is not evidence for Name
-	Wait    time.Duration // greater than 0: not a call but the passage of time
+	Weak    bool          // the success of the call does not count as evidence for Name
+	Wait    time.Duration // if greater than 0, the step is not a call but the passage of this time
 	Ends    bool          // the call ends
 	Outcome gate.Outcome  // outcome, if the call ends
-	Times   int           // greater than 1: number of consecutive successful calls
+	Times   int           // if greater than 1, the step stands for this number of consecutive successful calls
 
 	class *callclass.Class // class of the call, if the call begins; nil after the run was replayed
 }
@@ -54,7 +54,7 @@ const (
 	Refuted = explore.Refuted
 )
 
-// Calls returns the names of the beginning calls, in order.
+// Calls returns the names of the calls that begin, in order.
 func (t Trace) Calls() []string {
 	var names []string
 	for _, s := range t {
@@ -67,7 +67,8 @@ func (t Trace) Calls() []string {
 
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
-// traceTo returns the trace of run ms with values that the calls in then can also have.
+// traceTo returns the trace of the run ms. It uses values that the calls in the slice then can
+// have, too.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

@@ -11,11 +11,11 @@ import (
 // while calls may also have other values holds for all values. A counterexample may use several
 // values, because a claim without a key is about the calls with all values together.
 
-// proof proves the assertion for all values, or refutes it with calls of a single value or, failing
-// that, with calls of several values.
+// proof proves the assertion for all values. Failing that, it refutes the assertion with calls of a
+// single value or, if there is no such run, with calls of several values.
 func (m *prover) proof(a Assertion) Proof {
 	if _, ok := a.(Each); ok {
-		return a.prove(m) // the parts are proved one by one
+		return a.prove(m) // the assertions in Of are proved one by one
 	}
 	p := m.checkRefutation(a.prove(m))
 	if p.Result == Proved || !m.Keyed() {
@@ -26,7 +26,7 @@ func (m *prover) proof(a Assertion) Proof {
 		return p // these assertions already consider both a single value and several
 	}
 	if always, ok := a.(AlwaysPossible); ok && always.ButBudget {
-		return p // so does this assertion
+		return p // this assertion does so, too
 	}
 	one := m.oneValue()
 	q := one.checkRefutation(a.prove(one))
@@ -96,8 +96,8 @@ func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 
 func (c *Compared) differs() bool { return c.Other.Name() != c.Field.Name() }
 
-// paired returns the fields that a claim compares between its two sides, or nil if a claim cannot
-// compare them.
+// paired returns the fields that a claim compares between its two kinds of calls, or nil if the
+// claim cannot compare fields.
 func paired(about, other []gate.Field) (key []Compared) {
 	if len(about) != len(other) {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// candidates yields values to try for the fields: first the defaults of the sorts, then what the
-// form specifies for a field, then constants from conditions, and finally results of expressions
-// for arguments with the members that they mention.
+// candidates yields values to try for the fields: first the default values of the sorts, then the
+// values that the form specifies for a field, then constants from conditions, and finally the
+// results of the fields' expressions for arguments that contain the members mentioned in them.
 func (w *recipe) candidates() func(yield func(Values) bool) {
 	return func(yield func(Values) bool) {
 		if !yield(Values{}) || len(w.data) == 0 {
@@ -28,7 +28,7 @@ func (w *recipe) candidates() func(yield func(Values) bool) {
 	}
 }
 
-// tried returns candidate values for field d.
+// tried returns the candidate values to try for field d.
 func (w *recipe) tried(d *Datum) (all []literal) {
 	if v := w.form.value(d.Field.Path); v != nil && d.Field.Path != "" && len(v.texts) > 0 {
 		all = append(all, quoted(v.texts[0]))
@@ -55,7 +55,8 @@ func (w *recipe) tried(d *Datum) (all []literal) {
 // maxEvaluated is the maximum number of values that are tried per expression.
 const maxEvaluated = 4
 
-// evaluated returns values of d's expression for arguments built from the members that it mentions.
+// evaluated returns the values that d's expression yields for arguments built from the members that
+// it mentions.
 func (w *recipe) evaluated(d *Datum) (values []literal) {
 	texts := w.b.sorts[d.sort].texts
 	for _, m := range samples([]string{w.b.written(d.Field)}, nil, texts[0], texts[1], []any{texts[0]}) {
@@ -75,8 +76,8 @@ func (w *recipe) valueOf(d *Datum, args string) (l literal, ok bool) {
 	return literal(value), ok && string(value) != "null"
 }
 
-// samples returns sets of members that the expressions mention, filled with the given values among
-// others.
+// samples returns sets of argument members that the expressions mention. The members are filled
+// with the given values and with others.
 func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	var sources []string
 	var values []any
@@ -88,7 +89,7 @@ func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	return slices.DeleteFunc(samples(sources, nil, values...), w.named)
 }
 
-// named reports whether the members might give the call a name that the form does not have.
+// named reports whether the members might give the call a name that the form does not contain.
 func (w *recipe) named(members map[string]any) bool {
 	return slices.ContainsFunc(w.b.fields(w.form.tools), func(field string) bool {
 		v, there := members[keysOf(field)[0]]
@@ -119,7 +120,7 @@ func leaves(v any) []literal {
 	return all
 }
 
-// read reports whether the expressions have their intended values for the given arguments.
+// read reports whether the expressions have the intended values for the given arguments.
 func (w *recipe) read(args string, v Values, expressions []Datum) bool {
 	if args == "" {
 		args = "{}"

@@ -10,16 +10,17 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// A label that a map assigns after reading a text can be certain, and it can be evidence. If
-// several such maps match the same text, any combination of these properties is possible that a
-// single script can have. The values for a set of maps cover these combinations.
+// When a map assigns a label after reading a text, the label can be certain, and it can be
+// evidence. If several such maps match the same text, only those combinations of these properties
+// are possible that a single script can produce. The values for a set of maps cover these
+// combinations.
 
-// maxMatters is the maximum number of labels per text whose certainty and evidence are
+// maxMatters is the maximum number of labels per text for which certainty and evidence are
 // distinguished.
 const maxMatters = 6
 
-// findCertainties finds the labels whose properties matter, either as evidence to observers and
-// assertions or as certain labels to exemptions.
+// findCertainties finds the labels for which it matters whether they are evidence (for observers
+// and assertions) or certain (for exemptions).
 func (b *Enumerator) findCertainties() {
 	b.certainties = make(map[string]certainty)
 	for _, m := range b.maps {
@@ -43,8 +44,8 @@ func (b *vocabulary) isEvidence(name string) bool {
 	return slices.ContainsFunc(b.extra, func(t gate.Tool) bool { return naming.Matches(&t, l) })
 }
 
-// exempts reports whether the label, if certain, exempts calls from one of the net's transitions or
-// phases.
+// exempts reports whether the label exempts calls from one of the net's transitions or phases if it
+// is certain.
 func (n *Net) exempts(name string) bool {
 	l := &naming.Label{Text: name, From: naming.FromMap}
 	return slices.ContainsFunc(n.certain(), func(u gate.Tool) bool { return naming.Matches(&u, l) }) ||
@@ -53,9 +54,10 @@ func (n *Net) exempts(name string) bool {
 		})
 }
 
-// kindsOf returns values that exactly the patterns in set match, one for each combination of
-// properties of their labels. It returns none if no text matches like this. The patterns in either
-// may also match; this makes no difference. ok is false if there are too many combinations.
+// kindsOf returns values that are matched by exactly the patterns in set, one for each combination
+// of properties of their labels. It returns none if no text is matched in this way. Patterns in the
+// set either are allowed to match as well, because this makes no difference. ok is false if there
+// are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -145,7 +147,7 @@ func (p *pattern) evidentCommand() string {
 	return ""
 }
 
-// hitsOf returns strong hits of all patterns in set.
+// hitsOf returns a strong hit for each pattern in set.
 func hitsOf(ps []pattern, set uint64) []hit {
 	var hits []hit
 	for i := range members(set) {
@@ -156,8 +158,8 @@ func hitsOf(ps []pattern, set uint64) []hit {
 
 func hitsKey(hits []hit) string { return fmt.Sprint(hits) }
 
-// reads returns the hits of the maps for text, reduced to the properties that matter. exact reports
-// whether all patterns in set match and no others do.
+// reads returns the maps' hits in text, reduced to the properties that matter. exact reports
+// whether text is matched by all patterns in set and by no others.
 func (b *Enumerator) reads(ps []pattern, set uint64, text string) (hits []hit, exact bool) {
 	if !exactly(ps, set, text) {
 		return nil, false
@@ -184,7 +186,7 @@ func noopCommand(ps []pattern) string {
 	return "true"
 }
 
-// unrelatedCommand returns a command that no pattern looks for and that some reader assumes to have
+// unrelatedCommand returns a command that no pattern looks for but that some reader assumes to have
 // an effect.
 func unrelatedCommand(ps []pattern) string {
 	for _, s := range []string{"date", "id", "hostname", "uname"} {
@@ -200,7 +202,7 @@ func unrelatedCommand(ps []pattern) string {
 // combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // subsets of the labels in matter
+	var proving, exempting uint64 // the labels that matter as evidence, and those that matter as certain labels, as sets of indexes into matter
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {
@@ -229,7 +231,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		}
 		ways = append(ways, hits)
 	}
-	if ps[readers[0]].Field == "" { // the label of a condition that holds has all its properties
+	if ps[readers[0]].Field == "" { // if a condition holds, its label has all its properties
 		for strong := range partsOf(all) {
 			if strong&^(proving|exempting) == 0 {
 				take(strong&proving, strong&exempting)
@@ -243,7 +245,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 			if !one && !compatible(ps, readers, matter, certain) {
 				continue
 			}
-			for evidence := range partsOf(proving) { // only some of the script's commands determine evidence
+			for evidence := range partsOf(proving) { // whether a label is evidence depends on only some of the script's commands
 				if plain == (evidence&exempting == certain&proving) {
 					take(evidence, certain)
 				}
@@ -253,8 +255,8 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 	return ways, true
 }
 
-// oneCommand reports whether a single command could be what all readers find. It is also true if
-// the readers do not read scripts.
+// oneCommand reports whether a single command could be found by all readers. It is also true if the
+// readers do not read scripts.
 func oneCommand(ps []pattern, readers []int) bool {
 	first := &ps[readers[0]]
 	return !slices.ContainsFunc(readers, func(i int) bool {
@@ -264,7 +266,7 @@ func oneCommand(ps []pattern, readers []int) bool {
 }
 
 // compatible reports whether a script can have each of the strong labels with certainty and still
-// contain what the other readers find.
+// contain the commands that the other readers find.
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {
 		if strong&(1<<at) == 0 {
@@ -283,14 +285,14 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	return true
 }
 
-// carries reports whether a command of p, followed by more words, could be what other looks for.
-// The arguments of an unknown program can be anything.
+// carries reports whether a command that p looks for, followed by more words, could also be a
+// command that the pattern other looks for. The arguments of an unknown program can be anything.
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether a script that otherwise runs only what p looks for may also run what other
-// looks for, because the latter has no effect.
+// spares reports whether the command of the pattern other has no effect, so that a script can run
+// it in addition to the command of p and otherwise still run only the latter.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })

@@ -28,7 +28,7 @@ func (s *Class) Certainly(t gate.Tool) bool {
 	})
 }
 
-// Unsure reports whether it is unknown whether such a call can be made.
+// Unsure reports whether it is unknown whether calls of class s can be made at all.
 func (s *Class) Unsure() bool { return s.Doubtful || s.supposed || s.lacking != "" }
 
 // Nets returns the indexes of the nets that the class affects.
@@ -54,12 +54,13 @@ func (s *Class) Name() string {
 	return name
 }
 
-// Mapped returns the names that maps give to calls of class s. ok is false if the calls have other
-// names that no tool has, or if keys read the calls, because then nets see more than names.
+// Mapped returns the names that maps give to calls of class s. ok is false if the calls also have
+// names that are not names of tools, or if keys read the calls, because the nets then see more than
+// the names.
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {
-		case l.Glob > 0 || l.From&naming.FromTool != 0: // implied by the names that the tool and the maps give
+		case l.Glob > 0 || l.From&naming.FromTool != 0: // follows from the names that the tool and the maps give
 		case l.From&naming.FromAction != 0:
 			return nil, false
 		default:

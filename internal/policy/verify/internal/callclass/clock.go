@@ -7,7 +7,7 @@ const WhyTime = "the time ran out"
 // askEvery is the number of forms enumerated between two calls of stop.
 const askEvery = 64
 
-// A clock limits the duration of an enumeration. Calls that are not enumerated in time are omitted
+// A clock limits the duration of an enumeration. Calls that are not enumerated in time are missing
 // everywhere. A nil clock never expires.
 type clock struct {
 	stop  func() bool // nil: never stop

@@ -55,8 +55,8 @@ var (
 	quote  = regexp.MustCompile(`"[^"\\]*"|'[^'\\]*'`)
 )
 
-// expression returns the expression of a condition, without the quotes that a rule may put around
-// it.
+// expression returns the expression of a condition, without the quotes that can surround it in a
+// rule.
 func expression(source string) string {
 	text := strings.TrimPrefix(source, "when ")
 	var inner string
@@ -119,8 +119,8 @@ func Extended(args string, conditions []string) []string {
 	return all
 }
 
-// Numbered returns the arguments with number added in a member without a known meaning. It returns
-// nil if all candidate members are already in use.
+// Numbered returns the arguments with an additional member that has no known meaning and contains
+// number. It returns nil if all names tried for this member are already in use.
 func Numbered(args string, number int) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {
@@ -170,8 +170,8 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	return all
 }
 
-// agree reports whether the conditions produce the results that the form requires for the given
-// arguments.
+// agree reports whether, for the given arguments, the conditions produce the results that the form
+// requires.
 func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 	found := w.read(f.tools[0].Text, args)
 	for i, m := range w.maps {

@@ -9,7 +9,7 @@ import (
 
 // A net with a key is verified for a single arbitrary value of the key, the tracked value.
 // Different values never interact in a net, so by symmetry what holds for the tracked value holds
-// for all values. For each field that a key reads, a class of a tool specifies whether the field
+// for all values. For each field that a key reads, the class of a call specifies whether the field
 // has that value. Fields that are compared with each other, and fields with the same name, form a
 // sort and share a tracked value.
 
@@ -111,10 +111,11 @@ func (b *keyFields) Crossed(key []gate.Field) bool {
 	return false
 }
 
-// valueTexts are candidate values. The first two that no map of the fields matches are used.
+// valueTexts are candidate values. The first two that are not matched by any map of the fields are
+// used.
 var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", "a-b", "c-d", "#", "-"}
 
-// findTexts chooses two values for the sort that, if possible, no map matches.
+// findTexts chooses two values for the sort that are, if possible, not matched by any map.
 func (b *keyFields) findTexts(s *sort) {
 	s.texts = [2]string{valueTexts[0], valueTexts[1]}
 	var free []string
@@ -136,8 +137,8 @@ func (s *sort) has(field string) bool {
 // maxData is the maximum number of fields per tool whose values are distinguished.
 const maxData = 4
 
-// data returns the fields that keys read from a call with the effects and names of s. If not all of
-// them can be tracked, why is the reason.
+// data returns the fields that keys read from a call with the effects and names of s. If some of
+// these fields cannot be tracked, why is the reason.
 func (b *keyFields) data(s *Class) (data []Datum, why string) {
 	add := func(f gate.Field) {
 		f = normalize(f)
@@ -172,8 +173,8 @@ func (b *keyFields) data(s *Class) (data []Datum, why string) {
 	return data[:min(len(data), maxData)], why
 }
 
-// eachPresence calls do with every combination of presences. A result does not restrict a call, so
-// a field of a result either has the tracked value or is ignored.
+// eachPresence calls the function do for every combination of presences. A result does not restrict
+// a call, so a field of a result either has the tracked value or is ignored.
 func eachPresence(data []Datum, do func([]Datum)) {
 	count := 1
 	options := func(d *Datum) int {
@@ -202,10 +203,10 @@ func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Exchanged returns the class with the roles of the tracked and the other value exchanged. For a
-// class with the tracked value, the result shows how the calls appear to a new value; for a class
-// with another value, how they appear to that value. The result is nil if no such class is known. A
-// class without values is returned unchanged.
+// Exchanged returns the class with the roles of the tracked value and the other value exchanged.
+// For a class with the tracked value, the returned class shows how the calls appear when a new
+// value is tracked; for a class with another value, how they appear when that value is tracked. It
+// returns nil if no such class is known. A class without values is returned unchanged.
 func (s *Class) Exchanged() *Class {
 	if len(s.Data) == 0 {
 		return s
@@ -245,13 +246,13 @@ func (s *Class) OfOne() bool {
 	return !slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has != Same && !d.Field.Result })
 }
 
-// Returns reports whether keys read the call's result and the result does not have the tracked
-// value.
+// Returns reports whether keys read the result of the call and that result does not have the
+// tracked value.
 func (s *Class) Returns() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Field.Result && d.Has != Same })
 }
 
-// Has returns the presence of the tracked value in field f.
+// Has returns whether field f has the tracked value.
 func (s *Class) Has(f gate.Field) Presence {
 	f = normalize(f)
 	for _, d := range s.Data {
@@ -302,8 +303,8 @@ func (n *Net) awaits(t int) bool {
 	return slices.ContainsFunc(n.reading(t), func(f gate.Field) bool { return f.Result })
 }
 
-// reads reports whether the call lacks a field that transition t reads (void), and whether such a
-// field has another value (other).
+// reads reports whether transition t reads a field that the call lacks (void), and whether it reads
+// a field that has another value (other).
 func (n *Net) reads(t int, s *Class) (void, other bool) {
 	for _, f := range n.reading(t) {
 		switch s.Has(f) {

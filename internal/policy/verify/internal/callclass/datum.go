@@ -18,12 +18,12 @@ const (
 
 // A Datum is a field of a class that keys read, with its presence.
 type Datum struct {
-	Field gate.Field // without its source text
+	Field gate.Field // the field, without its source text
 	Has   Presence
 	sort  int
 }
 
-// A Reading is a field of the calls with a given name.
+// A Reading is a field that is read from the calls with a given name.
 type Reading struct {
 	Tool  gate.Tool
 	Field gate.Field
@@ -35,7 +35,7 @@ type sort struct {
 	texts  [2]string // texts of the tracked value and of another value; if possible, no map matches them
 }
 
-// normalize returns f without the parts that do not affect its value.
+// normalize returns f without those of its parts that do not affect its value.
 func normalize(f gate.Field) gate.Field {
 	f.Source = ""
 	if key, ok := strings.CutPrefix(f.Path, "$."); ok && !strings.ContainsAny(key, `.["`) {

@@ -20,7 +20,7 @@ func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
 	return slices.Compact(atoms)
 }
 
-// kinds returns the classes of calls that differ in the given atoms. Results are cached.
+// kinds returns the classes of calls that differ in the given atoms. The classes are cached.
 func (d *deferred) kinds(atoms []int) kinds {
 	key := string(AppendKey(nil, atoms))
 	k, ok := d.made[key]
@@ -45,8 +45,8 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 	return classes, gap
 }
 
-// Together returns sets of nets that a single unlisted call can affect: a call of an open tool or
-// of a name that many patterns match.
+// Together returns sets of nets. The nets of each set can all be affected by the same unlisted
+// call: a call of an open tool or of a name that many patterns match.
 func (b *Enumerator) Together() [][]int {
 	var sets [][]int
 	for _, d := range b.deferred {

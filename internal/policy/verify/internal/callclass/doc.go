@@ -7,7 +7,7 @@
 // what exempts or bars the call. Two classes with equal names, meanings and values are the same
 // class.
 //
-// A class has a witness if arguments are found that have exactly these names. Witnesses are
+// A class has a witness if arguments are found that give a call exactly these names. Witnesses are
 // synthesized from glob patterns by a search over their product automaton (synthesis.go), from
 // regular expressions and commands (pattern.go), and from the constants in conditions
 // (conditions.go). A class without a witness is doubtful: it refutes nothing, and a claim that it

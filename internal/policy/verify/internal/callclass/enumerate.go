@@ -14,11 +14,11 @@ import (
 const (
 	maxClassesOfTool = 2048
 	maxClasses       = 8192
-	maxMapsOfField   = 8 // maximum number of a field's maps whose subsets are all tried
-	maxListed        = 5 // maximum number of a field's maps whose subsets are all enumerated in advance
+	maxMapsOfField   = 8 // maximum number of maps per field for which all subsets are tried
+	maxListed        = 5 // maximum number of maps per field for which all subsets are enumerated in advance
 )
 
-// Options specify which calls exist and what distinguishes them besides the nets.
+// Options specify which calls exist and what, apart from the nets, distinguishes them.
 type Options struct {
 	Tools     []Tool      // tools known to exist
 	Known     bool        // no tools exist besides Tools
@@ -28,9 +28,9 @@ type Options struct {
 	Compared  [][]Reading // fields that assertions compare with each other
 	Gaps      []string    // reasons why the nets do not distinguish all calls
 
-	Stop func() bool // called periodically; returning true, which must be permanent, ends the enumeration; nil: never stop
+	Stop func() bool // called periodically; if it returns true, which must be permanent, the enumeration ends; nil: never stop
 
-	// Lacks returns the argument that field f reads although the tool does not accept it, or the
+	// Lacks returns the argument that the tool does not accept although field f reads it, or the
 	// empty string. If Lacks is nil, tools accept all arguments.
 	Lacks func(tool string, f gate.Field) string
 }
@@ -90,9 +90,9 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	return b
 }
 
-// Admitted returns the classes that the default admits. Among classes with the same meaning in some
-// nets, it lists first those with known arguments, then those not blocked in every state, then
-// those that affect fewer nets.
+// Admitted returns the classes that the default admits. Classes with the same meaning in some nets
+// are ordered: first those with known arguments, then those not blocked in every state, then those
+// that affect fewer nets.
 func (b *Enumerator) Admitted() []*Class {
 	var out []*Class
 	for _, s := range b.classes.List {

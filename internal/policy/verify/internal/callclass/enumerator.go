@@ -17,10 +17,10 @@ type Enumerator struct {
 	deferred          []*deferred
 	overflows         []string // gaps found in deferred calls
 	Deny              bool
-	certainties       map[string]certainty   // properties that matter, by label of a reader
+	certainties       map[string]certainty   // the properties of labels that matter, by label of a reader
 	conditions        map[string]*conditions // conditions, by tool
-	paths             map[string][]string    // by tool; see [Enumerator.pathsOf]
-	certainConditions map[*mapping]bool      // see [Enumerator.certainIfHolds]
+	paths             map[string][]string    // cached results of [Enumerator.pathsOf], by tool
+	certainConditions map[*mapping]bool      // cached results of [Enumerator.certainIfHolds]
 	lacks             func(tool string, f gate.Field) string
 }
 
@@ -42,15 +42,15 @@ type Class struct {
 	lacking  string         // argument of the calls that is not listed in the tool's schema; may be empty
 	labels   []naming.Label // first the policy's labels, then those added by nets' own maps, then patterns that match a label
 	Effects  []Effect       // at most one per net
-	Knowers  []int          // indexes of the nets that know the call; a default that denies unknown calls uses them
-	Waits    bool           // not a call: time passes until the clock fires a transition
+	Knowers  []int          // indexes of the nets that know the call; this matters if the default denies unknown calls
+	Waits    bool           // the class is not a call: time passes until the clock fires a transition
 	Wait     time.Duration
 	Shut     []int // indexes of the nets that block the class in every state
 	Data     []Datum
 	Spends   bool // every known call of the class increases the sum of some net
 
-	of        *recipe  // describes how to build the arguments
-	exchanged *Class   // see [Class.Exchanged]
+	of        *recipe  // the recipe for building the arguments
+	exchanged *Class   // the result of [Class.Exchanged]
 	alike     []*Class // the classes of the same call with all combinations of presences of the tracked value
 }
 
@@ -64,25 +64,25 @@ type recipe struct {
 	data     presences
 	sums     []sum
 	maySpend bool   // the arguments may increase sums
-	fixed    Values // values specified by the form
+	fixed    Values // the values that the form specifies
 }
 
 type presences []Datum
 
-// A sum is a net's sum over a field of a class's calls.
+// A sum is the total that a net keeps of a field in the calls of a class.
 type sum struct {
 	field gate.Field
-	most  *big.Rat // maximum amount per call
+	most  *big.Rat // the maximum amount per call
 	net   int
 }
 
-// deferred represents calls that can be distinguished in too many ways to list them all. They
-// differ in atoms, and any single question sees only few atoms. The classes are created when the
+// A deferred represents calls that can be distinguished in too many ways to list them all. They
+// differ in atoms, and any single question sees only a few atoms. The classes are created when the
 // question is asked.
 type deferred struct {
 	nets     []int        // nets that a single call can affect together
-	byNet    [][]int      // atoms that the net can see, by net
-	alone    [][]contrast // calls with and without the atom, by atom
+	byNet    [][]int      // by net, the atoms that the net can see
+	alone    [][]contrast // by atom, the calls with the atom and the same calls without it
 	of       func(atoms []int) kinds
 	made     map[string]kinds // cached results, by atoms
 	overflow string           // the reason why not all calls can be created if all atoms are visible
@@ -91,7 +91,7 @@ type deferred struct {
 // A contrast is the class of a call with a single atom, and the class of the same call without it.
 type contrast struct{ with, without *Class }
 
-// kinds holds the classes of deferred calls that some atoms distinguish. gap is the reason why
+// A kinds holds the classes of deferred calls that some atoms distinguish. gap is the reason why
 // these may not be all classes; it is empty if they are.
 type kinds struct {
 	classes []*Class
@@ -101,12 +101,13 @@ type kinds struct {
 // A gap describes omitted calls of a tool, or of any tool if tool is empty.
 type gap struct{ tool, text string }
 
-// certainty records whether a label matters as evidence, and whether its certainty matters.
+// A certainty records whether a label matters as evidence, and whether it matters if the label is
+// certain.
 type certainty struct{ evidence, certain bool }
 
-// conditions groups the maps of a tool that read a whole call, such as CEL conditions. Because no
-// text can be constructed for them, sample arguments are tried until all maps give the results that
-// a class requires. If no sample does, the class has no known arguments.
+// A conditions value groups the maps of a tool that read a whole call, such as CEL conditions.
+// Because no text can be constructed for them, sample arguments are tried until all maps give the
+// results that a class requires. If no sample does so, the class has no known arguments.
 type conditions struct {
 	maps    []*mapping
 	samples []map[string]any // the empty sample comes first
@@ -117,7 +118,7 @@ func (b *Enumerator) addGap(tool, format string, args ...any) {
 	b.gaps = include(b.gaps, gap{tool, fmt.Sprintf(format, args...)})
 }
 
-// fields returns the names of those fields of the tool that some map or action rule reads.
+// fields returns the names of the tool's fields that some map or action rule reads.
 func (b *vocabulary) fields(tools []naming.Label) []string {
 	var fields []string
 	for _, m := range b.maps {

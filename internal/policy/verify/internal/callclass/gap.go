@@ -29,8 +29,8 @@ func (b *Enumerator) Gap(nets []int, tag func(*Class) uint8) string {
 	return gap
 }
 
-// AnyGap returns the reason why a name that no listed call has might still occur. It returns the
-// empty string if no such name can occur.
+// AnyGap returns the reason why a name might still occur in a call although no listed call has it.
+// It returns the empty string if no such name can occur.
 func (b *Enumerator) AnyGap() string {
 	if len(b.gaps) == 0 {
 		return ""
@@ -79,7 +79,7 @@ func (b *vocabulary) mappedAt(tool, name string) string {
 	return ""
 }
 
-// enumerated returns the names as part of a sentence, shortened if there are many.
+// enumerated returns the names as a list for use in a sentence, shortened if there are many.
 func enumerated(names []string) string {
 	const most = 8
 	if len(names) > most {

@@ -33,12 +33,12 @@ func (n *Net) barred(ls []naming.Label) []int {
 	return places
 }
 
-// allows reports whether the phase lists a certain name of the call.
+// allows reports whether the phase lists a name that the call certainly has.
 func allows(p gate.Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(p.Tools, func(t gate.Tool) bool { return naming.Exempts(&t, ls) })
 }
 
-// separateSpoilers moves the spoiling transitions to a list of their own.
+// separateSpoilers moves the spoiling transitions to a separate list.
 func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	spoils := func(t int) bool { return n.Info.Transitions[t].Spoils }
 	if !slices.ContainsFunc(a.Transitions, spoils) {
@@ -56,8 +56,8 @@ func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	return out
 }
 
-// knows reports whether n gates, or declares free, a certain name of ls. Observing a name is not
-// enough.
+// knows reports whether ls contains a certain name that n gates or declares free. Merely observing
+// a name does not count.
 func (n *Net) knows(ls []naming.Label) bool {
 	return n.listing.Knows(ls) || slices.ContainsFunc(n.Info.Phases, func(p gate.Phase) bool { return allows(p, ls) })
 }

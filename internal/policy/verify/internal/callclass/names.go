@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// synthesizeTools adds tools and actions that are matched only by patterns. It reports whether no
-// others can be distinguished.
+// synthesizeTools adds tools and actions that are matched only by patterns. It reports whether
+// these are all that can be distinguished.
 func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	var all, dots []string
 	for _, g := range b.patterns() {
@@ -74,8 +74,8 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	return true
 }
 
-// supposeMatched adds tools named like the label of a map, for those sets of patterns that match no
-// other name.
+// supposeMatched adds tools that are named like the label of a map, for those sets of patterns that
+// match no other name.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthesized) {
 	met := make(map[string]bool)
 	for _, f := range fresh {
@@ -135,8 +135,8 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	return complete
 }
 
-// takenActions returns the taken names and those actions of t that rules name by another name of t.
-// Such actions have a meaning of their own.
+// takenActions returns the taken names, and also those actions of t for which rules use another
+// name of t. Such actions have a meaning of their own.
 func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]bool) map[string]bool {
 	all := maps.Clone(taken)
 	for _, a := range also {

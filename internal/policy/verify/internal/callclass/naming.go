@@ -13,7 +13,7 @@ type policyNaming struct {
 	naming.Naming
 	maps   []*mapping
 	used   bool            // some net reads labels, or an assertion uses names that are not physical
-	others map[string]bool // names of known tools that contain a dot: an equal action does not count as evidence
+	others map[string]bool // the names of known tools that contain a dot; an action with the same name does not count as evidence
 }
 
 // newNaming collects the names that the rules use and numbers their patterns. extra holds the names
@@ -54,7 +54,7 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *p
 	return g
 }
 
-// A form describes those parts of a call's arguments that its names depend on.
+// A form describes those parts of a call's arguments that determine its names.
 type form struct {
 	tools  []naming.Label // the physical names
 	fields []value
@@ -67,7 +67,7 @@ type value struct {
 	weak  bool     // not a string; texts holds the leaves followed by their concatenation
 	texts []string // nil for an abstract value
 	hits  []hit    // the matches of an abstract value
-	like  string   // for an abstract value: an action that the same name patterns match; may be empty
+	like  string   // for an abstract value, an action that is matched by the same name patterns; may be empty
 }
 
 // A hit is a map that matches, with the properties of its label.
@@ -170,14 +170,14 @@ func mapped(maps []*mapping, f *form) []naming.Label {
 	return ls
 }
 
-// otherReader reports whether a reader reads a field of the call other than the given one.
+// otherReader reports whether some field of the call other than the given one is read by a reader.
 func (f *form) otherReader(maps []*mapping, field string) bool {
 	return field != "" && slices.ContainsFunc(maps, func(m *mapping) bool {
 		return m.Reader != nil && m.Field != "" && m.Field != field && m.appliesTo(f.tools) && f.value(m.Field) != nil
 	})
 }
 
-// own returns the names given by a net's own maps.
+// own returns the names that a net's own maps give.
 func (n *Net) own(f *form) []naming.Label {
 	ls := slices.Clone(f.tools)
 	hits := mapped(n.maps, f)

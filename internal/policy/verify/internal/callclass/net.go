@@ -18,8 +18,8 @@ type Net struct {
 	Index int
 	Place map[string]int // place indexes, by name
 	Trans []petri.Transition
-	Adds  []bool // a weak name is not enough, by transition
-	Dead  []bool // the transition can never fire, by transition
+	Adds  []bool // whether a weak name is not enough, by transition
+	Dead  []bool // whether the transition can never fire, by transition
 
 	crossed bool // see [Enumerator.Crossed]
 
@@ -85,8 +85,8 @@ type Meaning []Ask
 type Ask struct {
 	gate.Asked       // without the spoiling transitions
 	Spoilers   []int // spoiling transitions that list the name
-	Barred     []int // places whose phases do not admit the call; such an Ask has no name
-	Idle       []int // those of Transitions that wait for another value in the result
+	Barred     []int // places whose phases do not admit the call, by index; such an Ask has no name
+	Idle       []int // those in Transitions that wait for another value in the result
 	Refused    bool  // a gating transition needs a value that the call lacks; such an Ask has no name
 }
 
@@ -142,7 +142,7 @@ func (n *Net) shut(e Meaning) bool {
 	return false
 }
 
-// start returns the marking where n waits for its first call.
+// start returns the marking in which n waits for its first call.
 func (n *Net) start() petri.Marking {
 	net, m := n.Info.Structure()
 	net.Advance(m, n.Info.Structural(), toolnet.MaxRounds, func(m petri.Marking) petri.Marking { return m })
@@ -184,8 +184,8 @@ func (n *Net) intern(e Meaning) int {
 	return n.Meanings.Of(k, e)
 }
 
-// certain returns the names in exemptions and phases. They affect the net only if calls certainly
-// have them.
+// certain returns the names that exemptions and phases use. These names affect the net only if
+// calls certainly have them.
 func (n *Net) certain() []gate.Tool {
 	var all []gate.Tool
 	for _, t := range n.Info.Transitions {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// An object holds arguments under construction.
+// An object holds arguments that are being constructed.
 type object map[string]any
 
-// with returns o extended by the members of sample. ok is false if one of them is already set.
+// with returns o with the members of sample added. ok is false if o already has one of them.
 func (o object) with(sample map[string]any) (object, bool) {
 	out := maps.Clone(o)
 	for key, v := range sample {
@@ -57,7 +57,7 @@ func (o object) place(field string, content any) bool {
 				value = []any{value}
 			}
 			if old, there := at[key]; there {
-				return same(old, value) || same(old, []any{value}) // a list with a single element has the value of this element, too
+				return same(old, value) || same(old, []any{value}) // a list with a single element also has the value of this element
 			}
 			at[key] = value
 			return true
@@ -97,7 +97,7 @@ func same(a, b any) bool {
 	return err == nil && other == nil && string(x) == string(y)
 }
 
-// clone returns a copy of object where nested objects are copied but arrays are shared.
+// clone returns a copy of object that copies nested objects but shares arrays.
 func clone(object map[string]any) map[string]any {
 	out := maps.Clone(object)
 	for key, v := range out {
@@ -113,7 +113,7 @@ func clone(object map[string]any) map[string]any {
 func put(object map[string]any, field string, content any) bool {
 	path, deep := strings.CutPrefix(field, "$.")
 	if !isPath(field) {
-		_, taken := object[field] // already set by a path into the field
+		_, taken := object[field] // a path that leads into the field has already set it
 		object[field] = content
 		return !taken
 	}

@@ -17,7 +17,7 @@ import (
 // openNames represents the calls of tools that are matched only by patterns.
 type openNames struct {
 	deferred
-	before *Enumerator // state that contains only the tools and actions that the policy names
+	before *Enumerator // the state before, with only the tools and actions that the policy names
 	also   map[string][]gate.Name
 	all    []naming.Pattern
 }
@@ -43,7 +43,7 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		}
 		var alone []contrast
 		k := o.kinds([]int{i})
-		if k.gap != "" { // a question about the pattern must encounter the gap
+		if k.gap != "" { // make sure that a question about the pattern finds the gap
 			name := plainest(o.all[i].Text)
 			s := b.class(name, &form{tools: []naming.Label{{Text: name, From: naming.FromTool, Certain: true}}})
 			alone = append(alone, contrast{s, before.plain(name)})
@@ -62,8 +62,7 @@ func plainest(pattern string) string {
 	return strings.NewReplacer("*", "", "?", "x").Replace(pattern)
 }
 
-// plain returns the class of calls of the tool without arguments, as if no pattern matched the
-// tool.
+// plain returns the class of the tool's calls without arguments, as if no pattern matched the tool.
 func (b *Enumerator) plain(tool string) *Class {
 	return &Class{Tool: tool, labels: []naming.Label{{Text: tool, From: naming.FromTool, Certain: true}}}
 }

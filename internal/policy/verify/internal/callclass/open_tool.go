@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// An openTool is a tool whose fields can match in too many combinations to list. Any single
-// question, and the nets that it involves, see only few names of the tool's calls. To them, calls
-// that they cannot distinguish are of the same kind, so the kinds are created for each view; see
-// [Enumerator.Kinds].
+// An openTool is a tool with more combinations of matching fields than can be listed. Any single
+// question, together with the nets that it involves, sees only a few names of the tool's calls.
+// Calls that a question cannot distinguish are of the same kind for it, so the kinds are created
+// for each view; see [Enumerator.Kinds].
 type openTool struct {
 	deferred
 	name   string
@@ -20,7 +20,7 @@ type openTool struct {
 }
 
 // An openField is a field of an open tool. Its atoms are the maps or actions that the field can
-// match, in any combination. Fixed values are tried in each view.
+// match, in any combination. Its fixed values are tried in each view.
 type openField struct {
 	name    string
 	first   int       // number of the field's first atom among all atoms of the tool
@@ -65,7 +65,7 @@ func (b *Enumerator) openField(name string, base []naming.Label) openField {
 
 func (f *openField) size() int { return len(f.ps) + len(f.actions) }
 
-// samplesEach is the maximum number of texts of a map that are tried against the other maps.
+// samplesEach is the maximum number of texts per map that are tried against the other maps.
 const samplesEach = 2
 
 // sampled returns values with a single text that matches some map, alone or together with others.
@@ -118,7 +118,7 @@ func (b *Enumerator) findVisible(o *openTool) {
 	}
 }
 
-// value returns a value that matches the given atom and nothing else that matters.
+// value returns a value that matches the given atom and nothing else that is relevant.
 func (f *openField) value(atom int) *value {
 	if f.ps == nil {
 		return &value{field: f.name, weak: true, texts: f.actions[atom : atom+1]}
@@ -161,7 +161,7 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 }
 
 // admitted returns the classes that the default admits. A call may also match atoms that are not
-// considered here, and a net may know the call by one of these. The arguments of such a call are
+// considered here, and one of these may make a net know the call. The arguments of such a call are
 // unknown.
 func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
@@ -229,7 +229,7 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 // maxSetsOfField is the maximum number of map sets per field that are tried for a question.
 const maxSetsOfField = 2048
 
-// certaintyOf returns a key of the value's label properties, which are all that nets see of the
+// certaintyOf returns a key for the properties of the value's labels. Nets see nothing else of the
 // value.
 func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	var certainties []string

@@ -13,8 +13,8 @@ import (
 // gate admits the run.
 
 // OfItself reports whether calls of class s have the tracked value in the first field of each sort.
-// Every call with a value is such a call for a suitable tracked value. The sorts of the chosen
-// fields are ignored, because the question determines their values.
+// Every call with values meets this condition for a suitable choice of tracked values. The sorts of
+// the fields in chosen are not examined, because the question determines their values.
 func (s *Class) OfItself(chosen ...gate.Field) bool {
 	var seen []int
 	for _, f := range chosen {
@@ -34,8 +34,8 @@ func (s *Class) OfItself(chosen ...gate.Field) bool {
 	return true
 }
 
-// Owns reports whether calls of class other belong to class s from the viewpoint of their own
-// value.
+// Owns reports whether calls of class other belong to class s if their own value is regarded as the
+// tracked value.
 func (s *Class) Owns(other *Class) bool {
 	return s.Tool == other.Tool && slices.Equal(s.labels, other.labels) &&
 		slices.EqualFunc(s.Data, other.Data, func(a, b Datum) bool {
@@ -46,11 +46,11 @@ func (s *Class) Owns(other *Class) bool {
 		})
 }
 
-// numbered returns the literal for additional value n.
+// numbered returns the literal for the additional value with number n.
 func numbered(n int) literal { return quoted("v" + strconv.Itoa(n)) }
 
-// Renewed returns the arguments of a call of class s that has additional value n as its other
-// value. ok is false if the names of the class do not permit this value.
+// Renewed returns the arguments of a call of class s that has the additional value with number n as
+// its other value. ok is false if the names of the class do not permit this value.
 func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	if s.of == nil || !s.HasOther() {
 		return "", false
@@ -64,8 +64,8 @@ func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	return s.of.arguments(v)
 }
 
-// AsSame returns v with additional value n as the tracked value of those sorts where calls of class
-// s have another value.
+// AsSame returns v with the additional value number n as the tracked value of each sort where calls
+// of class s have another value.
 func (s *Class) AsSame(v Values, n int) Values {
 	same := maps.Clone(v.same)
 	if same == nil {
@@ -89,9 +89,9 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// On returns the class of calls that are like those of s but made with the values of
-// [Class.AsSame]: where calls of class to have another value, so do these. It returns nil if no
-// such class is known. A field of a result does not have the value.
+// On returns the class that calls of class s have if the values that [Class.AsSame] gives for class
+// to are tracked: they have another value in each sort where calls of class to do. A field of a
+// result then lacks the value. On returns nil if no such class is known.
 func (s *Class) On(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

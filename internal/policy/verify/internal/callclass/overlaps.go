@@ -5,7 +5,7 @@ import "github.com/petrigate/petrigate/gate"
 // An Overlap is a pair of maps that read the same field and can match the same call.
 type Overlap struct {
 	First, Second gate.Map
-	Text          string // a text that both maps match
+	Text          string // a string that both maps match
 }
 
 // maxRead is the maximum number of overlaps reported between maps that both have a Reader, such as

@@ -11,9 +11,9 @@ import (
 // A pattern describes the text that a map looks for.
 type pattern struct {
 	*mapping
-	samples []string // matching texts
-	word    string   // the word; empty for a regular expression
-	grows   bool     // any text that contains a match is matched too
+	samples []string // strings that the pattern matches
+	word    string   // the word to look for; empty for a regular expression
+	grows   bool     // every text that contains a match also matches
 	script  []string // words of a command to look for in scripts; nil: the map does not read scripts
 }
 
@@ -125,7 +125,7 @@ func texts(re *syntax.Regexp) []string {
 
 func few(s []string) []string { return s[:min(len(s), 2*maxSamples)] }
 
-// classTexts prefers letters and digits of the character class, if it has any.
+// classTexts returns texts for a character class, preferably letters and digits.
 func classTexts(ranges []rune) []string {
 	var out []string
 	for _, r := range "ax0 -_" {
@@ -144,8 +144,8 @@ func classTexts(ranges []rune) []string {
 // maxTries is the maximum number of texts tried for a set of patterns.
 const maxTries = 128
 
-// maxScripts replaces maxTries if all patterns look for commands and other patterns match the
-// script of these commands, too.
+// maxScripts replaces maxTries if all patterns look for commands but the script of these commands
+// is also matched by other patterns.
 const maxScripts = 16
 
 // scriptOf returns a script of the commands that the patterns in set look for. ok is false if set
@@ -171,8 +171,8 @@ func exactly(ps []pattern, set uint64, texts ...string) bool {
 	return true
 }
 
-// witness returns a text that exactly the patterns in set match. The result is false if none was
-// found.
+// witness returns a text that is matched by exactly the patterns in set. The result is false if
+// none was found.
 func witness(ps []pattern, set uint64) (string, bool) {
 	exact := func(s string) bool { return exactly(ps, set, s) }
 	parts, tries := []string{""}, maxTries
@@ -212,8 +212,8 @@ func join(a, b string) []string {
 	return []string{a + " " + b, b + " " + a, a + b, a + "; " + b}
 }
 
-// impossible reports whether there is obviously no text that exactly the patterns in set, and
-// possibly some of those in either, match.
+// impossible reports whether there is obviously no text that matches the patterns in set and, apart
+// from them, at most those in either.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {
@@ -226,8 +226,9 @@ func impossible(ps []pattern, set, either uint64) bool {
 	return false
 }
 
-// includes reports whether every script that runs the command of narrow also runs what wide looks
-// for. If this is undecided for the command alone, further words might decide it.
+// includes reports whether every script that runs the command of the pattern narrow also runs a
+// command that the pattern wide looks for. If this is undecided for the command alone, further
+// words might decide it.
 func includes(wide, narrow *pattern) bool {
 	return wide.script != nil && narrow.script != nil && wide.script[0] == narrow.script[0] &&
 		wide.read(strings.Join(narrow.script, " ")).Finds(wide.Pattern) == gate.Surely

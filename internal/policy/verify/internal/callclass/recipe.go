@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// literal returns the value of field d. If the field has another value, the result differs from the
-// tracked value.
+// literal returns the value of field d. If the field is to have another value, the result differs
+// from the tracked value.
 func (b *keyFields) literal(v Values, d *Datum) literal {
 	texts := b.sorts[d.sort].texts
 	same, ok := v.same[d.sort]
@@ -45,7 +45,7 @@ func (b *keyFields) written(f gate.Field) string {
 	return ""
 }
 
-// matched reports whether a map matches value l although the form does not say so.
+// matched reports whether a map matches value l even though the form does not list that match.
 func (w *recipe) matched(field string, l literal) bool {
 	var text string
 	if json.Unmarshal([]byte(l), &text) != nil {
@@ -57,12 +57,12 @@ func (w *recipe) matched(field string, l literal) bool {
 	})
 }
 
-// lack reports whether keys read the field and must find nothing there.
+// lack reports whether keys read the field but must not find a value there.
 func (p presences) lack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
 
-// filled reports whether the members set a field where keys must find nothing.
+// filled reports whether the members set a field where keys must not find a value.
 func (p presences) filled(members map[string]any) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool {
 		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {
@@ -73,8 +73,8 @@ func (p presences) filled(members map[string]any) bool {
 	})
 }
 
-// permits reports whether keys can find nothing in those of the form's fields where they must find
-// nothing. A string is always a value.
+// permits reports whether it is possible that keys find no value in those of the form's fields
+// where they must not find one. A string is always a value.
 func (f *form) permits(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)

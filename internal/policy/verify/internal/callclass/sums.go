@@ -104,7 +104,7 @@ func (b *Enumerator) addRefusals(s *Class, w *recipe) {
 	}
 }
 
-// sumRefuses reports whether the sum certainly accepts no call of the class.
+// sumRefuses reports whether it is certain that the sum accepts no call of the class.
 func (w *recipe) sumRefuses(of sum) bool {
 	if of.field.Reader != nil {
 		return false
@@ -145,8 +145,8 @@ var (
 	opposite = map[string]string{"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 )
 
-// comparisons returns those conjuncts of source that compare the field with a number. whole is
-// false if there are other conjuncts. An expression that is not a conjunction has no conjuncts.
+// comparisons returns the conjuncts of source that compare the field with a number. whole is false
+// if there are other conjuncts. An expression that is not a conjunction has no conjuncts.
 func comparisons(source, field string) (all []comparison, whole bool) {
 	source = quote.ReplaceAllString(expression(source), "''")
 	if strings.ContainsAny(source, "|?(") {
@@ -165,7 +165,7 @@ func comparisons(source, field string) (all []comparison, whole bool) {
 	return all, whole
 }
 
-// between is an interval of numbers from low to high.
+// A between is an interval of numbers from low to high.
 type between struct {
 	low, high         *big.Rat
 	aboveLow, belowUp bool // whether low and high are excluded

@@ -21,7 +21,7 @@ type synthesis struct {
 	patterns []string
 	tries    int
 	clock    *clock
-	prefixes []string        // a name follows each prefix; a pattern matches if it matches after any of the prefixes
+	prefixes []string        // the name is appended to each prefix; a pattern matches if it matches one of the results
 	taken    map[string]bool // names that must not be used after the first prefix
 	apart    func(at []uint64) string
 	// apart further distinguishes names that the same patterns match, by the states of the
@@ -35,8 +35,8 @@ const maxSyntheses = 3000
 // longestPattern is the maximum length of a pattern, so that its positions fit into a bit set.
 const longestPattern = 62
 
-// names finds a name that is not taken for each set of patterns that a single name can match.
-// complete is false if the search reached its limit.
+// names finds an unused name for each set of patterns that can match the same name. complete is
+// false if the search reached its limit.
 func (v *synthesis) names() (names []synthesized, complete bool) {
 	if slices.ContainsFunc(v.patterns, func(p string) bool { return len(p) > longestPattern }) {
 		return nil, false
@@ -48,9 +48,9 @@ func (v *synthesis) names() (names []synthesized, complete bool) {
 	return names, complete
 }
 
-// Synthesize returns one name that starts with the first prefix and is not taken for each set of
-// patterns that a single name can match after the prefixes. complete is false if the search reached
-// its limit.
+// Synthesize returns an unused name for each set of patterns that can match the same name after the
+// prefixes. Each returned name starts with the first prefix. complete is false if the search
+// reached its limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	v := synthesis{tries: maxSyntheses, patterns: patterns, prefixes: prefixes, taken: taken}
 	found, complete := v.names()
@@ -119,7 +119,7 @@ func (v *synthesis) start() []uint64 {
 	return start
 }
 
-// after returns the states of the automata after name.
+// after returns the states that the automata reach by reading name.
 func (v *synthesis) after(name string) []uint64 {
 	at := v.start()
 	for _, c := range name {
@@ -160,7 +160,7 @@ func (v *synthesis) passCounts() map[string]int {
 	return passes
 }
 
-// keyAfter returns the key of the state reached by letter c. A text that ends in a dot is not a
+// keyAfter returns the key of the state that letter c leads to. A text that ends in a dot is not a
 // name, so it has its own key and does not represent a name with the same state.
 func keyAfter(c rune, at []uint64) string {
 	if c == '.' {
@@ -215,8 +215,8 @@ func others(yield func(rune) bool) {
 	}
 }
 
-// spelledWith reports whether some name contains the first of the letters and consists only of the
-// given letters.
+// spelledWith reports whether some name consists only of the given letters and contains the first
+// of them.
 func spelledWith(names map[string]bool, letters []rune) bool {
 	for name := range names {
 		if strings.ContainsRune(name, letters[0]) && !strings.ContainsFunc(name, func(c rune) bool { return !slices.Contains(letters, c) }) {
@@ -259,7 +259,7 @@ func stateKey(at []uint64) string {
 	return string(b)
 }
 
-// joint reports whether the pattern set of a is the union of the pattern sets of other names.
+// joint reports whether the pattern set of name a is the union of the pattern sets of other names.
 func joint(a synthesized, names []synthesized) bool {
 	union := bytes.Repeat([]byte{'0'}, len(a.set))
 	for _, n := range names {

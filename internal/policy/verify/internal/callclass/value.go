@@ -18,8 +18,8 @@ func (b *vocabulary) mapsOf(field string, tools []naming.Label) []pattern {
 	return ps
 }
 
-// values returns the contents of the field that make a difference. ok is false if there are too
-// many.
+// values returns the contents of the field that have different effects. ok is false if there are
+// too many.
 func (b *Enumerator) values(field string, tools []naming.Label) (values []*value, ok bool) {
 	ps := b.mapsOf(field, tools)
 	if len(ps) > maxListed {
@@ -44,7 +44,7 @@ func (b *Enumerator) values(field string, tools []naming.Label) (values []*value
 	return out, true
 }
 
-// weakValue returns a value that is not a string and that the patterns in set match.
+// weakValue returns a value that is not a string and that is matched by the patterns in set.
 func weakValue(field string, ps []pattern, set uint64) *value {
 	weak := &value{field: field, weak: true, hits: hitsOf(ps, set)}
 	if text, ok := witness(ps, set); ok {
@@ -55,8 +55,8 @@ func weakValue(field string, ps []pattern, set uint64) *value {
 	return weak
 }
 
-// weakWitness returns a list of texts that together are matched by exactly the patterns in set, or
-// nil if no such list was found.
+// weakWitness returns a list of texts that, taken together, are matched by exactly the patterns in
+// set. It returns nil if no such list was found.
 func weakWitness(ps []pattern, set uint64) []string {
 	var leaves []string
 	for i := range members(set) {
@@ -93,8 +93,8 @@ func listed(actions []string) (values []*value, ok bool) {
 }
 
 // actionValues returns the actions that the policy distinguishes, starting with those whose text is
-// unknown. listed holds the texts that make a difference in a list, that is, all actions except
-// those that several others together represent.
+// unknown. listed holds the texts that have different effects in a list: all actions except those
+// that several others together represent.
 func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []*value, listed []string) {
 	var texts []string
 	for _, t := range tools {
@@ -126,8 +126,8 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 	return values, slices.DeleteFunc(texts, func(s string) bool { return b.joint[tools[0].Text+"."+s] })
 }
 
-// actionsOf returns the actions that exactly the patterns in set match: texts, including some that
-// no rule names, and abstract values if no text is known or name patterns match too.
+// actionsOf returns the actions that are matched by exactly the patterns in set: texts, including
+// some that no rule names, and abstract values if no text is known or if name patterns match too.
 func (b *Enumerator) actionsOf(tools []naming.Label, ps []pattern, set uint64, invented []string) (texts []string, others []*value, ok bool) {
 	values, ok := b.kindsOf("action", ps, set, 0)
 	for _, v := range values {
@@ -160,8 +160,8 @@ func (b *vocabulary) named(tools []naming.Label, action string) bool {
 	})
 }
 
-// unnamed returns an action that no rule names and that the maps treat alike. It is a longer text
-// if one is found; otherwise, it is an abstract value.
+// unnamed returns an action that no rule names and that the maps treat like the given one. It is a
+// longer text if one is found; otherwise, it is an abstract value.
 func (b *Enumerator) unnamed(tools []naming.Label, ps []pattern, set uint64, action string) *value {
 	hits, _ := b.reads(ps, set, action)
 	for _, s := range join(action, "x") {

@@ -67,7 +67,7 @@ func (b *vocabulary) project(s *Class) {
 	}
 }
 
-// class returns the class of form f without its arguments, ignoring keys.
+// class returns the class of form f, ignoring keys and without its arguments.
 func (b *Enumerator) class(tool string, f *form) *Class {
 	s := &Class{Tool: tool, supposed: b.supposed[tool]}
 	policy := b.naming.labels(f)
@@ -116,7 +116,7 @@ func (b *vocabulary) keyOf(s *Class, f *form) string {
 			b.appendNames(&key, n.own(f))
 		}
 	}
-	b.appendNames(&key, s.labels) // as assertions see them
+	b.appendNames(&key, s.labels) // the names as assertions see them
 	for _, d := range s.Data {
 		fmt.Fprintf(&key, "%d", d.Has)
 	}

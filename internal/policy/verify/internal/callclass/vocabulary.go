@@ -19,9 +19,9 @@ type vocabulary struct {
 	isTool   map[string]bool         // the physical names and the further names of known tools
 	known    map[string]bool         // names of known tools
 	supposed map[string]bool         // tools that might not exist
-	complete bool                    // the only tools are the known tools and those that the policy or an assertion names
+	complete bool                    // no tools exist besides the known tools and those that the policy or an assertion names
 	action   map[string][]string     // actions that rules name, by tool
-	joint    map[string]bool         // tool.action names that several others together represent
+	joint    map[string]bool         // tool.action names that are represented by several others together
 	listed   map[string]bool         // names that a net or an assertion uses
 	tries    int                     // limit on the synthesis of names
 	only     map[naming.Pattern]bool // patterns to synthesize names for; nil: all patterns
@@ -114,8 +114,8 @@ func (b *vocabulary) suppose(names []string) {
 	}
 }
 
-// dotted interprets name as an action of each known tool that it can belong to or, failing that, of
-// the tool named by the part before its first dot.
+// dotted interprets name as an action of each known tool that it can belong to. If there is no such
+// tool, it uses the tool named by the part before the first dot.
 func (b *vocabulary) dotted(name string) {
 	if listed := b.actionsNamed(name); listed || b.known[name] {
 		return // the name may also be the name of a known tool

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Values returns the values that the class's arguments were built with.
+// Values returns the values that were used to build the class's arguments.
 func (s *Class) Values() Values {
 	if s.of == nil {
 		return Values{}
@@ -66,7 +66,8 @@ func (b *keyFields) KeyText(v Values, net int) (text string, ok bool) {
 	return "", false
 }
 
-// maxKeyText is the maximum length of a key text. Above it, the net's state uses a hash instead.
+// maxKeyText is the maximum length of a key text. If the text is longer, the net's state uses a
+// hash instead.
 const maxKeyText = 200
 
 // findWitness searches for arguments of class s, preferring those that do not increase any sum. The
@@ -173,8 +174,8 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 	return "", false
 }
 
-// Common returns values that all of the classes can have, as far as a single value per sort
-// suffices.
+// Common returns values that all of the classes can have, as far as one value per sort is enough
+// for this.
 func Common(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {
@@ -247,7 +248,7 @@ func objectOf(f *form, data presences, sums []sum) (object, bool) {
 			content = v.texts[:len(v.texts)-1]
 		}
 		if data.lack(v.field) {
-			content = map[string]any{"value": content} // an object, which no key can read
+			content = map[string]any{"value": content} // wrap the value in an object, which no key can read
 		}
 		if !put(o, v.field, content) {
 			return nil, false

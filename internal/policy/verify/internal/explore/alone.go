@@ -21,7 +21,7 @@ func (n *Net) lenient(e int) bool {
 	return len(n.free) == 0 || n.static || n.quiesces()
 }
 
-// passes reports whether no state of n blocks effect e.
+// passes reports whether n admits effect e in every state.
 func (n *Net) passes(e int) bool {
 	if n.static {
 		return n.begin(0, e).verdict != blocks
@@ -58,7 +58,7 @@ func (n *Net) reachableAlone() (locals []int, ok bool) {
 	return n.aloneCache.locals, n.aloneCache.ok
 }
 
-// unspoiledAlone returns the states of [Net.reachableAlone] without a spoiling call in flight.
+// unspoiledAlone returns those states of [Net.reachableAlone] where no spoiling call is in flight.
 // These states suffice, because calls in flight can always succeed first.
 func (n *Net) unspoiledAlone() (locals []int, ok bool) {
 	locals, ok = n.reachableAlone()

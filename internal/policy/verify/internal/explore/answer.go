@@ -32,14 +32,14 @@ const (
 type Answer struct {
 	Result   Result // if Proved, the query is never met or the goal is always reachable; if Refuted, Moves is the counterexample
 	Moves    []Move
-	Nets     []int  // if Proved, nets that suffice for the proof; if a goal is Refuted, nets that forbid it after Moves
+	Nets     []int  // if Proved, nets that suffice for the proof; if a goal is Refuted, nets that forbid the goal after Moves
 	Rough    bool   // if a goal is Refuted, a subset of Nets might suffice, because not all subsets were tried
 	Why      string // if Unknown, the reason
 	Supposed string // if Unknown, the tool whose existence decides the answer; may be empty
 }
 
-// leaveOut removes nets one at a time while do proves that the remaining nets suffice. sure is true
-// if do refuted the removal of each remaining net.
+// leaveOut removes one net after the other, as long as do proves that the remaining nets suffice.
+// sure is true if do refuted the removal of each net that remains.
 func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
 	left, sure = slices.Clone(nets), true
 	for i := 0; i < len(left); {
@@ -57,7 +57,7 @@ func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
 	return left, sure
 }
 
-// Any matches all classes.
+// Any matches every class.
 func Any(*callclass.Class) bool { return true }
 
 // Tagged returns a tag function that marks the classes selected by match as [Wanted].
@@ -70,7 +70,7 @@ func Tagged(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {
 	}
 }
 
-// Spent returns the reason why a search ended early: the time limit or the state limit.
+// Spent returns the reason why a search ended early: the time limit or the limit on states.
 func (l *searchLimits) Spent() string {
 	if l.Stop() {
 		return WhyTime

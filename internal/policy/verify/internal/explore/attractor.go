@@ -8,7 +8,7 @@ import (
 )
 
 // Attract computes the attractor of m layer by layer and caches it. If the search is stopped, the
-// attractor holds the layers found so far.
+// attractor consists of the layers found so far.
 func (m *Model) Attract() *attractor {
 	if m.attractor != nil {
 		return m.attractor
@@ -26,7 +26,7 @@ func (m *Model) Attract() *attractor {
 				continue
 			}
 			if m.Stop() {
-				return a // the classes found so far are valid
+				return a // the classes found so far are correct
 			}
 			if prep, ok := a.layer(s); ok {
 				a.Ok[i], a.prep[i] = true, prep
@@ -38,7 +38,7 @@ func (m *Model) Attract() *attractor {
 }
 
 // layer reports whether calls of the existing layers make a call of class s possible. prep holds
-// the nets that these calls move.
+// the nets whose states these calls change.
 func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	m := a.model
 	var strict []callclass.Effect // the effects on nets that can refuse the class
@@ -66,9 +66,10 @@ func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	return prep, true
 }
 
-// together returns the first strict net and all other strict nets that its helpers also move,
-// together with all their helpers. Helpers are classes of the attractor that can be prepared
-// without moving any strict net. The helpers do not affect the nets in rest.
+// together returns the first strict net and all other strict nets whose states the helpers of that
+// net also change, together with the helpers of all these nets. Helpers are classes of the
+// attractor that can be prepared without changing the state of any strict net. The helpers do not
+// affect the nets in rest.
 func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])
@@ -119,8 +120,8 @@ func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	return len(good) == len(joint)
 }
 
-// leads reports whether the nets admit their effects in state, or some helper leads from state to a
-// known good state.
+// leads reports whether the nets admit their effects in state, or whether some helper leads from
+// state to a state that is known to be good.
 func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, good map[string]bool) bool {
 	m := a.model
 	if !slices.ContainsFunc(nets, func(t callclass.Effect) bool {

@@ -12,7 +12,8 @@ import (
 // Namjoshi, "Reasoning about rings", POPL 1995) is not assumed but detected in the explored states;
 // see [Space.saturated].
 
-// minLargeCounter is the largest initial token count that does not make a place a large counter.
+// minLargeCounter is the largest initial number of tokens with which a place is not yet a large
+// counter.
 const minLargeCounter = 8
 
 // counter returns the index of the net's large counter, or -1. If a net has several large counters,

@@ -29,7 +29,7 @@ func (s *Space) FailureLock(g *Goal) Answer {
 				continue
 			}
 			if ms = s.failRest(ms, e); pending(ms) {
-				continue // the run does not determine what the call returns
+				continue // the run does not determine the result of the call
 			}
 			if s.model.full != nil {
 				nets, _ := s.locking(ms, g.Matches)
@@ -49,8 +49,9 @@ func (s *Space) FailureLock(g *Goal) Answer {
 	return Answer{Why: WhyValues}
 }
 
-// failureLocks returns the failures and unknown outcomes that make the goal unreachable where the
-// success of the same call would not. open is true if this is undecided for some outcome.
+// failureLocks returns the failures and unknown outcomes that make the goal unreachable although it
+// would be reachable after the success of the same call. open is true if this is undecided for some
+// outcome.
 func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	sure, possible := s.Assured(g, s.surely), s.Escapes(g, func(int) bool { return true })
 	type ending struct {

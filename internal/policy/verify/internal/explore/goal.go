@@ -4,7 +4,7 @@ import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass
 
 // A Goal describes calls that should always be reachable.
 type Goal struct {
-	Matches func(*callclass.Class) bool             // selects the classes that the goal wants, as far as the class alone decides it
+	Matches func(*callclass.Class) bool             // reports whether the goal wants calls of the class, as far as this depends only on the class
 	ok      func(s *Space, k int32, class int) bool // reports whether a call of the class meets the goal in state k
 	values  bool                                    // calls with values other than the tracked one also meet the goal
 	one     bool                                    // only calls with the tracked value meet the goal
@@ -25,8 +25,9 @@ func GoalOfOne(match func(*callclass.Class) bool) *Goal {
 	return g
 }
 
-// Escapes reports, for each state, whether successful calls of the classes selected by may lead
-// from it to a state where a call that meets the goal is admitted. Excused states count as good.
+// Escapes reports, for each state, whether successful calls may lead from it to a state where a
+// call that meets the goal is admitted. Only calls of classes that the function may accepts are
+// considered. A state also counts as good if the goal allows a run to stop there.
 func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	good := make([]bool, len(s.At))
 	var queue []int32
@@ -76,8 +77,8 @@ func (s *Space) successful(may func(class int) bool) [][]int32 {
 }
 
 // atOnce returns the state where a call of class c has begun and succeeded while all earlier calls
-// in flight stay in flight. ok is false if that state was not visited. If one observing call stands
-// for any number of calls, the ended call must not be kept.
+// in flight are still in flight. ok is false if that state was not visited. If one observing call
+// stands for any number of calls, the ended call must not be kept.
 func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
 	to, ok = s.index[string(appendWords(nil, s.succeeded(k, c)))]
 	return to, ok
@@ -94,7 +95,7 @@ func (v *view) Unhindered(class int) bool {
 // it can refuse it.
 func (v *view) surely(class int) bool { return !uncertain(v.classes[class].member) }
 
-// rebuildPaths recomputes the path to each state, omitting the calls selected by avoid. States that
+// rebuildPaths recomputes the path to each state without the calls that avoid selects. States that
 // cannot be reached without these calls have no predecessor afterwards.
 func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	next := make([][]int, len(s.At))

@@ -11,14 +11,14 @@ import (
 type landmark struct {
 	calls  []int
 	nets   []int // nets that require the landmark because they block all calls of its parent
-	parent int   // index of the landmark that first needs this landmark; -1: the goal
+	parent int   // index of the landmark that first needs this landmark; -1: the goal needs it
 }
 
 // landmarks returns the landmarks of all runs from state to a call of the goal. If a net blocks all
-// calls of a landmark, a call that moves this net must come first and forms the next landmark. ok
-// is false if the last landmark found is empty, in which case no run reaches the goal.
+// calls of a landmark, a call that changes the state of this net must come first and forms the next
+// landmark. ok is false if the last landmark found is empty; then no run reaches the goal.
 //
-// The net sole is not counted as a barrier to the goal itself.
+// The net with position sole is not counted as a barrier to the goal itself.
 func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, ok bool) {
 	g.round++
 	found = append(found, landmark{calls: goal, parent: -1})
@@ -44,9 +44,9 @@ func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, 
 	return found, true
 }
 
-// barriers returns sets of nets, each containing a net that must move before any of the calls is
-// admitted. A set is either a single net that blocks all calls or contains one net for each call.
-// barriers returns nil if some call is not blocked.
+// barriers returns sets of nets. In each set, at least one net must change its state before any of
+// the calls is admitted. A set is either a single net that blocks all calls or contains one net for
+// each call. barriers returns nil if some call is not blocked.
 func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 	var common, each []int
 	fresh := false
@@ -83,7 +83,7 @@ func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 	return out
 }
 
-// open appends to calls the calls that move net n out of its local state.
+// open appends to calls the calls that change the local state of net n.
 func (g *scope) open(calls []int, local, n int) []int {
 	for _, u := range g.users[n] {
 		b := g.nets[n].begin(local, u.Meaning)
@@ -130,8 +130,9 @@ func (m *Model) wholeScope() *scope {
 	return m.all
 }
 
-// seed returns the nets that obviously constrain runs to the query's goal. If no run reaches the
-// goal, barred is true and these nets forbid the goal over all outcomes and interleavings.
+// seed returns the nets that obviously constrain the runs that lead to the query's goal. If no run
+// reaches the goal, barred is true and these nets forbid the goal over all outcomes and
+// interleavings.
 func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	goal := q.goal(m.Classes)
 	if len(goal) == 0 {

@@ -21,8 +21,8 @@ func (sys *system) gated(s *callclass.Class) bool {
 	return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return sys.Nets[t.Net].lists(t.Meaning) })
 }
 
-// Lock looks for a state from which no sequence of successful calls reaches the goal, apart from
-// the states that the goal excuses.
+// Lock looks for a state from which no sequence of successful calls reaches the goal. States where
+// the goal allows a run to stop do not count.
 func (s *Space) Lock(g *Goal) Answer {
 	good := s.Assured(g, s.surely)
 	if !slices.Contains(good, false) {
@@ -76,7 +76,7 @@ func (s *Space) reached(good []bool, required bool) int32 {
 }
 
 // locked returns a reachable state that is not good, or -1. It prefers a state without calls in
-// flight: if a bad state exists, the state after the success of all its calls in flight is also
+// flight, because if a state is bad, the state after the success of all its calls in flight is also
 // bad.
 func (s *Space) locked(good []bool) int32 {
 	found := int32(-1)
@@ -95,8 +95,8 @@ func (s *Space) locked(good []bool) int32 {
 	return found
 }
 
-// leastSure returns a class whose calls might not be possible, preferring a class without known
-// arguments. It returns nil if all calls are known to be possible.
+// leastSure returns a class whose calls might not be possible. It prefers a class without known
+// arguments, and returns nil if all calls are known to be possible.
 func (s *Space) leastSure() *callclass.Class {
 	var ms []Move
 	for _, c := range s.classes {
@@ -126,8 +126,8 @@ func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	return ms
 }
 
-// real extends the run so that it is also possible with unreduced counters, while the nets still
-// forbid the calls selected by match after it.
+// real extends the run such that it is also possible with unreduced counters and the nets still
+// forbid, after the run, the calls that match selects.
 func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
 	if len(s.limits) == 0 {
 		return ms, true
@@ -146,7 +146,7 @@ func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) (
 	return longer, ok
 }
 
-// locking returns a set of nets that forbid every call selected by match after the run. sure is
+// locking returns a set of nets that forbid, after the run, every call that match selects. sure is
 // true if none of these nets can be omitted.
 func (s *Space) locking(ms []Move, match func(*callclass.Class) bool) (nets []int, sure bool) {
 	calls := s.callsOf(match)
@@ -162,8 +162,8 @@ func (v *view) numbers() []int {
 	return out
 }
 
-// locks reports whether the nets alone forbid every call selected by match after the run, even if
-// all calls succeed.
+// locks reports whether the nets alone forbid, after the run, every call that match selects, even
+// if all calls succeed.
 func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
 	r := &run{nets: make([]*Net, len(m.Nets)), local: make([]int, len(m.Nets))}
 	for _, n := range nets {
@@ -192,8 +192,8 @@ func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []in
 	return Proved
 }
 
-// callsOf returns the classes that affect a net of the view, keeping the classes selected by match
-// separate.
+// callsOf returns the classes that affect a net of the view, and separately those among them that
+// match selects.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	var out []*callclass.Class
 	classes, _ := v.model.ClassesFor(v.numbers(), Tagged(match))
@@ -206,7 +206,7 @@ func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 }
 
 // LockOfOne looks for a single net that, in some state, permanently forbids every call that the
-// nets gate. An exhausted limit is an example.
+// nets gate. An example is an exhausted limit.
 func (m *Model) LockOfOne(nets []int) Answer {
 	tag := Tagged(func(s *callclass.Class) bool { return !s.Waits && m.gated(s) && slices.ContainsFunc(nets, s.Concerns) })
 	if slices.ContainsFunc(nets, func(n int) bool { return m.Nets[n].Keyed() }) {
@@ -240,8 +240,8 @@ func (m *Model) Callless(nets []int) bool {
 	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits && m.gated(s) })
 }
 
-// pending reports whether the run leaves a call in flight that could still return the tracked
-// value. The run assumes that it does not.
+// pending reports whether some call that is in flight after the run could still return the tracked
+// value. The run assumes that no call does.
 func pending(ms []Move) bool {
 	open := make(map[int]*callclass.Class)
 	for _, mv := range ms {

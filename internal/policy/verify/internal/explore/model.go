@@ -19,14 +19,14 @@ type Model struct {
 	keyed     bool               // at least one enforced net has a key
 	attractor *attractor         // computed when first needed
 	all       *scope             // scope of all classes, computed when first needed
-	full      *Model             // if the model is the result of [Model.OneValue], the model with all calls; otherwise nil
+	full      *Model             // for the result of [Model.OneValue], the model with all calls; otherwise nil
 	one       *Model             // result of [Model.OneValue], computed when first needed
 }
 
 // A system is the set of nets of a policy, which run together.
 type system struct {
 	Nets []*Net
-	off  []bool // nets omitted because they are redundant, by net
+	off  []bool // whether the net is omitted because it is redundant, by net
 }
 
 // searchLimits holds the limits of the searches and counts the work done.
@@ -99,7 +99,7 @@ func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classe
 const askEvery = 64
 
 // due calls Model.Stop if at least askEvery states were visited since the last call. It returns the
-// result.
+// result of that call.
 func (l *searchLimits) due(asked *int, states int) bool {
 	if states-*asked < askEvery {
 		return false
@@ -133,10 +133,11 @@ func (m *Model) waits() {
 // An attractor proves without exploration that calls are always possible, by backward induction
 // over layers. The first layer holds the calls that no net can refuse. A call is in the next layer
 // if, in the nets that can refuse it, calls of lower layers lead from every state to a state that
-// admits it. Nets that are moved by the same calls are prepared together, one such set after the
-// other. Preparing these calls must not itself move any net of the set.
+// admits it. Nets whose states are changed by the same calls are prepared together, one set of such
+// nets after the other. Preparing these calls must not itself change the state of any net in the
+// set.
 type attractor struct {
 	model *Model
 	Ok    []bool         // whether the class is in the attractor, by class
-	prep  []map[int]bool // nets moved to prepare a call of the class, by class
+	prep  []map[int]bool // the nets whose states change while a call of the class is prepared, by class
 }

@@ -2,9 +2,9 @@ package explore
 
 import "github.com/petrigate/petrigate/gate"
 
-// Meets feeds the moves to the monitor of a query for a beginning call and reports whether the run
-// meets the query. If the query is about calls that never end ([Query].Stay), Meets assumes that it
-// is met.
+// Meets passes the moves to the monitor of a query about the beginning of a call, and reports
+// whether the run meets the query. If the query is about calls that never end ([Query].Stay), Meets
+// assumes that the run meets it.
 func (sys *system) Meets(q *Query, ms []Move) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true

@@ -73,9 +73,9 @@ type begun struct {
 	verdict verdict
 	manual  bool
 	asks    []int  // transitions that require approval
-	next    int    // local state after the call has begun
+	next    int    // the local state after the beginning of the call
 	hold    int    // number of the call's holding; 0: none
-	killed  uint64 // watches of other calls that end when the call begins
+	killed  uint64 // the watches of other calls that end when the call begins
 }
 
 type endKey struct {
@@ -86,7 +86,7 @@ type endKey struct {
 // ended is the result of the end of a call.
 type ended struct {
 	next   int
-	hold   int // remaining holding; nonzero only after an unknown outcome
+	hold   int // number of the remaining holding; nonzero only after an unknown outcome
 	killed uint64
 }
 

@@ -18,10 +18,10 @@ const maxOthers = 2000
 
 func (l *searchLimits) othersLimit() int { return max(maxOthers, l.Limit/25) }
 
-// proveLost checks that no successful calls with any values meet the goal after the run, whose
-// calls must all have one value. It returns the empty string if that is proved, and otherwise the
-// reason why it is unknown. It first tries the given nets, which forbid the goal to the run's
-// value, and then all nets that share calls with the goal.
+// proveLost checks that, after a run whose calls all have the same value, no successful calls with
+// any values meet the goal. It returns the empty string if that is proved, and otherwise the reason
+// why it is unknown. It first tries the given nets, which forbid the goal for the run's value, and
+// then all nets that share calls with the goal.
 func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 	if why = m.proveLostIn(ms, g, nets); why == "" {
 		return ""
@@ -36,7 +36,7 @@ func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 // calls, and a call that affects none of the nets does not change their state. So a goal that
 // successful calls do not meet in these nets is not met in the whole policy either.
 func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
-	var unmet []Move // the moves of the run as they appear to a new value
+	var unmet []Move // the run's moves as they appear if a new value is tracked
 	for _, mv := range ms {
 		if mv.Class != nil {
 			if mv.Class = mv.Class.Exchanged(); mv.Class == nil {
@@ -123,7 +123,7 @@ type others struct {
 	model *Model
 	nets  []int
 	calls []*callclass.Class
-	open  []*callclass.Class // calls with other values that no visited state admits so far
+	open  []*callclass.Class // calls with other values that have not been admitted in any visited state so far
 }
 
 // follow searches for a call that match selects after the run, and for further calls with other
@@ -155,7 +155,7 @@ func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why strin
 	return "", more
 }
 
-// admit allows other values to make those calls that the run's value can now make.
+// admit adds calls with other values: those calls that are now possible with the run's value.
 func (o *others) admit(r *run) (more bool) {
 	o.open = slices.DeleteFunc(o.open, func(c *callclass.Class) bool {
 		if blocking, _ := r.judge(c.Exchanged()); len(blocking) > 0 {
@@ -167,7 +167,7 @@ func (o *others) admit(r *run) (more bool) {
 	return more
 }
 
-// Leads returns calls that extend the run up to a call selected by match. Each of them succeeds
+// Leads returns calls that extend the run up to a call that match selects. Each of them succeeds
 // before the next begins. Leads prefers calls with a single value. If it finds no such calls, why
 // is the reason.
 func (m *Model) Leads(ms []Move, match func(*callclass.Class) bool) (then []Move, why string) {

@@ -15,8 +15,8 @@ func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	return m.planFor(q, nets, ViewOptions{Tag: tag, witnessed: witnessed, Limit: m.Limit})
 }
 
-// Planless removes nets from a set that admits no plan for the query's goal, as long as no plan
-// becomes possible. A search over all interleavings can start with the remaining nets; it is
+// Planless removes nets from a set of nets that admits no plan for the query's goal, as long as no
+// plan becomes possible. A search over all interleavings can start with the remaining nets; it is
 // cheaper with few nets.
 func (m *Model) Planless(q *Query, nets []int) []int {
 	o := ViewOptions{Tag: q.Tag, Limit: min(m.Limit, GroupLimit)}
@@ -92,11 +92,11 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	return nil, true
 }
 
-// Detour returns the classes of the calls that must precede a call of class goal in the shortest
-// run of successful calls from the given state of a session, considering only the given nets. The
-// result is nil if no run exists; complete is false if the search was cut off. The run consists
-// only of calls that offers accepts and, if witnessed is true, only of calls with known tools and
-// arguments.
+// Detour returns the classes of the calls that must be made before a call of class goal. They
+// belong to the shortest run of successful calls from the given state of a session, considering
+// only the given nets. The result is nil if no run exists; complete is false if the search was cut
+// off. The run consists only of calls that the function offers accepts and, if witnessed is true,
+// only of calls with known tools and arguments.
 func (m *Model) Detour(nets []int, goal *callclass.Class, from []*gate.NetData, offers func(*callclass.Class) bool, witnessed bool) (
 	plan []*callclass.Class, complete bool,
 ) {

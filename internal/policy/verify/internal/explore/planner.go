@@ -21,7 +21,7 @@ type planner struct {
 	queue  [][]int32 // states, by the estimated length of a plan through them
 	least  int       // index of the first queue that might not be empty
 	key    []byte
-	sole   int // position of the only net that must refuse or ask; -1: a wanted call must be admitted
+	sole   int // position of the net that alone must refuse the call or ask for approval; -1: a wanted call must be admitted
 }
 
 func (m *Model) newPlanner(v *view, sole int) *planner {
@@ -39,8 +39,8 @@ func (m *Model) newPlanner(v *view, sole int) *planner {
 	return p
 }
 
-// visit queues state unless it is already known to be reachable by as few calls or cannot lead to
-// the goal.
+// visit adds state to the queue unless it is already known to be reachable by as few calls or
+// cannot lead to the goal.
 func (p *planner) visit(state []int, from int32, by int) {
 	p.key = callclass.AppendKey(p.key[:0], state)
 	length := 0
@@ -145,9 +145,9 @@ func (p *planner) stubbornSet(state []int) []int {
 	return enabled
 }
 
-// addSoleHelpers adds the calls that help to reach a call that only one net refuses or asks about:
-// calls that let another net admit that call, or that change the state of this one net. If other
-// nets ask too, any call might help.
+// addSoleHelpers adds the calls that help to reach a call that only one net refuses or requires
+// approval for. These are calls that make another net admit that call, or that change the state of
+// this one net. If other nets require approval too, any call might help.
 func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	for _, c := range p.goal {
 		if b := p.blocker(state, c); b >= 0 && b != p.sole {

@@ -23,8 +23,8 @@ func (q question) includes(other question) bool {
 	return q.approvals >= other.approvals && (other.via == "" || q.via == other.via)
 }
 
-// asksMore reports whether the net requires an approval that no other net requires as strictly.
-// Otherwise, covering is the index of another net that requires one of its approvals, or -1.
+// asksMore reports whether the net requires an approval that no other net requires as strictly. If
+// it does not, covering is the index of another net that requires one of its approvals, or -1.
 func asksMore(net int, all []question) (more bool, covering int) {
 	covering = -1
 	for _, q := range all {

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A redundancy is a net that never changes a verdict, and the nets that already forbid the same
-// calls.
+// A redundancy describes a net that never changes a verdict, with the nets that already forbid the
+// same calls.
 type redundancy struct {
 	Net     int
 	Because []int
@@ -48,7 +48,7 @@ func (m *Model) unmet(q *Query, nets []int, o ViewOptions) Result {
 	return Proved
 }
 
-// An Untried is a net that might be redundant, and the reason why that is unknown.
+// An Untried describes a net that might be redundant, with the reason why that is unknown.
 type Untried struct {
 	Net int
 	Why string
@@ -133,7 +133,7 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	q := &Query{Sole: n}
 	o := ViewOptions{about: n + 1, Limit: m.Limit, until: m.effort + effort}
 	plan := Answer{Result: Proved, Nets: []int{n}}
-	if m.Nets[n].counter() < 0 { // a plan that exhausts a large counter would be long
+	if m.Nets[n].counter() < 0 { // if a large counter had to be exhausted, the plan would be long
 		plan = m.planFor(q, plan.Nets, o)
 	}
 	if plan.Result != Proved {
@@ -153,10 +153,10 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true, ""
 }
 
-// offWithOtherScopes returns sys.off with the nets of other scopes than that of net n omitted too,
-// or nil if all nets have the same scope. Nets of other scopes are ignored because, in another
-// session, they might permit what n forbids: session nets start anew there, and wider nets keep
-// what earlier sessions earned.
+// offWithOtherScopes returns sys.off with the addition of all nets whose scope differs from that of
+// net n. It returns nil if all nets have the same scope. Nets of other scopes are ignored because,
+// in another session, they might permit what n forbids: session nets start anew there, and nets
+// with wider scopes keep the tokens from earlier sessions.
 func (sys *system) offWithOtherScopes(n int) []bool {
 	off, found := slices.Clone(sys.off), false
 	for i, o := range sys.Nets {

@@ -31,7 +31,7 @@ func (g *scope) relax() *relaxation {
 	return r
 }
 
-// blocker returns a net that never admits call c, or -1.
+// blocker returns the index of a net that never admits call c, or -1.
 func (r *relaxation) blocker(c int) int {
 	for _, t := range r.calls[c] {
 		if r.each[t.Net].never(t.Meaning) {
@@ -42,8 +42,8 @@ func (r *relaxation) blocker(c int) int {
 }
 
 // blockers returns nets that together admit no call of the goal: the nets that never admit such a
-// call, the nets that never admit the calls that would move these nets, and so on. ok is false if
-// the relaxation admits a call of the goal.
+// call, the nets that never admit the calls that would change the states of these nets, and so on.
+// ok is false if the relaxation admits a call of the goal.
 func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	in := make([]bool, len(r.each))
 	add := func(c int) {

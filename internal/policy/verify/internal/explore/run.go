@@ -8,12 +8,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A run is a single session that is replayed call by call.
+// A run is a single session whose calls are replayed one by one.
 type run struct {
 	nets  []*Net // by model index; nil: the net is not part of the run
 	local []int
 	calls []*live
-	long  bool // the run repeats more calls than could be replayed, so its final state is unknown
+	long  bool // the run contains more repeated calls than could be replayed, so its final state is unknown
 }
 
 // A live call is a call that was admitted.
@@ -72,7 +72,8 @@ func (r *run) judge(s *callclass.Class) (blocking, asking []int) {
 	return blocking, asking
 }
 
-// asks reports whether the net requires an approval for calls of class s that counts for the query.
+// asks reports whether, for calls of class s, the net requires an approval of a kind that counts
+// for the query.
 func (r *run) asks(q *Query, net int, s *callclass.Class) bool {
 	n := r.nets[net]
 	return q.asks(n, n.begin(r.local[net], s.MeaningIn(net)))
@@ -148,11 +149,11 @@ type Move struct {
 	Times int // number of times that the call begins and ends; 0: the call begins once
 }
 
-// maxDoubles is the maximum number of calls added to make a run real.
+// maxDoubles is the maximum number of calls that are added to make the run to a state possible.
 const maxDoubles = 64
 
-// moves returns a path to a state as separate calls. If the space represents any number of calls by
-// a single one, moves adds the calls needed. ok is false if that failed.
+// moves returns a path to a state as separate calls. If a single call in the space represents any
+// number of calls, moves adds as many calls as are needed. ok is false if this failed.
 func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	double := make(map[int]int)
 	for range maxDoubles {
@@ -213,7 +214,7 @@ func (r *run) play(ms []Move) {
 	}
 }
 
-// maxReplay is the maximum number of calls of a single move that are replayed one by one.
+// maxReplay is the maximum number of repeated calls in a move that are replayed one by one.
 const maxReplay = 20_000
 
 // apply plays a move as long as ok accepts the nets that block it. It reports whether the whole
@@ -302,8 +303,8 @@ func (r *run) key() string {
 	return fmt.Sprint(r.local, calls)
 }
 
-// continuations returns the runs that extend r by the success of a call, either in flight or new.
-// found is true if match selects a call that can begin.
+// continuations returns the runs that extend r by the success of one call, which is either already
+// in flight or new. found is true if match selects a call that can begin.
 func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Class) bool) (next []*run, found bool) {
 	for _, s := range calls {
 		if blocking, _ := r.judge(s); len(blocking) > 0 {

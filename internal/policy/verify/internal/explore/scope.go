@@ -2,12 +2,12 @@ package explore
 
 import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 
-// A scope is a set of calls and the nets that they affect. Landmarks and relaxations are computed
+// A scope is a set of calls, with the nets that they affect. Landmarks and relaxations are computed
 // for a scope.
 type scope struct {
 	nets  []*Net
-	calls [][]callclass.Effect // nets and effects, by call
-	users [][]callclass.Effect // calls and effects, by net
+	calls [][]callclass.Effect // the affected nets and the effects on them, by call
+	users [][]callclass.Effect // the calls that affect the net and their effects, by net
 	fails bool                 // calls can have any outcome; otherwise, they all succeed
 
 	marked, opened []int // round of the last visit, by call and by net
@@ -48,5 +48,5 @@ type relaxed struct {
 	states   []int
 	holds    []int    // holdings of calls in flight
 	killed   []uint64 // sets of watches that end at the same time
-	any      bool     // the number of states exceeds the limit, so assume that the net blocks nothing
+	any      bool     // the number of states exceeds the limit, so the net is assumed to block nothing
 }

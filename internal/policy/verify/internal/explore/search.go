@@ -28,8 +28,8 @@ func (m *Model) doubt(unsure *callclass.Class, tool string) Answer {
 	return Answer{Why: why, Supposed: supposed}
 }
 
-// UnsureOf returns a class of the run whose calls might not be possible, preferring a class without
-// known arguments. It returns nil if all calls are known to be possible.
+// UnsureOf returns a class of the run whose calls might not be possible. It prefers a class without
+// known arguments, and returns nil if all calls are known to be possible.
 func UnsureOf(ms []Move) *callclass.Class {
 	var unsure *callclass.Class
 	for _, mv := range ms {
@@ -76,12 +76,12 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 	}
 }
 
-// capSteps are the reduced initial markings that are tried for large counters; 0 stands for the
-// actual initial marking.
+// capSteps are the reduced initial markings to try for large counters, in this order; 0 stands for
+// the actual initial marking.
 var capSteps = [...]int{6, 14, 30, 0}
 
-// exploreCapped explores the nets with reduced counters, increasing the counters until the
-// reduction does not affect the answer. why is the reason if the search was cut off.
+// exploreCapped explores the nets with reduced counters, and increases the counters until the
+// reduction no longer affects the answer. why is the reason if the search was cut off.
 func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions, caps []int) (s *Space, why string) {
 	for _, o.cap = range caps {
 		v := m.view(nets, o)
@@ -111,8 +111,9 @@ func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions, caps []int) (
 // are tried.
 const GroupLimit = 2000
 
-// Whole returns the graph of all states that the nets can reach, or nil if it is too large. With
-// reduced counters, the graph might lack states, but everything reachable from its states is real.
+// Whole returns the graph of all states that the nets can reach, or nil if it is too large. If
+// counters are reduced, states can be missing from the graph, but everything that can be reached
+// from its states is real.
 func (m *Model) Whole(nets []int, o ViewOptions) *Space { return m.whole(nets, o, capSteps[:]) }
 
 // Exact returns the whole graph with unreduced counters, or nil if it is too large.
@@ -129,7 +130,7 @@ func (m *Model) Serial(nets []int, o ViewOptions) *Space {
 	return s
 }
 
-// neverHit is the Start function for a query that no call meets.
+// neverHit is the Start function of a query that no call meets.
 func neverHit(mon uint32, _ uint8, _ bool) (uint32, bool) { return mon, false }
 
 // movesToHit returns the run that meets the query. The result is false if no run could be
@@ -150,7 +151,8 @@ func (s *Space) movesToHit() ([]Move, bool) {
 	return ms, ok
 }
 
-// Objection returns the index of a net whose verdicts keep the run from meeting the query, or -1.
+// Objection returns the index of a net that prevents the run from meeting the query by its
+// verdicts, or -1.
 func (m *Model) Objection(q *Query, ms []Move) int {
 	if len(ms) == 0 {
 		return -1
@@ -216,8 +218,8 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo repeats one of the run's calls, as many times as the counters were reduced by, until ok
-// accepts the resulting run.
+// extendTo repeats one of the run's calls until ok accepts the resulting run, but at most as many
+// times as the counters were reduced by.
 func (s *Space) extendTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
@@ -277,8 +279,8 @@ func Repeat(ms []Move, i, more int) []Move {
 	return out
 }
 
-// unadvised repeats the proof that the nets forbid the query, but ignores what advisory nets block.
-// about holds the nets that the query was started with.
+// unadvised proves again that the nets forbid the query, but without relying on what advisory nets
+// block. about holds the nets that the query was started with.
 func (m *Model) unadvised(q *Query, about, nets []int, o ViewOptions) Answer {
 	why := m.Yielding(nets)
 	switch {

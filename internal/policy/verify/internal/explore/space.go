@@ -8,19 +8,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A Query describes what a search looks for: a beginning call or a state. Its monitor is a small
-// automaton; the number of its state is part of each product state.
+// A Query describes what a search looks for: the beginning of a call, or a state. Its monitor is a
+// small automaton; the number of the monitor's state is part of each product state.
 type Query struct {
 	Tag     func(*callclass.Class) uint8                                     // classifies calls for the monitor
-	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // steps the monitor when a call is admitted; nil: a call tagged as wanted is a hit
+	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // steps the monitor when a call is admitted; nil: a call that is tagged as wanted is a hit
 	Done    func(mon uint32, tag uint8) uint32                               // steps the monitor when a call has succeeded
 	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call may never end, or end unobserved; nil: no call may
 	state   func(s *Space, words []uint32) bool                              // reports whether a state is a hit
 	lost    func(s *Space, mon uint32, open *openType) uint32                // steps the monitor when the outcome of a call is unknown
-	Sole    int                                                              // index of the only net that must refuse or ask; -1: none
+	Sole    int                                                              // index of the net that alone must refuse the call or ask for approval; -1: none
 	edges   bool                                                             // keep the edges of the graph
 	Unasked bool                                                             // the call must be admitted without approval
-	Asks    func(*gate.Transition) bool                                      // selects the approvals that count; nil: all
+	Asks    func(*gate.Transition) bool                                      // selects the approvals that count; nil: all approvals count
 	serial  bool                                                             // each call succeeds before the next begins
 }
 
@@ -32,10 +32,10 @@ func (q *Query) asks(n *Net, b *begun) bool {
 	return slices.ContainsFunc(b.asks, func(t int) bool { return q.Asks(&n.Info.Transitions[t]) })
 }
 
-// Wanted is the tag bit that marks a hit if Query.Start is nil.
+// Wanted is the tag bit of calls that are a hit if Query.Start is nil.
 const Wanted = 1
 
-// Succeeded is the tag bit of calls whose success the monitor waits for.
+// Succeeded is the tag bit of calls for whose success the monitor waits.
 const Succeeded = 2
 
 // An openType is a type of calls in flight that hold something in the view's nets. Calls of the
@@ -61,14 +61,14 @@ const (
 	succeeds
 	fails
 	unknown
-	stays // a call begins that never ends or whose end is not observed
+	stays // the beginning of a call that never ends or whose end is not observed
 )
 
 var outcomes = [...]gate.Outcome{succeeds: gate.Success, fails: gate.Failure, unknown: gate.Unknown}
 
 // A Space holds the states that a view can reach over all outcomes and interleavings. A state is
-// stored as a sequence of words: the monitor state, the local state of each net, and the sorted
-// types of the calls in flight.
+// stored as a sequence of words: the state of the monitor, the local state of each net, and the
+// sorted types of the calls in flight.
 type Space struct {
 	openTypes
 	q *Query
@@ -79,7 +79,7 @@ type Space struct {
 	edges    []edge
 	hit      int32 // state before the hit; -1: no hit
 	hitBy    event
-	atState  bool // the state itself meets the query, rather than a call
+	atState  bool // the query is met by the state itself rather than by a call
 	complete bool
 
 	next []uint32 // scratch buffer
@@ -184,7 +184,7 @@ func (s *Space) expandSerial(k int32) {
 
 func (s *Space) opens(k int32) []uint32 { return s.state(k)[1+len(s.nets):] }
 
-// begin visits the states after a call of class c has begun, if all nets admit the call.
+// begin visits the states that follow when a call of class c begins, if all nets admit the call.
 func (s *Space) begin(k int32, c uint32) {
 	cl := &s.classes[c]
 	words := s.state(k)
@@ -258,7 +258,8 @@ func (s *Space) started(k int32, by event, mon uint32) {
 	s.reach(next, open, k, by)
 }
 
-// reach visits the state next with an additional call in flight, if that call holds something.
+// reach visits the state next. If the call holds something, the state includes it as an additional
+// call in flight.
 func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	if len(open.holds) > 0 {
 		next = append(next[:1+len(s.nets)], s.insert(next[1+len(s.nets):], s.typeOf(open))...)
@@ -287,12 +288,12 @@ func (o *openTypes) clearSpoiled(words []uint32) {
 	}
 }
 
-// maxAlike is the highest exact count of equal calls without tokens in flight. This many calls
-// stand for any larger number, too.
+// maxAlike is the highest number of equal calls without tokens in flight that is counted exactly.
+// This many calls also stand for any larger number.
 const maxAlike = 2
 
 // insert adds a call of type id to opens, unless the equal calls in opens already stand for any
-// number of calls.
+// number of such calls.
 func (o *openTypes) insert(opens []uint32, id uint32) []uint32 {
 	i, alike := find(opens, id)
 	if o.types.List[id].enough(alike) {
@@ -380,7 +381,7 @@ func (o *openTypes) unclear(id uint32) bool {
 	return false
 }
 
-// end visits the states after a call of type id has ended with an event of the given kind.
+// end visits the states that follow when a call of type id ends with an event of the given kind.
 func (s *Space) end(k int32, id uint32, kind eventKind) {
 	t := s.types.List[id]
 	words := s.state(k)
@@ -404,8 +405,8 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// If the type stands for any number of watching calls, any number may remain after a success. A
-	// spoiling call may be the last of them.
+	// If the type stands for any number of watching calls, any number of them can remain after a
+	// success. A spoiling call can be the last one.
 	if kind == succeeds && t.enough(alike) {
 		s.ended(k, opens, killed, rest, by)
 	}
@@ -429,7 +430,7 @@ func (s *Space) admits(k int32, c int) bool {
 	return true
 }
 
-// succeeded returns the state that [Space.atOnce] looks up, whether or not it was visited.
+// succeeded returns the state that [Space.atOnce] looks up. That state may not have been visited.
 func (s *Space) succeeded(k int32, c uint32) []uint32 {
 	words := s.state(k)
 	next := slices.Clone(words[:1+len(s.nets)])

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// begin returns the step of a call with effect e in the given local state. Steps are cached.
+// begin returns the step for a call with effect e that begins in the given local state. Steps are
+// cached.
 func (n *Net) begin(state, e int) *begun {
 	l := &n.locals.List[state]
 	for len(l.begins) <= e {
@@ -146,15 +147,15 @@ func (n *structure) holds(l *local, places []int) bool {
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
-// void reports whether a watch by transition t would be pointless, because a spoiling call is in
+// void reports whether transition t would watch the call in vain, because a spoiling call is in
 // flight or the call itself spoils.
 func (n *structure) void(l *local, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
-// earn adds the transitions that count the call's success as evidence to the chosen transitions
-// that gate the call.
+// earn adds to the chosen transitions, which gate the call, the transitions that count the call's
+// success as evidence.
 func (n *structure) earn(l *local, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {
@@ -175,8 +176,8 @@ func (n *structure) earn(l *local, e callclass.Meaning, chosen []int) []int {
 	return chosen
 }
 
-// candidate returns the first enabled transition of lists, or -1. An evidence transition is a
-// candidate only if all listed transitions observe.
+// candidate returns the first enabled transition in lists, or -1. An evidence transition is a
+// candidate only if all listed transitions are observers.
 func (n *structure) candidate(l *local, lists []int, observed bool) int {
 	if l.stuck {
 		return -1
@@ -189,7 +190,7 @@ func (n *structure) candidate(l *local, lists []int, observed bool) int {
 	return -1
 }
 
-// take removes from m the tokens that firing transition t permanently consumes, if t is enabled.
+// take removes from m the tokens that transition t permanently consumes, if t is enabled.
 func (n *structure) take(t int, m petri.Marking) bool {
 	if !n.Trans[t].Enabled(m) {
 		return false
@@ -241,7 +242,7 @@ func (n *Net) without(hold int, killed uint64) int {
 	return n.internHold(holding{flights: h.flights, watches: kept, spoils: h.spoils})
 }
 
-// end returns the step of a call that ends with outcome o and has the given holding. Steps are
+// end returns the step for a call that has the given holding and ends with outcome o. Steps are
 // cached.
 func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 	key := endKey{state, hold, o}

@@ -6,7 +6,7 @@ import "slices"
 type tree[E any] struct {
 	index map[string]int32
 	from  []int32 // predecessor of each state; -1: none
-	by    []E     // step from the predecessor
+	by    []E     // the step that leads from the predecessor to each state
 }
 
 // add returns the number of the state with the given key and reports whether the state is new.

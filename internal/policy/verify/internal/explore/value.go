@@ -7,9 +7,9 @@ import (
 )
 
 // A net with a key is explored for a single tracked value; see [callclass.Datum]. The model assumes
-// that calls with other values do not affect the net's state and are admitted by it. So whatever
-// never happens in the model never happens for any value. A run found this way might not be
-// admitted by the gate and must be replayed.
+// that the net admits calls with other values and that these do not affect the net's state. So
+// whatever never happens in the model never happens for any value. A run found this way might not
+// be admitted by the gate and must be replayed.
 
 // Keyed reports whether some enforced net has a key.
 func (m *Model) Keyed() bool { return m.keyed }
@@ -29,12 +29,13 @@ func (m *Model) OneValue() *Model {
 	return m.one
 }
 
-// Assured reports, for each state, whether successful calls of the classes selected by may can
-// certainly reach the goal, with the tracked value or, unless the goal is only about that value,
-// with a new value. All calls of such a continuation have the same value. Calls with a particular
-// value can follow any state, so if they reach the goal from all states, all states are assured. If
-// the result depends on the value, two maps might distinguish values that the classes do not
-// mention; then a state is assured only if it is assured for each of the values.
+// Assured reports, for each state, whether successful calls can certainly reach the goal, with the
+// tracked value or, unless the goal is only about that value, with a new value. Only calls of
+// classes that the function may accepts are considered, and all calls of such a continuation have
+// the same value. Calls with a particular value can follow any state, so if they reach the goal
+// from all states, all states are assured. If the result depends on the value, two maps might
+// distinguish values that the classes do not mention; then a state is assured only if it is assured
+// for each of the values.
 func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(may) {
@@ -58,8 +59,8 @@ func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	return all
 }
 
-// valuesOf returns the values that the classes selected by may mention. The first is the tracked
-// value of classes that mention no value.
+// valuesOf returns the values that are mentioned by the classes that the function may accepts. The
+// first is the tracked value of classes that mention no value.
 func (s *Space) valuesOf(may func(class int) bool) []callclass.Values {
 	all := []callclass.Values{{}}
 	for i := range s.classes {
@@ -83,9 +84,9 @@ func (s *Space) assured(g *Goal, may func(class int) bool) []bool {
 	return s.Escapes(&either, may)
 }
 
-// fresh reports, for each state, whether calls with a new value lead to the goal. They do if the
-// states that agree with it in all nets without a key, and where no call has used the tracked
-// value, exist and are all good.
+// fresh reports, for each state, whether calls with a new value lead to the goal. For each state,
+// it looks for the states that agree with it in all nets without a key, and where no call has used
+// the tracked value. Calls with a new value lead to the goal if such states exist and are all good.
 func (s *Space) fresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // nil: the net has no key
 	for pos, n := range s.nets {
@@ -94,7 +95,7 @@ func (s *Space) fresh(good []bool) []bool {
 		}
 	}
 	keys := make([]string, len(s.At))
-	all := make(map[string]bool) // whether all such states are good, by key
+	all := make(map[string]bool) // by key, whether all such states are good
 	for k := range s.At {
 		words := s.state(int32(k))[1 : 1+len(s.nets)]
 		var key []byte
@@ -131,8 +132,8 @@ func (s *Space) used(k int32, unused []map[int]bool) bool {
 	})
 }
 
-// unused returns the states that n can have for a value that no call has used. Calls without a
-// value may have spoiled evidence for it, and time may have passed.
+// unused returns the states that n can have for a value that no call has used. In such states,
+// calls without a value may have spoiled evidence, and time may have passed.
 func (n *Net) unused() map[int]bool {
 	states, queue := make(map[int]bool), []int{0}
 	visit := func(s int) {

@@ -7,8 +7,8 @@ import (
 )
 
 // A view is the model restricted to some of its nets and to the calls that these nets can
-// distinguish. Fewer nets forbid fewer calls, so the policy does not admit what some view does not
-// admit.
+// distinguish. Fewer nets forbid fewer calls, so a call that some view does not admit is not
+// admitted by the policy either.
 type view struct {
 	model   *Model
 	nets    []*Net
@@ -19,14 +19,14 @@ type view struct {
 	spoiling []int // positions of nets where calls spoil watches
 }
 
-// A class stands for all call classes that a view cannot distinguish.
+// A class stands for all those call classes that a view cannot tell apart.
 type class struct {
 	member  *callclass.Class // one of these classes
 	effects []callclass.Effect
 	tag     uint8
 
-	sure   bool  // a call of some member is known to be possible; see ViewOptions.Beyond
-	beyond []int // smallest set of nets outside the view that can refuse such a member
+	sure   bool  // it is known that a call of some member is possible; see ViewOptions.Beyond
+	beyond []int // the smallest set of nets outside the view that can refuse such a member
 }
 
 // ViewOptions select what a view includes.
@@ -34,8 +34,8 @@ type ViewOptions struct {
 	Tag       func(*callclass.Class) uint8 // classifies calls for the query; nil: no tags
 	witnessed bool                         // consider only calls with known tools and arguments
 	cap       int                          // initial tokens of reduced counters; 0: do not reduce
-	Limit     int                          // maximum number of states per search
-	until     int                          // maximum effort of the model; 0: unlimited
+	Limit     int                          // maximum number of states that the search may visit
+	until     int                          // maximum total effort of the model; 0: unlimited
 	required  bool                         // proofs must not rely on what advisory nets block
 	Beyond    bool                         // record which nets outside the view can refuse each class
 	about     int                          // 1 + index of the net whose verdicts the query is about, so that its blocked calls are kept; 0: none
@@ -95,8 +95,8 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 	return v
 }
 
-// noteBeyond records the nets outside the view that can refuse class s, if they are fewer than
-// those of the other members.
+// noteBeyond records the nets outside the view that can refuse class s, if they are fewer than the
+// nets recorded for the other members.
 func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
@@ -124,8 +124,8 @@ func (v *view) bound(o ViewOptions) int {
 // price returns the effort of visiting a state: storing it and trying all classes in it.
 func (v *view) price() int { return 16 + len(v.classes) }
 
-// usualPrice is the highest price of a state such that searches are limited by the number of states
-// rather than by effort.
+// usualPrice is the highest price of a state at which the number of states, not the effort, still
+// limits a search.
 const usualPrice = 64
 
 func (l *searchLimits) visited(v *view, states int) {
