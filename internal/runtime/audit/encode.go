@@ -163,14 +163,14 @@ func (b *encoder) value(dst, value []byte) []byte {
 }
 
 func (b *encoder) string(dst []byte, s string) []byte {
-	plain, rest := true, s
-	for ; plain && len(rest) >= 4; rest = rest[4:] {
-		plain = verbatim[rest[0]] && verbatim[rest[1]] && verbatim[rest[2]] && verbatim[rest[3]]
+	n := 0 // number of bytes without an escape
+	for n+4 <= len(s) && verbatim[s[n]] && verbatim[s[n+1]] && verbatim[s[n+2]] && verbatim[s[n+3]] {
+		n += 4
 	}
-	for i := 0; plain && i < len(rest); i++ {
-		plain = verbatim[rest[i]]
+	for n < len(s) && verbatim[s[n]] {
+		n++
 	}
-	if plain {
+	if n == len(s) {
 		return append(append(append(dst, '"'), s...), '"')
 	}
 	quoted, err := json.Marshal(s)
