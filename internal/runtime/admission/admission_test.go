@@ -66,7 +66,7 @@ func (d *disk) Append(record []byte) error {
 	return nil
 }
 
-// said returns the events on record in short form.
+// said returns the recorded events in short form.
 func (d *disk) said(t *testing.T) []string {
 	var all []string
 	for _, line := range d.lines {

@@ -71,7 +71,7 @@ func recorded(b *testing.B, a *admission.Admission, key admission.Key, burst int
 	}
 }
 
-// BenchmarkSession does the same with a session of the gate alone.
+// BenchmarkSession does the same with only a session of the gate.
 func BenchmarkSession(b *testing.B) {
 	p := policyOf(b, nets()...)
 	s := gate.NewSession(p, gate.SessionOptions{Global: gate.NewShared(p, gate.ScopeGlobal, gate.SharedOptions{})})

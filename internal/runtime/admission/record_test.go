@@ -192,8 +192,8 @@ func TestAskedOnRecord(t *testing.T) {
 	}
 }
 
-// TestSessionOnRecord: the begin and the end of a session are on record; if that fails, its calls
-// are refused.
+// TestSessionOnRecord: the beginning and the end of a session are on record; if that fails, its
+// calls are refused.
 func TestSessionOnRecord(t *testing.T) {
 	d := keyedDesk(t, nil)
 	k := admission.Key{Session: "t", Principal: "bob"}

@@ -10,14 +10,14 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// ask opens the question of a call with n bytes of arguments.
+// ask opens a request for a call with n bytes of arguments.
 func ask(b *Broker, session, principal, tool string, n int) (*Request, error) {
 	c := Call{Tool: tool, Session: session, Principal: principal, Arguments: make([]byte, n), Size: n, Client: "tester"}
 	return b.Open(Key{Session: session, Tool: tool}, c, &gate.Ask{Steps: []gate.Step{{Net: "n", Reason: "asks"}}})
 }
 
-// flood opens questions until the book has no more room for them, and returns
-// those that it took. Each is left by its call as parked says.
+// flood opens requests until the broker accepts no more, and returns the accepted ones. parked is
+// how each call leaves its request.
 func flood(b *Broker, session, principal string, n int, parked bool) (taken []*Request, err error) {
 	known := len(b.requests.byID)
 	for i := range 100_000 {
@@ -31,7 +31,7 @@ func flood(b *Broker, session, principal string, n int, parked bool) (taken []*R
 	return taken, nil
 }
 
-// held is what all the questions of the book keep of their calls.
+// held returns the memory that all of the broker's requests keep for their calls.
 func held(b *Broker) (n int) {
 	for _, s := range b.List() {
 		n += s.Call.bytes(s.Steps)
@@ -39,12 +39,12 @@ func held(b *Broker) (n int) {
 	return n
 }
 
-// TestShares: neither a session nor a principal can take what the others need,
-// in whatever way it asks for too much.
+// TestShares checks that neither a session nor a principal can use up what the others need,
+// whichever limit it exceeds.
 func TestShares(t *testing.T) {
 	for name, c := range map[string]struct {
 		bytes  int
-		minute bool // between two floods
+		minute bool // a minute passes between two floods
 		deny   bool
 		want   error
 		most   int
@@ -78,7 +78,7 @@ func TestShares(t *testing.T) {
 			if _, err := ask(b, "two", "mallory", "deploy", 1); err != nil {
 				t.Errorf("another session of the principal: %v", err)
 			}
-			for i := range 20 { // its other sessions fill up the share of the principal
+			for i := range 20 { // the principal's other sessions use up its share
 				_, _ = flood(b, fmt.Sprint("many", i), "mallory", c.bytes, true)
 			}
 			if _, err := ask(b, "new", "mallory", "deploy", 1<<20); err == nil {
@@ -123,11 +123,11 @@ func TestRoomAgain(t *testing.T) {
 	}
 }
 
-// TestEndedKeepsLittle: of a call that cannot run any more only little is kept,
-// with its size and its digest, and of such calls only so many.
+// TestEndedKeepsLittle checks that little is kept of a call that can no longer run, that its size
+// and digest are kept, and that the number of such calls is limited.
 func TestEndedKeepsLittle(t *testing.T) {
 	b, clock := newTestBroker()
-	b.options.Channels = nil // nobody can be asked
+	b.options.Channels = nil // no person can be asked
 	for i := range 1000 {
 		q, err := ask(b, fmt.Sprint("s", i%7), fmt.Sprint("p", i%2), fmt.Sprint(i), 2<<20)
 		if err != nil {
@@ -175,7 +175,7 @@ func TestLongWords(t *testing.T) {
 	}
 }
 
-// BenchmarkFlooded opens and leaves a question beside as many as there may be.
+// BenchmarkFlooded opens and leaves a request beside as many others as the limits allow.
 func BenchmarkFlooded(b *testing.B) {
 	book, clock := newTestBroker()
 	book.options.Expire = time.Hour
@@ -196,8 +196,8 @@ func BenchmarkFlooded(b *testing.B) {
 	}
 }
 
-// TestMaskedIsCounted: with masked values, the message of each call that waits and what people see
-// are both in memory, and count; what people see is all that is left when no call waits.
+// TestMaskedIsCounted checks that with masked values both the waiting calls' messages and the
+// displayed form count as memory, and that only the displayed form remains once no call waits.
 func TestMaskedIsCounted(t *testing.T) {
 	b, _ := newTestBroker()
 	b.options.Mask = hidePins

@@ -18,7 +18,7 @@ type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-// newTestBroker is a book whose questions are good for a minute.
+// newTestBroker returns a broker whose requests are valid for a minute.
 func newTestBroker() (*Broker, *clock) {
 	c := &clock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	return newBrokerOf([]string{Elicit, CLI}, c.now), c
@@ -48,7 +48,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// redeem uses q up, as a call does that is admitted.
+// redeem uses up q as an admitted call does.
 func redeem(b *Broker, q *Request) bool {
 	if b.Claim(q.ID) != nil {
 		return false
@@ -57,8 +57,8 @@ func redeem(b *Broker, q *Request) bool {
 	return true
 }
 
-// TestOneConsent: calls that ask the same share a question, and one of them
-// uses up the answer, once.
+// TestOneConsent checks that equal calls share a request, and that one of them uses up the answer,
+// once.
 func TestOneConsent(t *testing.T) {
 	b, clock := newTestBroker()
 	first, second := open(t, b, Key{Tool: "push"}), open(t, b, Key{Tool: "push"})
@@ -106,8 +106,8 @@ func TestOneConsent(t *testing.T) {
 	}
 }
 
-// TestSeveralPersons: a call that needs two persons passes once two different ones have
-// approved it; the client's own answers are of one of them, and one denial is enough.
+// TestSeveralPersons checks that a call that needs two people passes once two different people have
+// approved it. The client's answers all count as one person, and one denial is enough.
 func TestSeveralPersons(t *testing.T) {
 	two := &gate.Ask{Steps: []gate.Step{{Net: "n", Approvals: 2}, {Net: "m"}}}
 	type said struct {
@@ -116,7 +116,7 @@ func TestSeveralPersons(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		said    []said
-		refused int // of the answers
+		refused int // number of refused answers
 		want    State
 		actor   string
 	}{
@@ -160,8 +160,7 @@ func TestSeveralPersons(t *testing.T) {
 	}
 }
 
-// TestLeave: a question is there as long as somebody waits, or was told to come
-// back.
+// TestLeave checks that a request exists as long as a call waits for it or was told to come back.
 func TestLeave(t *testing.T) {
 	b, _ := newTestBroker()
 	q := open(t, b, Key{Tool: "alone"})
@@ -201,7 +200,7 @@ func TestDenialStands(t *testing.T) {
 	for _, c := range []struct {
 		parked bool
 		stands time.Duration
-	}{{false, 30 * time.Second}, {true, 50 * time.Second}} { // as long as one may come back for it
+	}{{false, 30 * time.Second}, {true, 50 * time.Second}} { // as long as a call may come back for it
 		b, clock := newTestBroker()
 		q := open(t, b, Key{Tool: "drop"})
 		clock.at = clock.at.Add(10 * time.Second)
@@ -231,7 +230,7 @@ func TestDenialStands(t *testing.T) {
 	}
 }
 
-// TestExpiry: neither a question nor a consent outlives its time.
+// TestExpiry checks that requests and consents expire.
 func TestExpiry(t *testing.T) {
 	b, c := newTestBroker()
 	asked, consent := open(t, b, Key{Tool: "asked"}), open(t, b, Key{Tool: "consent"})
@@ -291,8 +290,8 @@ func TestUnasked(t *testing.T) {
 	}
 }
 
-// TestOneDoor: an answer counts only by a channel that is configured, that the
-// rule of the question allows, and where the question was put.
+// TestOneDoor checks that an answer counts only through a configured channel that the request's
+// rule allows and where the request was put.
 func TestOneDoor(t *testing.T) {
 	all := []string{Elicit, CLI}
 	for _, configured := range [][]string{nil, {Elicit}, {CLI}, all} {
@@ -309,7 +308,7 @@ func TestOneDoor(t *testing.T) {
 					if got := put == "" || b.Put(q, put); got != (put == "" || slices.Contains(configured, put) && (via == "" || via == put)) {
 						t.Errorf("configured %v, via %q: put by %q: %t", configured, via, put, got)
 					}
-					want := usable && (put == channel || channel == CLI) // operators see every question
+					want := usable && (put == channel || channel == CLI) // operators see every request
 					if err := b.Answer(q.ID, true, channel, "ann", ""); (err == nil) != want {
 						t.Errorf("configured %v, via %q, put by %q: the answer by %q: %v", configured, via, put, channel, err)
 					}
@@ -319,7 +318,7 @@ func TestOneDoor(t *testing.T) {
 	}
 }
 
-// TestVia: rules name the channel of an answer, and cannot name two.
+// TestVia checks that rules can name an answer's channel, but not two channels.
 func TestVia(t *testing.T) {
 	b, _ := newTestBroker()
 	steps := func(via ...string) *gate.Ask {
@@ -347,7 +346,7 @@ func TestVia(t *testing.T) {
 	}
 }
 
-// TestList: the oldest question comes first.
+// TestList checks that the oldest request comes first.
 func TestList(t *testing.T) {
 	b, c := newTestBroker()
 	var ids []string
@@ -362,8 +361,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestPersonsAtTheWebhook: two names that its system vouches for are two persons; without a name it may be
-// anybody there.
+// TestPersonsAtTheWebhook checks that two names that the webhook's system vouches for are two
+// people, and that an answer without a name may come from any webhook user.
 func TestPersonsAtTheWebhook(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

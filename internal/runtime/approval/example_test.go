@@ -22,7 +22,7 @@ func Example() {
 
 	fmt.Println(book.Answer(q.ID, true, "cli", "ann", "") == nil)
 	fmt.Println(book.Claim(q.ID)) // the call is about to be admitted
-	book.Consume(q.ID)            // it was
+	book.Consume(q.ID)            // it has been admitted
 	fmt.Println(book.Claim(q.ID))
 	// Output:
 	// Allow push on upstream git?

@@ -18,13 +18,13 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// newGranting is a book that gives grants of half an hour at most.
+// newGranting returns a broker that gives grants of at most half an hour.
 func newGranting() (*Broker, *clock) {
 	c := &clock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	return New(Options{Expire: time.Minute, Cooldown: 30 * time.Second, Channels: []string{Elicit, CLI, Web}, Grants: 30 * time.Minute, Now: c.now}), c
 }
 
-// A wanted is a call, and what its rules say.
+// A wanted is a call and its rules' requirements.
 type wanted struct {
 	session, principal, upstream, tool, definition, policy, steps, beside string
 	arguments, meta                                                       string
@@ -52,7 +52,7 @@ func (w wanted) open(t *testing.T, b *Broker) *Request {
 	return q
 }
 
-// give approves w for a person, and gives a grant with it.
+// give approves w on behalf of a person, with a grant.
 func (w wanted) give(t *testing.T, b *Broker, d time.Duration, like ...string) *Grant {
 	t.Helper()
 	q := w.open(t, b)
@@ -69,12 +69,12 @@ func (w wanted) give(t *testing.T, b *Broker, d time.Duration, like ...string) *
 	return g
 }
 
-// passes reports whether a grant approves w, and lets w end.
+// passes reports whether a grant approves w, and then ends w.
 func (w wanted) passes(t *testing.T, b *Broker) bool {
 	t.Helper()
 	var told []Record
 	b.options.Granted = func(r Record) {
-		b.Look(r.Request) // the broker can be asked
+		b.Look(r.Request) // reading the request is possible
 		told = append(told, r)
 	}
 	q := w.open(t, b)
@@ -97,7 +97,8 @@ func (w wanted) passes(t *testing.T, b *Broker) bool {
 	return true
 }
 
-// TestGrant: a grant approves calls like the one that it was given with, and no other.
+// TestGrant checks that a grant approves only calls that are similar to the one that it was given
+// with.
 func TestGrant(t *testing.T) {
 	const given = `{"path":"/tmp/a","edits":[{"old":"x","new":"y"}],"dry":false,"deep":{"n":1}}`
 	for name, tt := range map[string]struct {
@@ -136,7 +137,7 @@ func TestGrant(t *testing.T) {
 			b, _ := newGranting()
 			g := edit(given).give(t, b, time.Minute, "path", "$.deep.n")
 			w := edit(given)
-			w.arguments += " " // another call
+			w.arguments += " " // a different call
 			if tt.change(&w); w.arguments == given {
 				t.Fatal("nothing has changed")
 			}
@@ -150,8 +151,8 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-// TestGrantEnds: after its time, or after it was revoked, a person is asked; and a denial
-// stands whatever is granted.
+// TestGrantEnds checks that a person is asked again after a grant has expired or was revoked, and
+// that a denial stands despite any grant.
 func TestGrantEnds(t *testing.T) {
 	b, clock := newGranting()
 	call := func(n int) wanted { return edit(fmt.Sprintf(`{"n":%d}`, n)) }
@@ -249,7 +250,7 @@ func TestGrantOfSession(t *testing.T) {
 	}
 }
 
-// TestGrantTerms: what cannot be granted.
+// TestGrantTerms checks which grants are refused.
 func TestGrantTerms(t *testing.T) {
 	const args = `{"path":"a","deep":{"n":[1,2]},"Key":1,"key":2}`
 	for want, tt := range map[string]struct {
@@ -341,7 +342,7 @@ func TestGrantsOfRandomCalls(t *testing.T) {
 				want = want && reflect.DeepEqual(first[name], second[name])
 			}
 		}
-		w := edit(spell(r, second) + " ") // not the very call
+		w := edit(spell(r, second) + " ") // not exactly the approved call
 		if got := w.passes(t, b); got != want {
 			t.Fatalf("PETRIGATE_SEED=%d: %v, pinned %q, then %v: passes %t", seed, first, like, second, got)
 		}
@@ -402,7 +403,7 @@ func clone(o map[string]any) map[string]any {
 	return c
 }
 
-// changed is a value with one thing changed, anywhere in it.
+// changed returns a value with one thing changed, anywhere in it.
 func changed(r *rand.Rand, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -431,7 +432,7 @@ func changed(r *rand.Rand, v any) any {
 	return randomValue(r, 1)
 }
 
-// shapeOf is what the test says is the shape of a value.
+// shapeOf is the test's own computation of a value's shape.
 func shapeOf(v any) map[string]bool {
 	shape := map[string]bool{}
 	var add func(at []string, v any)
@@ -482,8 +483,8 @@ func spell(r *rand.Rand, v any) string {
 	return string(text)
 }
 
-// TestGrantOfMasked: values that people do not see are compared by no grant, so that none is
-// given, and none covers such a call.
+// TestGrantOfMasked checks that no grant is given for or covers a call with masked values, because
+// no grant compares values that people do not see.
 func TestGrantOfMasked(t *testing.T) {
 	b, _ := newGranting()
 	secret := []byte(`"old"`)

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// hidePins is a mask of all members pin.
+// hidePins is a mask for all members named pin.
 func hidePins(value []byte) ([]byte, int) {
 	const pin = `"pin":1234`
 	n := bytes.Count(value, []byte(pin))
@@ -67,8 +67,8 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// TestSince: a call is compared with the last one of its tool that was approved for its
-// principal.
+// TestSince checks that a call is compared with the principal's last approved call of the same
+// tool.
 func TestSince(t *testing.T) {
 	b, clock := newTestBroker()
 	b.options.Mask = hidePins
@@ -156,7 +156,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestPunycode has samples of RFC 3492, section 7.1.
+// TestPunycode uses samples from RFC 3492, section 7.1.
 func TestPunycode(t *testing.T) {
 	for label, want := range map[string]string{
 		"他们为什么不说中文":                                "ihqwcrb4cv8a8dqg056pqjye",
@@ -170,7 +170,8 @@ func TestPunycode(t *testing.T) {
 	}
 }
 
-// TestReadInPlace: of a large call, no copy is made to look for what may mislead people.
+// TestReadInPlace checks that a large call is not copied while it is searched for misleading
+// content.
 func TestReadInPlace(t *testing.T) {
 	value := []byte(`{"data":"` + strings.Repeat("ab--c ", 1<<19) + `"}`)
 	var before, after runtime.MemStats

@@ -71,8 +71,8 @@ func isRejected(err error) bool {
 	return ok
 }
 
-// TestOwnCall: C023. Who has the name of the principal whose call it is, or is said to be that
-// principal, cannot approve it, and can deny it. The question stays open.
+// TestOwnCall: C023. A person who has the calling principal's name, or is configured to be that
+// principal, cannot approve the call but can deny it. The request stays open.
 func TestOwnCall(t *testing.T) {
 	const jwt = "https://login.example.com#ann"
 	people := map[string]string{"uid 1000": jwt, "nick": "token:ann", "": "token:ann", "eve": "local"}

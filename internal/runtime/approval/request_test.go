@@ -2,7 +2,7 @@ package approval
 
 import "testing"
 
-// TestSubject: a tool is on an upstream, or of the agent itself.
+// TestSubject checks that a tool belongs to an upstream or to the agent itself.
 func TestSubject(t *testing.T) {
 	for want, c := range map[string]Call{
 		"deploy on upstream ci":              {Tool: "deploy", Upstream: "ci"},

@@ -21,7 +21,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// A replica is a broker on a connection of its own to the database that all share.
+// A replica is a broker with its own connection to the shared database.
 type replica struct {
 	*approval.Broker
 	database backend.Backend
@@ -47,7 +47,7 @@ func (c *cluster) replica() *replica {
 	return r
 }
 
-// onEach runs f on a file of sqlite, and on PostgreSQL where there is one.
+// onEach runs f with an sqlite file, and with PostgreSQL if it is available.
 func onEach(t *testing.T, f func(t *testing.T, c *cluster)) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state.db")
@@ -77,8 +77,7 @@ func onEach(t *testing.T, f func(t *testing.T, c *cluster)) {
 	})
 }
 
-// deploy is a call that people are asked about, with bytes that only a person who sees all
-// of it should let pass.
+// deploy is a call whose bytes a person should approve only after seeing all of them.
 var deploy = approval.Call{
 	Upstream: "prod", Tool: "deploy", Arguments: []byte("{ \"to\":\t\"prod\", \"n\": 1.0 }"), Size: 26, SHA256: "ab", Meta: []byte(`{"x":1}`),
 	Session: "nightly", Client: "agent", Principal: "ann",
@@ -92,7 +91,7 @@ func ask(persons int) *gate.Ask {
 	return &gate.Ask{Steps: []gate.Step{{Net: "n", Transition: "deploy", Name: "deploy", Approvals: persons, Reason: "deploy requires human approval", Rule: gate.Position{File: "r.rules", Line: 3}}}}
 }
 
-// opens asks about the call n, or finds the answer.
+// opens asks about call n, or finds its answer.
 func (r *replica) opens(t *testing.T, n any, persons int) *approval.Request {
 	t.Helper()
 	q, err := r.Open(key(n), deploy, ask(persons))
@@ -102,7 +101,7 @@ func (r *replica) opens(t *testing.T, n any, persons int) *approval.Request {
 	return q
 }
 
-// uses uses a consent up as an admission does.
+// uses uses up a consent as an admission does.
 func (r *replica) uses(c *cluster, q *approval.Request) error {
 	op := &backend.Op{Session: "nightly", Reserve: true, Uses: q.ID, Time: c.now(), Events: []backend.Event{{Time: c.now(), Session: "nightly", Object: []byte(`{"event":"decision"}`)}}}
 	if err := r.database.Commit(context.Background(), []*backend.Op{op}); err != nil {
@@ -114,8 +113,8 @@ func (r *replica) uses(c *cluster, q *approval.Request) error {
 
 func stateOf(r *replica, q *approval.Request) approval.State { return r.Status(q).State }
 
-// TestAnsweredElsewhere: a call waits at one replica, a person answers at another, who sees
-// exactly what will run, and the same call uses the consent up once, at a third.
+// TestAnsweredElsewhere: a call waits at one replica, a person answers at another after seeing
+// exactly what will run, and the same call uses up the consent once at a third.
 func TestAnsweredElsewhere(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		one, two, three := c.replica(), c.replica(), c.replica()
@@ -173,8 +172,9 @@ func (r *readBackStore) PutApproval(ctx context.Context, a backend.Approval) (in
 	return version, err
 }
 
-// TestReadBack: a request that its own broker reads from the store, before it knows that the store
-// has it, is told to people, counts for its limits, and is withdrawn with its call.
+// TestReadBack checks that a request that its own broker reads back from the store, before it knows
+// that the store has accepted it, is announced, counts toward the limits, and is withdrawn with its
+// call.
 func TestReadBack(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		store := &readBackStore{Backend: c.open()}
@@ -235,8 +235,8 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// TestGrantsElsewhere: a grant is valid at every replica that knows of it, over restarts, and
-// its uses are counted together; it is used nowhere once it was revoked anywhere.
+// TestGrantsElsewhere checks that a grant is valid at every replica that knows it, across restarts,
+// that its uses are counted together, and that it is used nowhere after it was revoked anywhere.
 func TestGrantsElsewhere(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		a, b := c.replica(), c.replica()
@@ -262,7 +262,7 @@ func TestGrantsElsewhere(t *testing.T) {
 			}
 		}
 		passes(a, "second", true)
-		passes(b, "of b", false) // which has not heard of it
+		passes(b, "of b", false) // b does not know the grant yet
 		b.Refresh(t.Context())
 		passes(b, "of b too", true)
 		passes(a, "third", true)
@@ -270,7 +270,7 @@ func TestGrantsElsewhere(t *testing.T) {
 		after := c.replica() // as after a restart
 		after.Refresh(t.Context())
 		passes(after, "fourth", true)
-		c.at.Add(100) // longer than what has ended is kept
+		c.at.Add(100) // longer than ended requests are kept
 		for _, r := range []*replica{a, b, after} {
 			r.Refresh(t.Context())
 			if all := r.Grants().List(); len(all) != 1 || all[0].Uses != uses || all[0].Actor != "bob" || all[0].Pins[0].Value != `"prod"` {
@@ -284,7 +284,7 @@ func TestGrantsElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		passes(b, "fifth", false)
-		passes(a, "sixth", false) // which has not heard of it
+		passes(a, "sixth", false) // a does not know the grant yet
 		a.Refresh(t.Context())
 		if all := a.Grants().List(); len(all) != 0 {
 			t.Errorf("%+v", all)
@@ -295,8 +295,8 @@ func TestGrantsElsewhere(t *testing.T) {
 	})
 }
 
-// TestSessionGrantsElsewhere: a grant for the session is known to all replicas, and ends at all of
-// them with the session, wherever that ends.
+// TestSessionGrantsElsewhere checks that a session grant is known at all replicas, and ends at all
+// of them with the session, wherever the session ends.
 func TestSessionGrantsElsewhere(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		a, b := c.replica(), c.replica()
@@ -319,7 +319,7 @@ func TestSessionGrantsElsewhere(t *testing.T) {
 		if err := errors.Join(b.Grants().EndSession("another"), b.Grants().EndSession("nightly")); err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range []*replica{b, a} { // a has not heard of it
+		for _, r := range []*replica{b, a} { // a does not know of it yet
 			if q := r.opens(t, "third", 1); stateOf(r, q) != approval.Pending {
 				t.Error("it outlives its session")
 			}
@@ -331,8 +331,8 @@ func TestSessionGrantsElsewhere(t *testing.T) {
 	})
 }
 
-// TestGrantRaces: of replicas that use a grant at once each use is counted, and none uses it
-// after another has revoked it.
+// TestGrantRaces checks that every use is counted if replicas use a grant at the same time, and
+// that no replica uses it after another has revoked it.
 func TestGrantRaces(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		a, b, revoker := c.replica(), c.replica(), c.replica()
@@ -387,7 +387,7 @@ func TestGrantRaces(t *testing.T) {
 	})
 }
 
-// TestTimesElsewhere: requests expire, and denials stop to stand, at all replicas.
+// TestTimesElsewhere checks that at all replicas requests expire and denials lose their force.
 func TestTimesElsewhere(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		one, two := c.replica(), c.replica()
@@ -421,7 +421,7 @@ func TestTimesElsewhere(t *testing.T) {
 	})
 }
 
-// TestBroken: a request that cannot be read is in the way until its time is over.
+// TestBroken checks that an unreadable request blocks its key only until it expires.
 func TestBroken(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		r := c.replica()
@@ -445,7 +445,8 @@ func TestBroken(t *testing.T) {
 	})
 }
 
-// TestTwoPersonsElsewhere: two persons at two replicas are two, and one at two is one.
+// TestTwoPersonsElsewhere checks that two people at two replicas count as two, and one person at
+// two replicas as one.
 func TestTwoPersonsElsewhere(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		one, two := c.replica(), c.replica()
@@ -468,9 +469,9 @@ func TestTwoPersonsElsewhere(t *testing.T) {
 	})
 }
 
-// TestTooLateElsewhere: C022. Answers at other replicas that come too late are in the history of
-// the request there and where the call waits, also where the replica first hears of the request
-// by them, and change nothing.
+// TestTooLateElsewhere: C022. Answers that come too late at other replicas change nothing. They are
+// in the request's history there and where the call waits, even if the replica first learns of the
+// request through them.
 func TestTooLateElsewhere(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		for _, approve := range []bool{true, false} {
@@ -511,8 +512,8 @@ func TestTooLateElsewhere(t *testing.T) {
 	})
 }
 
-// TestWithdrawnElsewhere: a request ends with the only call that waits for it, and not while
-// another replica has one.
+// TestWithdrawnElsewhere checks that a request ends with the only call that waits for it, but not
+// while a call at another replica waits for it.
 func TestWithdrawnElsewhere(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		one, two := c.replica(), c.replica()
@@ -533,8 +534,8 @@ func TestWithdrawnElsewhere(t *testing.T) {
 	})
 }
 
-// TestRaces: of two answers at two replicas one counts, at both; and a consent that both
-// have is used up once.
+// TestRaces checks that only one of two answers at two replicas counts, at both, and that a consent
+// known at both is used up once.
 func TestRaces(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		replicas := [...]*replica{c.replica(), c.replica()}
@@ -543,7 +544,7 @@ func TestRaces(t *testing.T) {
 			if q[0].ID != q[1].ID {
 				t.Fatalf("two requests for one call: %s, %s", q[0].ID, q[1].ID)
 			}
-			yes := n%3 != 0 // both say so, or one does not
+			yes := n%3 != 0 // both answers are alike, or they differ
 			errs := together(func(i int) error {
 				return replicas[i].Answer(q[i].ID, yes || i == 0, approval.CLI, fmt.Sprint("person ", i), "")
 			})
@@ -581,7 +582,7 @@ func together(f func(i int) error) (errs [2]error) {
 	return errs
 }
 
-// TestStoreAway: what the store does not take does not count.
+// TestStoreAway checks that a change counts only if the store has accepted it.
 func TestStoreAway(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		r := c.replica()

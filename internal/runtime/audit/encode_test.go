@@ -51,7 +51,7 @@ func FuzzAppendEvent(f *testing.F) {
 	})
 }
 
-// document is a value as somebody else writes it, with spaces.
+// document is JSON as another program would write it, with spaces.
 func document(t *testing.T, value any) json.RawMessage {
 	t.Helper()
 	var b bytes.Buffer
@@ -64,7 +64,7 @@ func document(t *testing.T, value any) json.RawMessage {
 	return b.Bytes()
 }
 
-// TestEveryField: each field of a record is written, and read again.
+// TestEveryField checks that each field of a record is written and read back.
 func TestEveryField(t *testing.T) {
 	var d Decision
 	var o Outcome
@@ -93,7 +93,7 @@ func TestEveryField(t *testing.T) {
 	}
 }
 
-// fill gives each field of v a value of its own that is not empty.
+// fill gives each field of v a distinct, non-empty value.
 func fill(v reflect.Value) {
 	switch at := v.Addr().Interface().(type) {
 	case *time.Time:
@@ -148,7 +148,7 @@ func BenchmarkAppendEvent(b *testing.B) {
 	}
 }
 
-// sample is a decision as most are.
+// sample returns a typical decision.
 func sample() Decision {
 	return Decision{
 		Time: moment(), Event: "decision", Session: "s-7a6f", Principal: "local", Client: "agent", Call: 12, ID: "12", Upstream: "files", Tool: "read",

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestEventsOnPage: the table of events in the documentation has each event of this package.
+// TestEventsOnPage checks that the documentation's event table contains each event of this package.
 func TestEventsOnPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "configuration.md"))
 	if err != nil {

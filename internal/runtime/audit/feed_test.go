@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// kept is a storage in memory, which may refuse.
+// kept is a storage in memory that can refuse records.
 type kept struct {
 	records []string
 	refuses error
@@ -51,7 +51,7 @@ func TestFeed(t *testing.T) {
 			}
 			record := []byte("0")
 			for i := range 5 {
-				record[0] = byte('0' + i) // whose memory is used again
+				record[0] = byte('0' + i) // the memory is reused
 				if err := f.Append(record); err != nil {
 					t.Fatal(err)
 				}

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// lent is a log with a lease that does not end by itself, and three records: one in the file
-// and two in the room.
+// lent returns a log with a lease that does not end by itself, and three records: one in the file
+// and two in the pending file.
 func lent(t *testing.T) (*Log, string) {
 	t.Helper()
 	l, path := tempLog(t)
@@ -40,7 +40,7 @@ func lend(t *testing.T, l *Log, record string) bool {
 	return l.lease.held
 }
 
-// kill leaves everything as a process does that is killed.
+// kill leaves the files as a killed process would.
 func kill(l *Log) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func kill(l *Log) {
 
 const three = "{\"seq\":1,\"n\":1}\n{\"seq\":2,\"n\":2}\n{\"seq\":3,\"n\":3}\n"
 
-// known is what a reader finds: the lines of the file and those that are on their way.
+// known returns the lines that a reader finds: those in the file and the pending ones.
 func known(t *testing.T, path string) string {
 	t.Helper()
 	pending, err := Pending(path)
@@ -103,11 +103,12 @@ func TestLease(t *testing.T) {
 	if err := l.Close(); err != nil || left(t, path) || content(t, path) != three+"{\"seq\":4,\"n\":4}\n" {
 		t.Errorf("%v, a room is left: %v, %q", err, left(t, path), content(t, path))
 	}
-	l.expire() // a timer that was late
+	l.expire() // as if the timer fired late
 	chain(t, path)
 }
 
-// TestBusy: who appends often has a lease, which ends by itself; who does not has none.
+// TestBusy checks that frequent appends start a lease, which ends by itself, and that rare appends
+// do not.
 func TestBusy(t *testing.T) {
 	var b lease
 	now := time.Now()
@@ -142,12 +143,12 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestLeaseKilled: what a process that was killed has left in its room is moved to the log by
-// the next, whatever of it the log had already.
+// TestLeaseKilled checks that the next process moves a killed process's pending lines to the log,
+// however many of them the log already has.
 func TestLeaseKilled(t *testing.T) {
 	tests := []struct {
 		name string
-		had  func(pending []byte) []byte // that was written to the log
+		had  func(pending []byte) []byte // part that was already written to the log
 	}{
 		{"before it was moved", func([]byte) []byte { return nil }},
 		{"in the middle of a line", func(p []byte) []byte { return p[:20] }},
@@ -191,8 +192,8 @@ func extend(t *testing.T, path string, text []byte) {
 	}
 }
 
-// TestLeaseReplaced: where the log has other records in the place of those of the room, they
-// follow them.
+// TestLeaseReplaced checks that pending lines follow other records that have taken their place in
+// the log.
 func TestLeaseReplaced(t *testing.T) {
 	l, path := lent(t)
 	kill(l)
@@ -236,8 +237,8 @@ func TestRoomChanged(t *testing.T) {
 	}
 }
 
-// TestRoomTaken: a room that somebody empties or removes meanwhile loses nothing of a process
-// that lives, and another takes its place.
+// TestRoomTaken checks that a process loses no records if its pending file is emptied or removed
+// while it runs, and that it creates a new one.
 func TestRoomTaken(t *testing.T) {
 	for name, take := range map[string]func(string) error{
 		"emptied": func(room string) error { return os.Truncate(room, 0) },
@@ -265,8 +266,8 @@ func TestRoomTaken(t *testing.T) {
 	}
 }
 
-// TestLeaseShared: who opens the log during a lease waits for its end, and where several have
-// it open none has a lease.
+// TestLeaseShared checks that a process that opens the log during a lease waits for the lease's
+// end, and that no lease starts while several processes have the log open.
 func TestLeaseShared(t *testing.T) {
 	l, path := lent(t)
 	opened := make(chan *Log)

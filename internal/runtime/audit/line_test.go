@@ -29,7 +29,8 @@ func FuzzParseLine(f *testing.F) {
 	})
 }
 
-// TestParseLine: lines without a hash are those of earlier versions.
+// TestParseLine checks the parsing of lines, including those of earlier versions, which have no
+// hash.
 func TestParseLine(t *testing.T) {
 	hash := `"hash":"` + strings.Repeat("0a", 32) + `"`
 	for line, want := range map[string]string{
@@ -44,7 +45,7 @@ func TestParseLine(t *testing.T) {
 	}
 }
 
-// TestParseHead: only a whole head is one.
+// TestParseHead checks that only a complete head is valid.
 func TestParseHead(t *testing.T) {
 	p := Place{Seq: 1<<64 - 1, Hash: [32]byte{1, 2, 3}}
 	whole := appendHead(nil, p)

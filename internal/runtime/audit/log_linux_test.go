@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestFullDisk runs in a process of its own, whose limit on the size of a file
-// cuts a line in the middle, as a full disk does.
+// TestFullDisk runs in a process of its own, whose file size limit cuts a line in the middle, like
+// a full disk.
 func TestFullDisk(t *testing.T) {
 	if path := os.Getenv("AUDIT_FULL_DISK"); path != "" {
 		fullDisk(t, path)
@@ -107,7 +107,7 @@ func littleRoom(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	mustAppend(t, l, `{"n":2}`)
-	if err := os.WriteFile(path+spaceTestSuffix, nil, 0o600); err != nil { // of a process that was killed
+	if err := os.WriteFile(path+spaceTestSuffix, nil, 0o600); err != nil { // left by a killed process
 		t.Fatal(err)
 	}
 	if err := testSpace(path+spaceTestSuffix, 1); err != nil {

@@ -40,7 +40,7 @@ func mustAppend(t testing.TB, l *Log, record string) {
 
 var hashes = regexp.MustCompile(`,("hash":"[0-9a-f]{64}")}\n`)
 
-// content is the lines of a file without their hashes.
+// content returns a file's lines without their hashes.
 func content(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -121,7 +121,8 @@ func write(t *testing.T, text string, mode os.FileMode) string {
 	return path
 }
 
-// headOfAnother makes the head of a log another user's, as that user can in a sticky directory.
+// headOfAnother makes the log's head belong to another user, who can create it in a sticky
+// directory.
 func headOfAnother(t *testing.T, path string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -206,8 +207,7 @@ func TestModeOfNewFile(t *testing.T) {
 	}
 }
 
-// Two logs stand for two processes: each has a descriptor and a count of its
-// own.
+// Two logs stand for two processes: each has its own descriptor and count.
 func TestConcurrentAppends(t *testing.T) {
 	first, path := tempLog(t)
 	logs := []*Log{first, mustOpen(t, path)}
@@ -274,7 +274,7 @@ func TestRemovedFile(t *testing.T) {
 	}
 }
 
-// E021: a file that is put aside takes its records along, and none is lost.
+// E021: a file that is renamed keeps its records, and no record is lost.
 func TestRenamedFile(t *testing.T) {
 	l, path := tempLog(t)
 	mustAppend(t, l, `{"n":1}`)

@@ -25,8 +25,8 @@ func (d *disk) Append(record []byte) error {
 
 func moment() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
-// TestGap: while nothing can be stored that is known beforehand, and the gap is
-// marked as soon as something can.
+// TestGap checks that Ready reports a storage failure in advance, and that the gap is marked as
+// soon as records can be stored again.
 func TestGap(t *testing.T) {
 	d := &disk{}
 	r := NewRecorder(d, moment)
@@ -66,7 +66,7 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// TestNothing: without storage nothing is recorded, and nothing fails.
+// TestNothing checks that without a storage nothing is recorded and nothing fails.
 func TestNothing(t *testing.T) {
 	r := NewRecorder(nil, moment)
 	if r.Active() || r.Write(Task{}) != nil || r.Ready() != nil {
@@ -74,7 +74,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestNames: an unknown name permits nothing.
+// TestNames checks that an unknown name permits nothing.
 func TestNames(t *testing.T) {
 	for k, want := range map[gate.VerdictKind]string{gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields", gate.Abstain: "abstain"} {
 		if got := VerdictName(k); got != want {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// chain reads the files of a log, the oldest first, and requires that their lines are one
-// chain that ends at the head. It returns the events.
+// chain reads a log's files, oldest first, and requires that their lines form one chain that ends
+// at the head. It returns the events.
 func chain(t *testing.T, path string) (events []string) {
 	t.Helper()
 	files, err := Aside(path)
@@ -42,8 +42,8 @@ func chain(t *testing.T, path string) (events []string) {
 	return events
 }
 
-// TestRotation: two processes append to one log, which is rotated all the time: every record
-// is on one chain once, and each file names the one before it.
+// TestRotation checks that if two processes append to one log during constant rotation, every
+// record is in the chain exactly once, and each file names the previous one.
 func TestRotation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	r := Rotation{Size: 3000, Failed: func(err error) { t.Error(err) }}
@@ -91,7 +91,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestKeep: the oldest files go, and nothing else.
+// TestKeep checks that only the oldest files are removed.
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	for _, other := range []string{"audit-1-2.jsonl", "other-000000000001-000000000002.jsonl"} {
@@ -116,8 +116,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestRotationCutShort: a process that ends between two steps of a rotation leaves what
-// another one completes.
+// TestRotationCutShort checks that another process completes a rotation whose process ended between
+// two steps.
 func TestRotationCutShort(t *testing.T) {
 	for name, end := range map[string]func(path, aside string) error{
 		"closed":    func(string, string) error { return nil },
@@ -150,7 +150,8 @@ func TestRotationCutShort(t *testing.T) {
 	}
 }
 
-// TestNotRotated: a file that cannot be put aside grows on, and nothing is lost.
+// TestNotRotated checks that a file that cannot be renamed keeps growing, and that no record is
+// lost.
 func TestNotRotated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	var failed error
@@ -170,8 +171,8 @@ func TestNotRotated(t *testing.T) {
 	}
 }
 
-// TestCut: lines that somebody has cut off or changed at the end of the file are missed by
-// the next process, and for ever.
+// TestCut checks that the next process detects lines that were removed or changed at the end of the
+// file, and that they stay missing from the chain.
 func TestCut(t *testing.T) {
 	tests := []struct {
 		name, want string
@@ -244,8 +245,8 @@ func TestNoHead(t *testing.T) {
 	}
 }
 
-// TestHeadCutShort: somebody who empties the head does not end the process, and the head
-// is written again.
+// TestHeadCutShort checks that the process survives if another user empties the head, and writes
+// the head again.
 func TestHeadCutShort(t *testing.T) {
 	l, path := tempLog(t)
 	mustAppend(t, l, `{"n":1}`)

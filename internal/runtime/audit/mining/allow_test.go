@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// TestAllow: two sessions are enough for an allow list, of tools that ran often and that nothing
-// stands against.
+// TestAllow checks that two sessions are enough for an allow list, and that the list has only tools
+// that ran often and were never refused or asked about.
 func TestAllow(t *testing.T) {
 	order := slices.Concat(slices.Repeat([]string{"read_note", "get_note", "delete_note", "bash", "ship", "lint", "view"}, 3), []string{"rare"})
 	rules := "limit ship to 2 per session\nshadow block lint\nrequire human-approval before view\n"

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// many is a log of so many calls of many tools, in no order.
+// many returns a log of the given number of calls of many tools, in random order.
 func many(t testing.TB, tools, calls int) Log {
 	w := newWorld(t, "")
 	random := rand.New(rand.NewPCG(1, 13))
@@ -25,7 +25,7 @@ func many(t testing.TB, tools, calls int) Log {
 	return w.close()
 }
 
-// BenchmarkSuggest finds and proves what logs support.
+// BenchmarkSuggest finds and proves the rules that logs support.
 func BenchmarkSuggest(b *testing.B) {
 	for name, log := range map[string]func(calls int) Log{
 		"rules":   func(calls int) Log { return planted(b, 1, calls) },

@@ -13,10 +13,11 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// choices is an agent that keeps to rules of alternatives, of fresh evidence, and of several values.
+// choices is an agent that follows rules with alternatives, with fresh evidence, and with several
+// values.
 type choices struct {
 	saved, tested bool
-	seen          map[string]bool // paths that were read, issues and keys that were looked at
+	seen          map[string]bool // paths that were read, and issues and keys that were looked up
 }
 
 // arguments returns the arguments of a tool, with a value that identifies the call.
@@ -73,9 +74,9 @@ var choicesTools = []string{
 	"get_issue", "get_issue", "close_issue", "close_issue", "find_host", "find_host", "reboot", "reboot", "view_log", "ping",
 }
 
-// chosen is a log of so many calls of such agents. Beside noise it has what must give no rule: calls at the beginning
-// of sessions, one of two of them, calls that coincide, one that always follows another, rare ones, and an argument that
-// never changes.
+// chosen returns a log of the given number of calls by such agents. Besides noise it has patterns
+// that must give no rule: calls at the beginning of sessions, one of two of them, calls that
+// coincide, one that always follows another, rare calls, and an argument that never changes.
 func chosen(t testing.TB, seed uint64, calls int) Log {
 	w := newWorld(t, "")
 	random := rand.New(rand.NewPCG(seed, 11))
@@ -107,7 +108,7 @@ func chosen(t testing.TB, seed uint64, calls int) Log {
 			switch {
 			case published:
 				call("notify")
-			case tool == "ping": // these two coincide, in any order
+			case tool == "ping": // these two calls coincide, in any order
 				call([]string{"pong", "view_log"}[random.IntN(2)])
 			case random.IntN(250) == 0:
 				call("rare_call")
@@ -121,8 +122,8 @@ func chosen(t testing.TB, seed uint64, calls int) Log {
 	return w.close()
 }
 
-// TestPlantedChoices: alternatives, fresh evidence and keys of two values are found in 10,000 calls, and
-// nothing that only looks like them.
+// TestPlantedChoices checks that alternatives, fresh evidence and two-value keys are found in
+// 10,000 calls, and nothing that only resembles them.
 func TestPlantedChoices(t *testing.T) {
 	want := []string{
 		"require dump_db or snapshot before migrate",
@@ -198,7 +199,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// around makes a call that is under way while others are made.
+// around makes a call that is in flight while other calls are made.
 func (w *world) around(key admission.Key, tool string, others func()) {
 	w.t.Helper()
 	c := &admission.Call{Key: key, Tool: tool, Canonical: "up." + tool, Upstream: "up", Gate: gate.Call{Tool: tool, Time: w.now, Args: []byte(`{}`)}}
@@ -210,7 +211,8 @@ func (w *world) around(key admission.Key, tool string, others func()) {
 	w.a.Settle(w.t.Context(), &d.Ticket, gate.End{Outcome: gate.Success, Time: w.now}, "")
 }
 
-// TestLoosen: where since refuses what passed, the rule without it is left, with its own evidence.
+// TestLoosen checks that if a rule with since refuses calls that passed, the rule without since
+// remains, with its own evidence.
 func TestLoosen(t *testing.T) {
 	w := newWorld(t, "")
 	for n := range 30 {
@@ -230,7 +232,7 @@ func TestLoosen(t *testing.T) {
 	}
 }
 
-// TestImplied: of alternatives that say the same, the strictest is left.
+// TestImplied checks that only the strictest of equivalent alternatives remains.
 func TestImplied(t *testing.T) {
 	e := &either{a: 0, alt: 1, b: 9}
 	for _, c := range []struct {
@@ -253,8 +255,8 @@ func TestImplied(t *testing.T) {
 	}
 }
 
-// TestOpener: a call at the beginning of all sessions gives no rule, and a note; one at the
-// beginning of those sessions only that have another does.
+// TestOpener checks that a call at the beginning of all sessions gives a note but no rule, and that
+// a call at the beginning of only those sessions that have another call gives a rule.
 func TestOpener(t *testing.T) {
 	for always, want := range map[bool]string{true: "", false: "require begin before c once;"} {
 		w := newWorld(t, "")
@@ -285,7 +287,7 @@ func TestOpener(t *testing.T) {
 	}
 }
 
-// TestMore: where there are more combinations than are tried, the report says so.
+// TestMore checks that the report mentions untried combinations.
 func TestMore(t *testing.T) {
 	if r := suggested(t, always(t, "", 20, "a", "b")); r.More || strings.Contains(r.Text(), "more combinations") {
 		t.Error(r.Text())
@@ -294,7 +296,7 @@ func TestMore(t *testing.T) {
 	const tools = 60
 	for n := range tools {
 		v.tool(n).sessions = 64
-		for other := range tools { // each came before each other in half of the sessions
+		for other := range tools { // each tool came before each other tool in half of the sessions
 			early := uint64(1<<32 - 1)
 			if n%2 == 0 {
 				early <<= 32

@@ -30,7 +30,7 @@ func TestRandomLogs(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		w := newWorld(t, []string{"", "limit edit_file to 2 per session", "require read_file before edit_file with same path"}[random.IntN(3)])
 		used := tools[:2+random.IntN(len(tools)-2)]
-		habit := random.IntN(4) // how often an agent does the same in the same order
+		habit := random.IntN(4) // how often an agent repeats the same order
 		for n := range 4 + random.IntN(20) {
 			key := w.open(n, []string{"ann", "bob"}[random.IntN(2)])
 			for i := range random.IntN(12) {
@@ -53,7 +53,7 @@ func TestRandomLogs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if seed%2 == 0 { // as if chance were no matter
+		if seed%2 == 0 { // ignore chance
 			m.everything(r)
 		}
 		if err := m.Prove(t.Context(), r); err != nil {
@@ -75,7 +75,7 @@ func TestRandomLogs(t *testing.T) {
 	}
 }
 
-// everything proposes every pair that the survey does not speak against, and some that it does.
+// everything proposes every pair that the survey has not refuted, and some that it has.
 func (m *Miner) everything(r *Report) {
 	for p, s := range m.survey.pairs {
 		for _, form := range []string{"", " once", " once with same path", " with same path"} {
@@ -98,7 +98,7 @@ func (m *Miner) everything(r *Report) {
 	}
 }
 
-// TestChance: the chances are those of drawing by lot.
+// TestChance checks the chances against counting by hand.
 func TestChance(t *testing.T) {
 	for _, c := range []struct {
 		got  chance
@@ -168,7 +168,8 @@ func proposals(r *Report) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(r.lines(), "\n", "; ")), " ")
 }
 
-// TestChain: what follows from a chain is left out, and so is what the policy has.
+// TestChain checks that rules that follow from a chain, or that the policy already has, are
+// omitted.
 func TestChain(t *testing.T) {
 	log := always(t, "", 40, "lint", "build", "ship")
 	r := suggested(t, log)
@@ -195,8 +196,8 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestOpening: under default: deny no rule is proposed for a call that nothing but the default
-// refuses, since it would pass then.
+// TestOpening checks that under default: deny no rule is proposed for a call that only the default
+// refuses, because the rule would let it pass.
 func TestOpening(t *testing.T) {
 	log := always(t, "", 40, "build", "ship")
 	for have, want := range map[string]string{
@@ -222,7 +223,7 @@ func TestFew(t *testing.T) {
 	}
 	w := newWorld(t, "")
 	random := rand.New(rand.NewPCG(1, 1))
-	for n := range 60 { // b always comes last, after ten a: it hardly could come first
+	for n := range 60 { // b always comes last, after ten a, so it could hardly come first
 		key := w.open(n, "ann")
 		at := 1 + random.IntN(10)
 		for i := range 11 {
@@ -238,7 +239,7 @@ func TestFew(t *testing.T) {
 	}
 }
 
-// TestShadow: what nets in shadow would have done is said of each.
+// TestShadow checks that the notes describe what each net in shadow mode would have done.
 func TestShadow(t *testing.T) {
 	log := always(t, "shadow block ship\nshadow require human-approval before lint", 3, "lint", "build", "ship")
 	r := suggested(t, log)
@@ -256,7 +257,7 @@ func TestShadow(t *testing.T) {
 	}
 }
 
-// TestApply: proposals go to the end of the last file of rules, and nowhere without a yes.
+// TestApply checks that proposals are appended to the last rules file, and only after confirmation.
 func TestApply(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -324,8 +325,8 @@ func TestAmounts(t *testing.T) {
 	passes(t, log, r)
 }
 
-// TestHashes: where the record has the hashes of values that rules read, rules about the same
-// thing are found too, and proved.
+// TestHashes checks that rules about values are found and proved if the record has only the hashes
+// of these values.
 func TestHashes(t *testing.T) {
 	w := newWorldOf(t, "shadow require get_note before edit_note with same id\nshadow limit get_note to 3 in a row", audit.Hash)
 	for n := range 60 {
@@ -343,15 +344,15 @@ func TestHashes(t *testing.T) {
 	passes(t, log, r)
 }
 
-// TestLabels: names that maps give are tools like others, and only where a call certainly has one
-// is it evidence.
+// TestLabels checks that names given by maps are treated like tools, and count as evidence only if
+// a call certainly has the name.
 func TestLabels(t *testing.T) {
 	maps := "map bash.command runs npm test as test\nmap bash.command runs git push as push\n"
 	for end, want := range map[string]string{
 		"":                 "require test before push once;",
 		"; eval $X":        "",
 		" && echo success": "require test before push once;",
-		" | tail":          "", // the pipe hides whether it failed
+		" | tail":          "", // the pipe hides whether the script failed
 	} {
 		w := newWorld(t, maps+"shadow block test\nshadow block push")
 		random := rand.New(rand.NewPCG(1, 2))
@@ -394,7 +395,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestUnknown: what the record does not have is not guessed: a rule that needs it is dropped.
+// TestUnknown checks that unrecorded values are not guessed: a rule that needs them is dropped.
 func TestUnknown(t *testing.T) {
 	w := newWorldOf(t, "", audit.Hash)
 	for n := range 60 {
@@ -420,7 +421,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestApprovals: questions that were never denied are named, and those that were are not.
+// TestApprovals checks that the notes name questions that were never denied, and no others.
 func TestApprovals(t *testing.T) {
 	s := newSeen()
 	for i := range 30 {
@@ -436,7 +437,8 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// TestLogs: several logs are one, whose chains are told apart; one that cannot be read is an error.
+// TestLogs checks that several logs count as one with separate chains, and that an unreadable log
+// is an error.
 func TestLogs(t *testing.T) {
 	one, two := always(t, "", 15, "a", "b"), always(t, "", 15, "a", "b")
 	for _, source := range []trail.Source{one.Source, two.Source} {
@@ -462,7 +464,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// TestMasked: values that are masked agree with nothing.
+// TestMasked checks that masked values equal nothing.
 func TestMasked(t *testing.T) {
 	a := &action{}
 	e := &trail.Entry{Decision: audit.Decision{Args: []byte(`{"path":"***","n":1,"list":[1],"odd name":"x","as":"y"}`)}}

@@ -43,7 +43,7 @@ func newWorld(t testing.TB, rules string) *world {
 	return newWorldOf(t, rules, audit.Full)
 }
 
-// newWorldOf has so much of the arguments on record.
+// newWorldOf returns a world whose records have arguments in the given form.
 func newWorldOf(t testing.TB, rules, arguments string) *world {
 	t.Helper()
 	p := build(t, rules)
@@ -76,7 +76,7 @@ func (w *world) open(n int, principal string) admission.Key {
 	return key
 }
 
-// call makes a call, and ends it.
+// call makes a call and ends it.
 func (w *world) call(key admission.Key, tool, args string, outcome gate.Outcome) {
 	c := &admission.Call{Key: key, Tool: tool, Canonical: "up." + tool, Upstream: "up", Gate: gate.Call{Tool: tool, Time: w.now, Args: []byte(args)}}
 	if d, ok := w.a.Decide(w.t.Context(), c).(*admission.Admitted); ok {
@@ -136,7 +136,7 @@ func passes(t *testing.T, log Log, r *Report) {
 	}
 }
 
-// discipline is an agent that keeps to rules of its own, and is random otherwise.
+// discipline is an agent that follows its own rules and is random otherwise.
 type discipline struct {
 	random           *rand.Rand
 	backed, read     map[int]bool
@@ -146,7 +146,7 @@ type discipline struct {
 	sms              map[string]int // by principal and day
 }
 
-// may reports whether the rules of the agent allow the call now.
+// may reports whether the agent's rules allow the call now.
 func (d *discipline) may(tool string, file int, day string) bool {
 	switch tool {
 	case "delete_file":
@@ -167,7 +167,7 @@ func (d *discipline) may(tool string, file int, day string) bool {
 	return true
 }
 
-// made takes note of a call.
+// made updates the agent's state after a call.
 func (d *discipline) made(tool string, file int, day string, ok bool) {
 	switch tool {
 	case "delete_file":
@@ -201,7 +201,7 @@ var plantedTools = []string{
 	"get_time", "list_files", "search_notes", "create_note", "view_log", "update_note",
 }
 
-// planted is a log of so many calls with rules that hold and noise that has none.
+// planted returns a log of the given number of calls, with rules that hold and noise without rules.
 func planted(t testing.TB, seed uint64, calls int) Log {
 	w := newWorld(t, "")
 	random := rand.New(rand.NewPCG(seed, 7))
@@ -232,9 +232,9 @@ func planted(t testing.TB, seed uint64, calls int) Log {
 	return w.close()
 }
 
-// TestPlanted: in 10,000 calls with noise all planted rules are found, and nothing else but
-// limits with head room for calls that cannot be taken back. Of twenty logs one may have a limit
-// more, which its noise obeyed by chance.
+// TestPlanted checks that all planted rules are found in 10,000 calls with noise, and nothing else
+// but limits with headroom for irreversible calls. One log in twenty may have a further limit that
+// its noise obeyed by chance.
 func TestPlanted(t *testing.T) {
 	want := []string{
 		"limit deploy_app to 3 per session",

@@ -25,7 +25,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// rules are those that random policies are made of.
+// rules are the rules from which random policies are built.
 var rules = []string{
 	"require backup before delete",
 	"require test before push since edit",
@@ -62,7 +62,7 @@ var rules = []string{
 	"limit bash to 3 per session unless listing\nmap bash.command runs ls as listing",
 }
 
-// usable are those of the rules that the language has.
+// usable contains the rules that the language supports.
 func usable(t testing.TB) (all []string) {
 	for _, r := range rules {
 		if _, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "a.rules", Text: r}}}); err == nil {
@@ -77,7 +77,7 @@ func usable(t testing.TB) (all []string) {
 	return all
 }
 
-// source is a random policy.
+// source returns a random policy.
 func source(random *rand.Rand, all []string) policy.Source {
 	var lines []string
 	for _, i := range random.Perm(len(all))[:1+random.IntN(6)] {
@@ -138,7 +138,7 @@ func newWorld(t testing.TB, seed uint64, p *policy.Result, arguments string) *wo
 
 func pick[T any](w *world, of ...T) T { return of[w.random.IntN(len(of))] }
 
-// call is a random call.
+// call returns a random call.
 func (w *world) call() *admission.Call {
 	tool := pick(w, "backup", "delete", "test", "push", "edit", "review", "deploy", "pay", "chat", "bash", "fetch", "other")
 	args := map[string]any{}
@@ -182,7 +182,7 @@ func (w *world) step() {
 	}
 }
 
-// answer answers for a person.
+// answer answers on behalf of a person.
 func (w *world) answer(c *admission.Call, q *admission.Asked) admission.Decision {
 	defer w.Withdraw(w.Context(), c.Key, q)
 	if w.random.IntN(3) == 0 {
@@ -293,7 +293,7 @@ func plant(t testing.TB, path string, random *rand.Rand) bool {
 	return true
 }
 
-// logOf makes a log of calls that are made in one session under a policy.
+// logOf returns a log of calls made in one session under a policy.
 func logOf(t *testing.T, p *policy.Result, arguments string, calls ...string) string {
 	t.Helper()
 	w := newWorld(t, 1, p, arguments)
@@ -396,7 +396,7 @@ func TestEachDifference(t *testing.T) {
 	}
 }
 
-// TestNotGuessed: nets that read more than is on record take no part.
+// TestNotGuessed checks that nets that read unrecorded parts of calls are not evaluated.
 func TestNotGuessed(t *testing.T) {
 	nets := []gate.Net{{
 		Name: "judge", Places: []string{"p"}, Initial: map[string]int{"p": 1}, Identity: "1",
@@ -422,7 +422,7 @@ func TestNotGuessed(t *testing.T) {
 	}
 }
 
-// TestCut: of a log whose begin was removed, what came before is not guessed.
+// TestCut checks that nothing is guessed about the removed beginning of a log.
 func TestCut(t *testing.T) {
 	p := ruled(t, "limit push to 2 per session")
 	path := logOf(t, p, audit.Hash, `push {}`, `push {}`, `push {}`, `other {}`)

@@ -19,8 +19,8 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// standing is a net as a test compares it: without the values of its key, but with where it
-// stands for each of them.
+// standing is a net's state in the form that the test compares: without its key values, but with
+// the marking for each of them.
 func standing(n *gate.NetState) string {
 	flights := func(list []gate.InFlight) (all []string) {
 		for _, f := range list {
@@ -38,7 +38,7 @@ func standing(n *gate.NetState) string {
 	return fmt.Sprint(n.Name, n.Active, n.Marking, n.Enforced, n.Spent, flights(n.InFlight), flights(n.Spoilers), n.Next, values, n.More)
 }
 
-// truth is where the nets of the sessions of a world stood when its log had so many records.
+// truth holds the markings of a world's nets when its log had the given number of records.
 type truth map[uint64]map[string][]string
 
 func (w *world) note(of truth) {
@@ -49,7 +49,7 @@ func (w *world) note(of truth) {
 	of[last] = map[string][]string{}
 	for _, k := range w.keys {
 		s, err := w.Snapshot(w.Context(), k)
-		if err != nil { // it was over with its last call, and begins again
+		if err != nil { // the session ended with its last call, and begins again
 			if err := w.Sessions.Open(w.Context(), admission.SessionInfo{Key: k, Since: w.now}); err != nil {
 				w.Fatal(err)
 			}
@@ -61,10 +61,10 @@ func (w *world) note(of truth) {
 	}
 }
 
-// mend does what operators do, or ends a session and begins it again.
+// mend acts like an operator, or ends a session and begins it again.
 func (w *world) mend(p *gate.Policy) {
 	k, n := pick(w, w.keys...), pick(w, p.Nets()...)
-	switch w.random.IntN(4) { // what is not possible now is not done
+	switch w.random.IntN(4) { // actions that are impossible now are skipped
 	case 0:
 		_ = w.Reset(w.Context(), k, "eve")
 	case 1:
@@ -87,8 +87,8 @@ func (w *world) mend(p *gate.Policy) {
 	}
 }
 
-// rebuild compares what a replay of the log says with the truth, from the record number from
-// on. It returns how many nets it compared, and of how many the records did not tell.
+// rebuild compares a replay of the log with the truth, from the given record on. It returns the
+// number of compared nets, and the number of nets that the records did not determine.
 func rebuild(t *testing.T, path string, p *policy.Result, of truth, from uint64) (told, not int) {
 	t.Helper()
 	var r *replay.Replay
@@ -134,7 +134,8 @@ func rebuild(t *testing.T, path string, p *policy.Result, of truth, from uint64)
 	return told, not
 }
 
-// TestStates: where the records tell where the nets of random policies stand, they stood there.
+// TestStates checks that if the records determine the markings of random policies, the markings are
+// right.
 func TestStates(t *testing.T) {
 	seed, logs := soak.Range(t, 40)
 	all := usable(t)
@@ -155,7 +156,7 @@ func TestStates(t *testing.T) {
 		}
 		a, b := rebuild(t, w.path, p, of, 1)
 		told, not = told+a, not+b
-		rebuild(t, w.path, p, of, 30) // what came before was not read
+		rebuild(t, w.path, p, of, 30) // earlier records were not read
 	}
 	t.Logf("%d nets were told, %d not", told, not)
 	if not*4 > told {
@@ -163,8 +164,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestStatesNotGuessed: without its begin, and after a verdict that does not come out, nothing
-// is said of a session; a net that sessions share needs the begin of the process.
+// TestStatesNotGuessed checks that no marking is returned for a session without its beginning or
+// after a verdict that differs. A shared net needs the beginning of the process.
 func TestStatesNotGuessed(t *testing.T) {
 	p := ruled(t, "limit push to 2 per session\nlimit edit to 3 per user")
 	path := logOf(t, p, audit.Hash, `push {}`, `edit {}`, `push {}`, `push {}`)

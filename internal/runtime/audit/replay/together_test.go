@@ -26,7 +26,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 )
 
-// together are rules whose nets sessions share, or that many calls at once press on.
+// together are rules whose nets are shared by sessions, or that many concurrent calls compete for.
 const together = `limit push to 40 per user
 limit edit to 5 per backup
 require test before deploy since edit
@@ -111,7 +111,7 @@ func agree(t *testing.T, s trail.Source, p *policy.Result, least int, keys []adm
 	}
 }
 
-// TestTogether: records are in the order of the decisions, also where calls are made at once.
+// TestTogether checks that records are in the order of the decisions, even for concurrent calls.
 func TestTogether(t *testing.T) {
 	p := result(t, together)
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
@@ -149,7 +149,7 @@ func TestDatabase(t *testing.T) {
 	tamper(t, path, log, log.Backend.Writer())
 }
 
-// TestPostgres is the same of PostgreSQL.
+// TestPostgres does the same with PostgreSQL.
 func TestPostgres(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	shared(t, "postgres", func() (backend.Backend, error) {
@@ -157,7 +157,7 @@ func TestPostgres(t *testing.T) {
 	})
 }
 
-// shared has two processes share a database, and returns the log.
+// shared makes two processes share a database, and returns the log.
 func shared(t *testing.T, driver string, open func() (backend.Backend, error)) (log trail.Database) {
 	t.Helper()
 	p := result(t, together)
@@ -196,7 +196,7 @@ func shared(t *testing.T, driver string, open func() (backend.Backend, error)) (
 	return log
 }
 
-// alone are rules whose nets each session has for itself.
+// alone are rules whose nets belong to one session each.
 const alone = `limit edit to 5 per backup
 require test before deploy since edit
 limit delete to 3 per session for each path
@@ -274,7 +274,7 @@ func shortened(t *testing.T, p *policy.Result) {
 	}
 }
 
-// tamper changes rows of the database, and puts them back.
+// tamper changes database rows and restores them.
 func tamper(t *testing.T, path string, log trail.Database, writer string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -288,7 +288,7 @@ func tamper(t *testing.T, path string, log trail.Database, writer string) {
 		{`DELETE FROM record WHERE seq > 1 AND writer = (SELECT id FROM writer WHERE name = ?)`, "are missing at the end"},
 	} {
 		if _, err := db.ExecContext(t.Context(), c.sql, writer); err != nil {
-			t.Skip(err) // the schema is the business of the package sqlite
+			t.Skip(err) // only package sqlite depends on the schema
 		}
 		r, err := trail.VerifyChains(t.Context(), log)
 		if err != nil || !slices.ContainsFunc(r.Faults, func(f trail.Fault) bool { return strings.Contains(f.What, c.want) }) {

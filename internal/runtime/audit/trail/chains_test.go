@@ -15,17 +15,17 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// rows are the records of a database, in the order of commits.
+// rows are a database's records in commit order.
 type rows struct {
 	backend.Backend
 	all  []backend.Record
-	own  string // the writer that this process is
+	own  string // this process's writer
 	away error
 }
 
 func (r *rows) Writer() string { return r.own }
 
-// Load implements [backend.Backend]: nothing was removed.
+// Load implements [backend.Backend]. No records were removed.
 func (r *rows) Load(_ context.Context, ids ...backend.PartID) ([]backend.Part, error) {
 	return make([]backend.Part, len(ids)), r.away
 }
@@ -66,7 +66,7 @@ func (r *rows) Records(_ context.Context, q backend.Query) iter.Seq2[backend.Rec
 	}
 }
 
-// add puts a record on the chain of a writer.
+// add appends a record to a writer's chain.
 func (r *rows) add(writer, object string) {
 	var before audit.Place
 	for _, row := range r.all {
@@ -79,7 +79,7 @@ func (r *rows) add(writer, object string) {
 	r.all = append(r.all, row)
 }
 
-// twoChains returns a database of two writers; the second names the end of the first.
+// twoChains returns a database with two writers, the second of which names the end of the first.
 func twoChains() *rows {
 	r := &rows{}
 	r.add("a", `{"event":"start"}`)
@@ -134,7 +134,7 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// TestFollowDatabase: every record of every writer is passed on once.
+// TestFollowDatabase checks that every record of every writer is passed on once.
 func TestFollowDatabase(t *testing.T) {
 	db := twoChains()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 )
 
-// TestChangedColumns: a column of a real database that was changed is found, though the
-// chain is sound.
+// TestChangedColumns checks that a changed column in a real database is found although the chain is
+// valid.
 func TestChangedColumns(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state.db")
@@ -42,7 +42,7 @@ func TestChangedColumns(t *testing.T) {
 	})
 }
 
-// replaceIn replaces a text by another in the line of the second record of a log.
+// replaceIn replaces a text in the line of a log's second record.
 func replaceIn(t *testing.T, name, set string) {
 	t.Helper()
 	data, err := os.ReadFile(name)
@@ -52,7 +52,7 @@ func replaceIn(t *testing.T, name, set string) {
 	from, to, _ := strings.Cut(set, " ")
 	for line := range bytes.Lines(data) {
 		if bytes.Contains(line, []byte(`"seq":2,`)) {
-			copy(line, bytes.Replace(line, []byte(from), []byte(to), 1)) // both are as long
+			copy(line, bytes.Replace(line, []byte(from), []byte(to), 1)) // both texts have the same length
 		}
 	}
 	f, err := os.OpenFile(name, os.O_RDWR, 0)

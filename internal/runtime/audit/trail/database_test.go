@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/postgres/postgrestest"
 )
 
-// TestDatabases: of the records that two processes have written to a real database, the newest
-// are read from the end, in the order of their commits, and those of the other process once.
+// TestDatabases checks records that two processes have written to a real database: the newest are
+// read from the end, in commit order, and those of the other process are read once.
 func TestDatabases(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state.db")
@@ -66,7 +66,7 @@ func bothRead(t *testing.T, open func() (backend.Backend, error)) {
 	calls(t, "others then", got, err, n-3, 2, n)
 }
 
-// calls fails unless the records are of the calls from, from+step and so on, below the end.
+// calls fails unless the records are those of the calls from, from+step and so on, below the end.
 func calls(t *testing.T, what string, got []trail.Record, err error, from, step, end int) {
 	t.Helper()
 	if err != nil {
@@ -76,7 +76,7 @@ func calls(t *testing.T, what string, got []trail.Record, err error, from, step,
 	for _, r := range got {
 		e, err := r.Entry()
 		if err != nil || e.Event != "outcome" {
-			continue // a process has begun
+			continue // the start of a process
 		}
 		if int(e.Call) != at {
 			t.Errorf("%s: call %d, want %d", what, e.Call, at)

@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// day is a log of one session: two calls, one of them refused, and an approval.
+// day is a log of one session with two calls, one of them refused, and an approval.
 var day = []string{
 	`{"time":"2026-01-02T08:00:00Z","event":"session opened","session":"s1","principal":"ann","process":"p"}`,
 	`{"time":"2026-01-02T08:00:01Z","event":"decision","session":"s1","principal":"ann","call":1,"upstream":"up","tool":"push","names":["push","git.push"],"decision":"allow","nets":[{"net":"n","verdict":"gated","transition":"t"}],"policy":"f"}`,
@@ -117,7 +117,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// TestStatsAreBounded: a caller who makes up names does not fill the memory.
+// TestStatsAreBounded checks that made-up names do not fill the memory.
 func TestStatsAreBounded(t *testing.T) {
 	var s trail.Stats
 	for i := range 3000 {
@@ -157,7 +157,7 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// TestFollow: every record is passed on once, over files that are put aside meanwhile.
+// TestFollow checks that every record is passed on once, across files that are renamed meanwhile.
 func TestFollow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	log, err := audit.Open(path, audit.Rotation{Size: 800})

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// killed is a log of n records as a process leaves it that is killed while the last of them
-// are on their way: the file has the first inFile, the room those from the number first.
+// killed returns a log of n records whose writer was killed while the last of them were pending:
+// the file has the first inFile records, the pending file those from number first on.
 func killed(t *testing.T, n, first, inFile int) (path string) {
 	t.Helper()
 	path, _ = written(t, inFile, audit.Rotation{})
@@ -33,7 +33,7 @@ func killed(t *testing.T, n, first, inFile int) (path string) {
 	return path
 }
 
-// room is the content of a file that has lines on their way.
+// room returns the content of a pending file with the given lines.
 func room(lines []byte) []byte {
 	content := make([]byte, 68<<10)
 	binary.NativeEndian.PutUint64(content[8:], uint64(len(lines)))
@@ -41,7 +41,7 @@ func room(lines []byte) []byte {
 	return content
 }
 
-// TestPending: records that are on their way to a log are read behind it, once.
+// TestPending checks that pending records are read once, after the log.
 func TestPending(t *testing.T) {
 	for name, path := range map[string]string{"apart": killed(t, 9, 7, 6), "moved in part": killed(t, 9, 4, 6)} {
 		var all []uint64
@@ -85,7 +85,7 @@ func TestPendingChanged(t *testing.T) {
 	}
 	for i := 8; i < 4<<10+3*150; i++ {
 		if content[i] == 0 && i >= 16 {
-			continue // nothing is there
+			continue // unused space
 		}
 		other := slices.Clone(content)
 		other[i] ^= 1

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// consecutive fails unless the records are those from the number on, without a gap.
+// consecutive fails unless the records begin with the given number and have no gap.
 func consecutive(t *testing.T, what string, got []trail.Record, from, to uint64) {
 	t.Helper()
 	if len(got) != int(to-from+1) {
@@ -27,8 +27,8 @@ func consecutive(t *testing.T, what string, got []trail.Record, from, to uint64)
 	}
 }
 
-// TestRecent: the newest records are read from the end, over the files that were put aside
-// and those that are on their way.
+// TestRecent checks that the newest records are read from the end, across rotated files and pending
+// lines.
 func TestRecent(t *testing.T) {
 	path, files := written(t, 300, audit.Rotation{Size: 10_000})
 	if len(files) < 4 {
@@ -68,7 +68,7 @@ func TestRecent(t *testing.T) {
 	consecutive(t, "on their way", got, 5, 9)
 }
 
-// TestRecentOfWhatIsNoLog: lines that are no records are passed over.
+// TestRecentOfWhatIsNoLog checks that lines that are not records are skipped.
 func TestRecentOfWhatIsNoLog(t *testing.T) {
 	path, files := written(t, 3, audit.Rotation{})
 	put(t, path, append([]byte("hello\n\n{}\n"), append(files[path], `{"seq":4,"event"`...)...))
@@ -82,7 +82,7 @@ func TestRecentOfWhatIsNoLog(t *testing.T) {
 	}
 }
 
-// TestRecentOfDatabase: the newest records of all writers are read, and few besides.
+// TestRecentOfDatabase checks that the newest records of all writers are read, and few others.
 func TestRecentOfDatabase(t *testing.T) {
 	db := &rows{}
 	for n := range 500 {
@@ -97,7 +97,7 @@ func TestRecentOfDatabase(t *testing.T) {
 	}
 }
 
-// TestOthers: the records of other processes are read once each, from now on.
+// TestOthers checks that each new record of other processes is read once.
 func TestOthers(t *testing.T) {
 	db := &rows{own: "me"}
 	for range 3 {

@@ -77,8 +77,8 @@ func TestSound(t *testing.T) {
 	}
 }
 
-// TestEveryChange: every byte that is changed, removed or put in, and every line that is
-// removed, doubled or moved, is found, in each file and in the head. Briefly, it is every
+// TestEveryChange checks that every byte that is changed, removed or inserted, and every line that
+// is removed, duplicated or moved, is found, in each file and in the head. A short run tests every
 // fifth byte.
 func TestEveryChange(t *testing.T) {
 	path, files := written(t, 14, audit.Rotation{Size: 1500})
@@ -119,7 +119,7 @@ func TestEveryChange(t *testing.T) {
 	}
 }
 
-// changes yields every removal, doubling and exchange of lines.
+// changes yields every removal, duplication and exchange of lines.
 func changes(lines [][]byte) func(yield func(string, [][]byte) bool) {
 	lines = slices.DeleteFunc(lines, func(l []byte) bool { return len(l) == 0 })
 	return func(yield func(string, [][]byte) bool) {
@@ -139,8 +139,8 @@ func changes(lines [][]byte) func(yield func(string, [][]byte) bool) {
 	}
 }
 
-// TestFiles: a file that is missing in the middle or emptied is found; the oldest may be
-// removed, and the report says so.
+// TestFiles checks that a file that is missing in the middle or emptied is found. The oldest file
+// may be removed, which the report mentions.
 func TestFiles(t *testing.T) {
 	path, files := written(t, 40, audit.Rotation{Size: 2000})
 	aside, err := audit.Aside(path)
@@ -175,7 +175,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("with an empty head: %+v", r)
 	}
 	if os.Geteuid() != 0 || os.Chown(path+audit.HeadSuffix, 65534, -1) != nil {
-		return // only root can give a file away
+		return // only root can change the owner
 	}
 	if r := verify(t, path); !r.OK() || !r.Headless || !strings.Contains(strings.Join(r.Warnings, ""), "belongs to another user") {
 		t.Errorf("with a head of another user: %+v", r)
@@ -212,7 +212,8 @@ func TestWhere(t *testing.T) {
 	}
 }
 
-// TestEarlierVersion: lines without hashes may only be before the first that has one.
+// TestEarlierVersion checks that lines without hashes are accepted only before the first line with
+// a hash.
 func TestEarlierVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	put(t, path, []byte("{\"seq\":1,\"a\":1}\n{\"seq\":2,\"a\":2}\n"))
