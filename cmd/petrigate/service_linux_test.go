@@ -154,8 +154,8 @@ func TestServiceIsMadeAfterYes(t *testing.T) {
 		says          string
 		made          bool
 	}{
-		{[]string{"y", "n"}, "connect", "Run the proxy as a service of yours (systemd), which starts now and when you log in?", "A proxy has to run", false},
-		{[]string{"y"}, "connect", "Run the proxy as a service of yours (systemd), which starts now and when you log in?", "The proxy answers.", true},
+		{[]string{"y", "n"}, "connect", "Run the proxy as your own service (systemd), which starts now and when you log in?", "A proxy must be running", false},
+		{[]string{"y"}, "connect", "Run the proxy as your own service (systemd), which starts now and when you log in?", "The proxy responds.", true},
 		{[]string{"y", "n"}, "disconnect", "No agent uses the service petrigate any more. End and remove it?", "The service petrigate stays: ", true},
 		{[]string{"y"}, "disconnect", "No agent uses the service petrigate any more. End and remove it?", "The service petrigate was ended and removed.", false},
 	} {

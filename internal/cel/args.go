@@ -100,7 +100,7 @@ func (d *document) load(members []string) error {
 		return true
 	}) {
 		d.parts = nil
-		return &Unreadable{"the arguments cannot be read by an expression: " + errBroken.Error()}
+		return &Unreadable{"an expression cannot read the arguments: " + errBroken.Error()}
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func convert(doc []byte) piece {
 	}
 	p := convertMember(doc)
 	if _, ok := p.value.(map[string]any); !ok && p.err == nil {
-		p.err = &Unreadable{"the arguments are no object"}
+		p.err = &Unreadable{"the arguments are not an object"}
 	}
 	return p
 }
@@ -131,21 +131,21 @@ func convertMember(doc []byte) piece { return convertFrom("arguments", doc) }
 // messages.
 func convertFrom(from string, doc []byte) piece {
 	if len(doc) > maxArgs {
-		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes, and %d are the most", from, len(doc), maxArgs)}}
+		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes; the limit is %d", from, len(doc), maxArgs)}}
 	}
 	c := converter{keys: make(keys)}
 	v, err := c.value(doc)
 	if err != nil {
-		return piece{ok: true, err: &Unreadable{"the " + from + " cannot be read by an expression: " + err.Error()}}
+		return piece{ok: true, err: &Unreadable{"an expression cannot read the " + from + ": " + err.Error()}}
 	}
 	return piece{value: v, ok: true, keys: c.keys}
 }
 
-var errBroken = errors.New("they are no JSON")
+var errBroken = errors.New("they are not JSON")
 
 func (c *converter) value(doc []byte) (any, error) {
 	if c.values++; c.values > maxValues {
-		return nil, fmt.Errorf("they hold more than %d values", maxValues)
+		return nil, fmt.Errorf("they contain more than %d values", maxValues)
 	}
 	switch rawjson.Kind(doc) {
 	case '{':

@@ -18,7 +18,7 @@ const (
 	maxDataDepth  = 32
 )
 
-var errTooLarge = fmt.Errorf("the value is too large: %d values, %d bytes and %d levels are the most", maxDataValues, maxDataBytes, maxDataDepth)
+var errTooLarge = fmt.Errorf("the value is too large: the limits are %d values, %d bytes and %d levels", maxDataValues, maxDataBytes, maxDataDepth)
 
 // An exporter converts CEL results to Go values, within the limits.
 type exporter struct{ values, bytes int }
@@ -38,7 +38,7 @@ func (d *exporter) value(v ref.Val, depth int) (any, error) {
 		return uint64(v), nil
 	case types.Double:
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return nil, errors.New("the value is no finite number")
+			return nil, errors.New("the value is not a finite number")
 		}
 		return float64(v), nil
 	case types.String:
@@ -50,7 +50,7 @@ func (d *exporter) value(v ref.Val, depth int) (any, error) {
 	case *types.Optional:
 		return nil, errors.New("the value may be absent: end with .orValue(...)")
 	}
-	return nil, fmt.Errorf("a value of type %s cannot be remembered", v.Type().TypeName())
+	return nil, fmt.Errorf("a net cannot remember a value of type %s", v.Type().TypeName())
 }
 
 func (d *exporter) text(s types.String) (string, error) {
@@ -77,7 +77,7 @@ func (d *exporter) object(m traits.Mapper, depth int) (any, error) {
 	for it := m.Iterator(); it.HasNext() == types.True; {
 		key, ok := it.Next().(types.String)
 		if !ok {
-			return nil, errors.New("the keys of a map must be texts")
+			return nil, errors.New("the keys of a map must be strings")
 		}
 		name, err := d.text(key)
 		if err != nil {

@@ -32,7 +32,7 @@ func (k keys) add(key string) {
 func (k keys) checkSpelling(key string) error {
 	for _, s := range k[rawjson.Fold(key)] {
 		if s != key {
-			return &Unreadable{fmt.Sprintf("the arguments cannot be read by an expression: a key differs from %q in letter case only", key)}
+			return &Unreadable{fmt.Sprintf("an expression cannot read the arguments: a key differs from %q in letter case only", key)}
 		}
 	}
 	return nil

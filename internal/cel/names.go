@@ -37,7 +37,7 @@ func (n *Names) check(src string, a *cel.Ast) (errs diag.List) {
 		case "marking":
 			known, msg, all = n.Places, "unknown place %q", "places: "
 		case "meta":
-			known, msg, all = n.Remembered, "nothing remembers %q", "remembered: "
+			known, msg, all = n.Remembered, "no transition remembers %q", "remembered: "
 		}
 		if known == nil || slices.Contains(known, key) {
 			continue

@@ -63,9 +63,9 @@ func TestValue(t *testing.T) {
 		{`{"a": 1, "b": [true, null, 1.5, 18446744073709551615u]}`, map[string]any{"a": int64(1), "b": []any{true, nil, 1.5, uint64(1<<64 - 1)}}},
 		{`args`, map[string]any{"path": "b"}},
 		{`meta.?other`, "the value may be absent: end with .orValue(...)"},
-		{`{1: 2}`, "the keys of a map must be texts"},
-		{`b"x"`, "a value of type bytes cannot be remembered"},
-		{`1.0 / 0.0`, "the value is no finite number"},
+		{`{1: 2}`, "the keys of a map must be strings"},
+		{`b"x"`, "a net cannot remember a value of type bytes"},
+		{`1.0 / 0.0`, "the value is not a finite number"},
 		{`args.size`, "no such key: size"},
 		{`[0,1,2,3,4,5,6,7,8,9].map(a, [0,1,2,3,4,5,6,7,8,9].map(b, [0,1,2,3,4,5,6,7,8,9].map(c, [a, b, c, a, b, c, a, b, c, a])))`, errTooLarge.Error()},
 	}

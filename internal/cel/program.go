@@ -49,7 +49,7 @@ func (e environment) compile(src string, names *Names, want *cel.Type) (*program
 	}
 	estimate, err := env.EstimateCost(checked, sizeEstimator{})
 	if err == nil && estimate.Min > maxCost {
-		return nil, whole("the expression takes too much work", "")
+		return nil, whole("the expression is too expensive", "")
 	}
 	run, err := env.Program(checked, cel.CostLimit(maxCost), cel.CostTracking(costTracker{}), cel.OptimizeRegex(regexOptimization))
 	if err != nil {
@@ -99,7 +99,7 @@ func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("matches")) {
 		args := e.AsCall().Args()
 		if pattern := args[len(args)-1]; pattern.Kind() != ast.LiteralKind {
-			errs = append(errs, errorFrom(src, a.NativeRep().SourceInfo().GetStartLocation(pattern.ID()), "the pattern of matches must be written out", "in quotes"))
+			errs = append(errs, errorFrom(src, a.NativeRep().SourceInfo().GetStartLocation(pattern.ID()), "the pattern of matches must be a literal", "in quotes"))
 		}
 	}
 	return errs
@@ -113,7 +113,7 @@ func homeDirectories(src string, a *cel.Ast) (errs diag.List) {
 		folder := args[len(args)-1]
 		if literal, is := folder.AsLiteral().(types.String); is && strings.HasPrefix(string(literal), "~") {
 			errs = append(errs, errorFrom(src, a.NativeRep().SourceInfo().GetStartLocation(folder.ID()),
-				"whose home ~ is differs from server to server, so within fails for every path", "write the folder from the root on, such as '/home/me/.ssh'"))
+				"~ depends on the server's user, so within fails for every path", "write the absolute folder, such as '/home/me/.ssh'"))
 		}
 	}
 	return errs
@@ -164,7 +164,7 @@ func (p *program) eval(variables func(name string, want lookup) (any, error)) (v
 	v, _, err = p.run.Eval(vars)
 	var canceled interpreter.EvalCancelledError
 	if errors.As(err, &canceled) {
-		return nil, errors.New("the expression takes too much work for these arguments")
+		return nil, errors.New("the expression is too expensive for these arguments")
 	}
 	return v, err
 }

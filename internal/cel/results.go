@@ -26,7 +26,7 @@ func (r *Results) Condition(src string) (number int, err error) {
 		return 0, err
 	}
 	if _, args := p.uses["args"]; args {
-		return 0, whole("the arguments of the call are not known where its result is judged", "use result and text")
+		return 0, whole("the call's arguments are not available where its result is judged", "use result and text")
 	}
 	r.programs = append(r.programs, p)
 	return len(r.programs) - 1, nil

@@ -11,7 +11,7 @@ import (
 // TestResultsRefuse checks that a condition on results cannot read the arguments.
 func TestResultsRefuse(t *testing.T) {
 	for src, want := range map[string]string{
-		"args.a == 1": "the arguments of the call are not known where its result is judged (use result and text)",
+		"args.a == 1": "the call's arguments are not available where its result is judged (use result and text)",
 		"result":      "",
 		"size(text)":  "the expression yields a number, not true or false",
 	} {

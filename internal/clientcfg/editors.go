@@ -31,7 +31,7 @@ func vscodeInsiders() Client {
 func vscodeAt(folder string) Client {
 	return Client{
 		Format: splice.JSON,
-		Limits: Limits{128, "refuses requests with more, its own included", 64},
+		Limits: Limits{128, "refuses requests with more, including its own", 64},
 		files: func(s System) []string {
 			all := []string{s.path(s.settings(), folder, "User", "mcp.json")}
 			if folder == "Code" && s.OS != "windows" {
@@ -47,17 +47,17 @@ func vscodeAt(folder string) Client {
 			}
 			return append(splice.Object{{Key: "type", Value: "stdio"}}, stdio("url")(l)...)
 		},
-		Verify: "Run the command MCP: List Servers: petrigate is there. Start it.",
+		Verify: "Run the command MCP: List Servers: petrigate is listed. Start it.",
 	}
 }
 
 func windsurf() Client {
 	return Client{
-		Name: "windsurf", Limits: Limits{100, "leaves the rest out", 64}, NoForms: true, Title: "Windsurf", Format: splice.JSON,
+		Name: "windsurf", Limits: Limits{100, "ignores the rest", 64}, NoForms: true, Title: "Windsurf", Format: splice.JSON,
 		files: inHome(".codeium/windsurf/mcp_config.json"), place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: windsurfVariables},
 		entry:   stdio("serverUrl"), programs: []string{"windsurf"}, folders: []string{"/windsurf.app/contents/macos/"},
-		Verify: "Press Refresh in the MCP panel of Cascade: petrigate is there.",
+		Verify: "Press Refresh in the MCP panel of Cascade: petrigate is listed.",
 	}
 }
 
@@ -95,7 +95,7 @@ func zed() Client {
 			return append(stdio("url")(l), splice.Member{Key: "env", Value: splice.Object{}})
 		},
 		programs: []string{"zed", "zed-editor"}, folders: []string{"/zed.app/contents/macos/"},
-		Verify: "Open the settings of the agent panel in Zed: petrigate has a green dot.",
+		Verify: "Open the agent panel settings in Zed: petrigate has a green dot.",
 	}
 }
 
@@ -108,7 +108,7 @@ func lmStudio() Client {
 		place:   mcpServers,
 		dialect: dialect{unit: milliseconds},
 		entry:   stdio("url"), programs: []string{"lm-studio", "lm studio"}, folders: []string{"/lm studio.app/contents/macos/"},
-		Verify: "Open the Program tab of LM Studio: mcp/petrigate is there.",
+		Verify: "Open the Program tab of LM Studio: mcp/petrigate is listed.",
 	}
 }
 
@@ -128,6 +128,6 @@ func continueDev() Client {
 			}
 			return o
 		},
-		Verify: "Reload Continue, and look at Tools: those of petrigate are there.",
+		Verify: "Reload Continue, and look at Tools: petrigate's tools are listed.",
 	}
 }

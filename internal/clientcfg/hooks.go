@@ -48,7 +48,7 @@ type hookEvent struct {
 // AllHooks returns the hooks of all agents that configure them in files.
 func AllHooks() []Hooks {
 	const others = "^(?!MCP:)"
-	const slow = "a hook that takes longer than its time-out lets the call pass, and on Windows one that fails does"
+	const slow = "a hook that exceeds its timeout lets the call pass, and so does a failing hook on Windows"
 	on := func(before string, after ...string) (all []hookEvent) {
 		all = append(all, hookEvent{name: before, before: true})
 		for _, name := range after {
@@ -68,7 +68,7 @@ func AllHooks() []Hooks {
 			beside: []string{".claude/settings.json", ".claude/settings.local.json"}, off: [][]string{{"disableAllHooks", "true"}},
 			failClosed: splice.Member{Key: "onFailure", Value: "block"},
 			events:     on("PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"),
-			Open:       []string{"before version 2.1.295 a hook that fails lets the call pass", "@file mentions run no hook"},
+			Open:       []string{"before version 2.1.295, a failing hook lets the call pass", "@file mentions run no hook"},
 		},
 		{
 			Agent: "codex", wait: 60, typed: true,
@@ -80,7 +80,7 @@ func AllHooks() []Hooks {
 			},
 			sibling: "config.toml", beside: []string{".codex/config.toml"}, off: [][]string{{"features", "hooks", "false"}, {"features", "codex_hooks", "false"}},
 			events: on("PreToolUse", "PostToolUse", "Stop"),
-			Open:   []string{"Codex leaves out a hook that you have not trusted: type /hooks in codex, and trust it", slow, "what is typed into a program that runs (write_stdin) has no hook"},
+			Open:   []string{"Codex does not run a hook until you trust it: type /hooks in codex, and trust it", slow, "input to a running program (write_stdin) has no hook"},
 		},
 		{
 			Agent: "gemini-cli", wait: 60, milli: true, typed: true,
@@ -93,7 +93,7 @@ func AllHooks() []Hooks {
 			files: inHome(".cursor/hooks.json"), failClosed: splice.Member{Key: "failClosed", Value: true},
 			events: []hookEvent{{"preToolUse", true, others}, {"postToolUse", false, others}, {"postToolUseFailure", false, others}, {"sessionEnd", false, ""}},
 			own:    splice.Object{{Key: "version", Value: 1}},
-			Open:   []string{"MCP tools that do not come through petrigate are not seen: Cursor does not say of which server they are"},
+			Open:   []string{"petrigate does not see MCP tools that bypass it: Cursor does not name their server"},
 		},
 		{
 			Agent: "vscode", wait: 30, flat: true, typed: true,

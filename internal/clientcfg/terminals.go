@@ -20,7 +20,7 @@ func codex() Client {
 			return stdio("url")(l)
 		},
 		programs: []string{"codex"},
-		Verify:   "Run codex mcp list: petrigate is there.",
+		Verify:   "Run codex mcp list: petrigate is listed.",
 	}
 }
 
@@ -60,7 +60,7 @@ func goose() Client {
 				splice.Member{Key: "args", Value: l.Args}, splice.Member{Key: "envs", Value: splice.Object{}}, splice.Member{Key: "timeout", Value: 300})
 		},
 		programs: []string{"goose", "goosed"}, folders: []string{"/goose.app/contents/macos/"},
-		Verify: "Start goose session, and ask for its extensions: petrigate is there.",
+		Verify: "Start goose session, and ask for its extensions: petrigate is listed.",
 	}
 }
 

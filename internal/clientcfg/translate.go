@@ -100,7 +100,7 @@ func (r *reader) read(key string, v any) {
 		fields, _ := v.(map[string]any)
 		r.readMap(key, fields["headers"], r.headers, r.headed)
 	case "headersHelper":
-		r.refuse("%s runs a program for the headers, which petrigate does not; write headers with ${VARIABLE}", key)
+		r.refuse("%s runs a program to get headers, which petrigate does not support; write headers with ${VARIABLE}", key)
 	default:
 		r.readMore(key, v)
 	}
@@ -366,7 +366,7 @@ func (r *reader) noteUnreplaced(headers any) {
 		for _, match := range braces.FindAllString(text, -1) {
 			variable := strings.TrimSpace(strings.Trim(match, "${}"))
 			if _, _, replaced := r.headed.one(r.system, match); !replaced && variableName.MatchString(variable) {
-				r.note(fmt.Sprintf("the header %s has %s as text, since env_keys does not list %s: write ${%s} in the configuration if the variable is meant", name, match, variable, variable))
+				r.note(fmt.Sprintf("the header %s contains %s as text, because env_keys does not list %s: write ${%s} in the configuration if you mean the variable", name, match, variable, variable))
 			}
 		}
 	}
@@ -405,7 +405,7 @@ func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 	case "clientId", "client_id", "CLIENT_ID":
 		o["clientId"] = r.text(name, v)
 	case "clientSecret", "client_secret", "CLIENT_SECRET":
-		r.note(name + " is not taken: write it as oauth.clientSecret, beside oauth.issuer, the authorization server that it is for")
+		r.note(name + " is not imported: write it as oauth.clientSecret, with its authorization server as oauth.issuer")
 	case "scope", "scopes":
 		list, _ := v.([]any)
 		all := texts(list)
@@ -442,7 +442,7 @@ func (r *reader) addOAuth(add func(string, any)) {
 	}
 	for name := range r.headers {
 		if o, is := r.oauth.(splice.Object); is && o != nil && strings.EqualFold(name, "Authorization") {
-			r.note("oauth is not taken: the server has a header Authorization")
+			r.note("oauth is not imported: the server has an Authorization header")
 			return
 		}
 	}

@@ -67,7 +67,7 @@ func (s System) variable(name string) (ours, problem string) {
 		return "", fmt.Sprintf("%q is not the name of a variable", name)
 	}
 	if _, set := s.Env(name); !set {
-		return "", fmt.Sprintf("it reads the variable %s, which is not set here; set it where petrigate runs, and import again", name)
+		return "", fmt.Sprintf("it reads the variable %s, which is not set here; set it for petrigate, and import again", name)
 	}
 	return "${" + name + "}", ""
 }
@@ -160,7 +160,7 @@ func editorVariable(s System, match string) (p piece, problem string, ok bool) {
 			p.text = "/"
 		}
 	case strings.HasPrefix(inner, "workspaceFolder"), kind == "command", kind == "config", inner == "cwd":
-		problem = fmt.Sprintf("%s is known to a window of the editor only; write what it stands for, as an absolute path", match)
+		problem = fmt.Sprintf("only an editor window knows %s; write its value, as an absolute path", match)
 	default:
 		return shellVariable(s, match)
 	}

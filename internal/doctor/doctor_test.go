@@ -173,7 +173,7 @@ func TestHooksThatFailOpenAreFound(t *testing.T) {
 			".claude/settings.json": `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x/petrigate hook claude-code","onFailure":"block"}]}],
 				"PostToolUse":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}],"PostToolUseFailure":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}],"SessionEnd":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}]}}`,
 			".github/hooks/petrigate.json": vscodeHooks(closed("vscode")),
-		}, []string{"warning the version of Claude Code", "warning VS Code runs the hooks of Claude Code too: a call counts twice", "warning VS Code: a hook that takes longer"}},
+		}, []string{"warning the version of Claude Code", "warning VS Code runs the hooks of Claude Code too: a call counts twice", "warning VS Code: a hook that exceeds"}},
 		{"switched off by a project", "linux", map[string]string{
 			".gemini/settings.json": `{"hooksConfig":{"enabled":false},"hooks":{"BeforeTool":[{"hooks":[{"command":"` + closed("gemini-cli") + `"}]}],` +
 				`"AfterTool":[{"hooks":[{"command":"petrigate hook gemini-cli"}]}],"SessionEnd":[{"hooks":[{"command":"petrigate hook gemini-cli"}]}]}}`,
@@ -190,7 +190,7 @@ func TestHooksThatFailOpenAreFound(t *testing.T) {
 			"failed Claude Code does not run its hook for PreToolUse before each call, or does not wait for it", "warning the version of Claude Code",
 		}},
 		{"for all tools", "linux", map[string]string{".claude/settings.json": claudeHooks(`"matcher":"*",`, ``)}, []string{"warning the version of Claude Code"}},
-		{"VS Code alone", "linux", map[string]string{".github/hooks/petrigate.json": vscodeHooks(closed("vscode"))}, []string{"warning VS Code: a hook that takes longer"}},
+		{"VS Code alone", "linux", map[string]string{".github/hooks/petrigate.json": vscodeHooks(closed("vscode"))}, []string{"warning VS Code: a hook that exceeds"}},
 		{"of an earlier petrigate", "linux", map[string]string{".codex/hooks.json": codexHooks("/x/petrigate hook codex")}, []string{
 			"failed Codex lets a call pass if its hook for PreToolUse fails", "warning Codex: ",
 		}},

@@ -305,7 +305,7 @@ func TestMisleadingNetsDoNotLoad(t *testing.T) {
 		{"an unknown place in an expression", head + "transitions:\n  - { name: t, inputs: [idle], outputs: [done], tools: [write] }\nvalidate:\n  - { tools: [write], require: 'marking.doen == 0' }",
 			`n.yaml:7:41: net "n": unknown place "doen" (did you mean "done"?)`},
 		{"a memory that nothing keeps", head + "transitions:\n  - { name: t, inputs: [idle], outputs: [done], tools: [write], deferred: true }\nvalidate:\n  - { tools: [write], require: 'meta.?saved.hasValue()' }\nremember:\n  - { transition: t, set: save, to: '1' }",
-			`n.yaml:7:39: net "n": nothing remembers "saved" (did you mean "save"?)`},
+			`n.yaml:7:39: net "n": no transition remembers "saved" (did you mean "save"?)`},
 		{"a memory of an unknown transition", head + "transitions:\n  - { name: write, inputs: [idle], outputs: [done], tools: [write], deferred: true }\nremember:\n  - { transition: wrte, set: save, to: '1' }",
 			`n.yaml:7:19: unknown transition "wrte" (did you mean "write"?)`},
 		{"a memory of the wrong type", head + "transitions:\n  - { name: t, inputs: [idle], outputs: [done], tools: [write], deferred: true }\nremember:\n  - { transition: t, set: n, to: '1 + \"x\"' }",

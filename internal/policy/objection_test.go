@@ -29,7 +29,7 @@ var objections = []struct{ tool, args, want string }{
 	{"use", `{"path":"/a"}`, ""},
 	{"use", `{"path":"/b"}`, `The call violates "args.path == \"/a\"".`},
 	{"use", `{}`, `The call violates "args.path == \"/a\"": no such key: path.`},
-	{"use", `[1]`, `The call cannot be judged: the arguments cannot be read by an expression: they are no JSON.`},
+	{"use", `[1]`, `The call cannot be judged: an expression cannot read the arguments: they are not JSON.`},
 	{"keep", `{}`, `The success of the call could not be remembered as "kept": no such key: path.`},
 	{"odd", `{"n":1}`, ""}, // the value cannot be remembered either, but that does not block a call
 	{"odd", `{"n":1}`, `The call depends on memory that the net could not keep: last: no such key: path.`},

@@ -23,7 +23,7 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	}
 	entry, ok := client.Entry(c.Launch)
 	if !ok {
-		return usage("%s reaches no server at a URL; leave --url out", client.Title)
+		return usage("%s does not support servers at a URL; omit --url", client.Title)
 	}
 	f, err := d.open(client, c.File)
 	if err != nil {
@@ -70,7 +70,7 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 // noteHardLink warns that the file has another hard link, whose content will not change.
 func (o output) noteHardLink(f *file) {
 	if info, err := os.Stat(f.target); err == nil && textfile.Linked(info) {
-		o.say("note: %s has another name, a hard link: what is there stays as it is now", text.Escape(f.path))
+		o.say("note: %s has another name, a hard link, whose content stays unchanged", text.Escape(f.path))
 	}
 }
 
@@ -78,7 +78,7 @@ func (o output) noteHardLink(f *file) {
 // headers.
 func (o output) noteNoHeaders(l clientcfg.Launch) {
 	if len(l.Headers) == 0 {
-		o.say("note: a proxy over HTTP wants a token, unless listen.auth is none: --header 'Authorization: Bearer TOKEN', with the one in ~/.local/state/petrigate/token")
+		o.say("note: a proxy over HTTP requires a token, unless listen.auth is none: --header 'Authorization: Bearer TOKEN', with the token in ~/.local/state/petrigate/token")
 	}
 }
 
@@ -99,7 +99,7 @@ func (o output) noteVariables(client clientcfg.Client, path string) {
 		}
 	}
 	if len(names) > 0 {
-		o.say("note: the configuration reads %s: set %s where %s is started, or petrigate does not start", text.And(names), map[bool]string{true: "it", false: "them"}[len(names) == 1], client.Title)
+		o.say("note: the configuration reads %s: set %s where you start %s, or petrigate does not start", text.And(names), map[bool]string{true: "it", false: "them"}[len(names) == 1], client.Title)
 	}
 }
 
@@ -139,7 +139,7 @@ func (d *Driver) noteDirectServers(items []item, c Connection) {
 		}
 	}
 	if len(names) > 0 {
-		d.say("note: the client still reaches %s directly, past petrigate; petrigate import takes over what it can, --all-servers removes the rest here", text.And(text.EscapeAll(names)))
+		d.say("note: the client still reaches %s directly, bypassing petrigate; petrigate import imports what it can, --all-servers removes the rest here", text.And(text.EscapeAll(names)))
 	}
 }
 
@@ -225,7 +225,7 @@ func (d *Driver) Disconnect(ctx context.Context, name, path string) error {
 func (d *Driver) noteCopies(f *file) {
 	for _, name := range []string{f.backup(), d.records().path(f)} {
 		if _, err := os.Lstat(name); err == nil {
-			d.say("The file as it was before connect is in %s", text.Escape(name))
+			d.say("The original file is in %s", text.Escape(name))
 		}
 	}
 }
@@ -238,7 +238,7 @@ func (d *Driver) notRecorded(f *file) error {
 		return err
 	}
 	if slices.ContainsFunc(items, func(i item) bool { return i.own }) {
-		return fmt.Errorf("%s has an entry of petrigate that connect has not written, or not as this user: remove it by hand%s", f.path, f.backupHint())
+		return fmt.Errorf("%s has an entry of petrigate that connect did not write, or wrote as another user: remove it by hand%s", f.path, f.backupHint())
 	}
 	d.say("%s is not connected: %s", f.client.Title, text.Escape(f.path))
 	return nil
@@ -254,7 +254,7 @@ func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err e
 			continue
 		}
 		if after, err = f.restore(after, s); err != nil {
-			return nil, false, fmt.Errorf("%v\nThe file as it was before is in %s, and in %s", err, f.backup(), d.records().path(f))
+			return nil, false, fmt.Errorf("%v\nThe original file is in %s, and in %s", err, f.backup(), d.records().path(f))
 		}
 	}
 	return after, exists, nil
@@ -307,12 +307,12 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 		d.say("disconnected %s: %s was removed: connect had created it", f.client.Title, text.Escape(f.path))
 		return nil
 	case asBefore:
-		d.say("disconnected %s: %s is as it was, byte for byte", f.client.Title, text.Escape(f.path))
+		d.say("disconnected %s: %s is restored, byte for byte", f.client.Title, text.Escape(f.path))
 		return d.noteStillConnected(f, after)
 	}
-	d.say("disconnected %s: %s has its servers back, and what was edited since", f.client.Title, text.Escape(f.path))
+	d.say("disconnected %s: %s has its servers back, and keeps later edits", f.client.Title, text.Escape(f.path))
 	if _, err := os.Lstat(f.backup()); err == nil {
-		d.say("The file as it was before connect is still in %s", text.Escape(f.backup()))
+		d.say("The original file is still in %s", text.Escape(f.backup()))
 	}
 	return nil
 }

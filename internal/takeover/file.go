@@ -61,7 +61,7 @@ func (f *file) write(after []byte) error {
 	}
 	if !f.exists {
 		if err := os.MkdirAll(filepath.Dir(f.target), 0o700); err != nil {
-			return fmt.Errorf("making the folder of %s: %w", f.path, err)
+			return fmt.Errorf("creating the folder of %s: %w", f.path, err)
 		}
 	}
 	return textfile.Replace(f.target, after)
@@ -84,14 +84,14 @@ func (f *file) unchanged() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		now, err = nil, nil
 		if f.exists {
-			err = fmt.Errorf("it is gone; nothing was written. Run the verb again")
+			err = fmt.Errorf("it no longer exists; nothing was written. Run the command again")
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("reading %s again: %w", f.path, err)
 	}
 	if !bytes.Equal(now, f.src) {
-		return fmt.Errorf("%s has changed since it was shown; nothing was written. Run the verb again", f.path)
+		return fmt.Errorf("%s has changed since it was shown; nothing was written. Run the command again", f.path)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (f *file) backupHint() string {
 	if _, err := os.Lstat(f.backup()); err != nil {
 		return ""
 	}
-	return fmt.Sprintf("; the file as it was before is perhaps in %s", f.backup())
+	return fmt.Sprintf("; the original file may be in %s", f.backup())
 }
 
 // keepBackup makes a backup copy that only this user can read, because the file may contain

@@ -91,7 +91,7 @@ func findHooks(name string) (clientcfg.Hooks, error) {
 		for _, h := range clientcfg.AllHooks() {
 			names = append(names, h.Client)
 		}
-		return h, usage("%s has no hooks that petrigate knows; %s have", c.Title, text.And(names))
+		return h, usage("petrigate knows no hooks of %s; it knows those of %s", c.Title, text.And(names))
 	}
 	return h, nil
 }

@@ -55,7 +55,7 @@ func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 	}
 	d.noteHookGaps(h, f)
 	if c.Launch.URL != "" && len(c.Launch.Headers) > 0 {
-		d.say("note: set %s, where %s is started, to the token of the proxy; without it each call is refused", clientcfg.TokenVariable, h.Title)
+		d.say("note: set %s where you start %s, to the proxy's token; without it, each call is refused", clientcfg.TokenVariable, h.Title)
 	}
 	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (d *Driver) writeHooks(f *file, h clientcfg.Hooks, after []byte) error {
 func (d *Driver) DisconnectHooks(name, path string) error {
 	done, err := d.dropHooks(name, path)
 	if err == nil && !done {
-		d.say("there is no hook of petrigate")
+		d.say("it has no petrigate hook")
 	}
 	return err
 }
@@ -169,13 +169,13 @@ func (d *Driver) unhook(f *file, n *record, h clientcfg.Hooks, after []byte, exi
 	}
 	switch {
 	case n == nil:
-		d.say("petrigate is no hook of %s any more: %s", h.Title, text.Escape(f.path))
+		d.say("petrigate is no longer a hook of %s: %s", h.Title, text.Escape(f.path))
 	case asBefore && !exists:
-		d.say("petrigate is no hook of %s any more: %s was removed: connect had created it", h.Title, text.Escape(f.path))
+		d.say("petrigate is no longer a hook of %s: %s was removed: connect had created it", h.Title, text.Escape(f.path))
 	case asBefore:
-		d.say("petrigate is no hook of %s any more: %s is as it was, byte for byte", h.Title, text.Escape(f.path))
+		d.say("petrigate is no longer a hook of %s: %s is restored, byte for byte", h.Title, text.Escape(f.path))
 	default:
-		d.say("petrigate is no hook of %s any more: %s keeps what was edited since", h.Title, text.Escape(f.path))
+		d.say("petrigate is no longer a hook of %s: %s keeps later edits", h.Title, text.Escape(f.path))
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (d *Driver) Plan(i Import) (*ImportPlan, error) {
 		return nil, err
 	}
 	if !f.exists {
-		return nil, fmt.Errorf("%s has no file %s; name another by --file, or start the client once", client.Title, f.path)
+		return nil, fmt.Errorf("%s has no file %s; name another with --file, or start the client once", client.Title, f.path)
 	}
 	p := &ImportPlan{Client: client.Name, File: f.path, Config: i.Config, file: f, text: i.TextOnly}
 	doc, err := p.open(d)
@@ -148,7 +148,7 @@ func (p *ImportPlan) take(d *Driver, i Import, items []item, there []splice.Entr
 				name = freeName(known, name)
 				t.rename(name)
 			} else {
-				t.Reason = "the configuration has another server of this name; --rename takes it under another name"
+				t.Reason = "the configuration has another server with this name; --rename imports it under another name"
 			}
 		}
 		switch old, is := known[name]; {
@@ -234,7 +234,7 @@ func (d *Driver) Write(p *ImportPlan) error {
 	}
 	output{d.Out}.printResults(p)
 	if !p.Changes() {
-		d.say("nothing to take: %s stays as it is", text.Escape(p.Config))
+		d.say("nothing to import: %s stays unchanged", text.Escape(p.Config))
 		return nil
 	}
 	d.noteExposed(p)
@@ -264,17 +264,17 @@ func (o output) printResults(p *ImportPlan) {
 		name := text.Escape(t.Name)
 		switch t.Result {
 		case "there":
-			o.say("%s: the configuration has it", name)
+			o.say("%s: already in the configuration", name)
 		case "refused":
-			o.say("%s: not taken: %s", name, text.Escape(t.Reason))
+			o.say("%s: not imported: %s", name, text.Escape(t.Reason))
 		default:
 			as := ""
 			if t.As != "" {
 				as = " as " + text.Escape(t.As)
 			}
-			o.say("%s: taken%s", name, as)
+			o.say("%s: imported%s", name, as)
 			for _, secret := range t.Secrets {
-				o.say("  note: the value of %s is written out; write ${%s}, and set the variable", text.Escape(secret), text.Escape(variableFor(secret)))
+				o.say("  note: the value of %s is plain text; write ${%s}, and set the variable", text.Escape(secret), text.Escape(variableFor(secret)))
 			}
 			if len(t.Dropped) > 0 {
 				o.say("  note: %s is for %s and has no effect here", text.And(text.EscapeAll(t.Dropped)), p.file.client.Title)
@@ -292,7 +292,7 @@ func (d *Driver) noteExposed(p *ImportPlan) {
 	taken := slices.ContainsFunc(p.Servers, func(t ImportedServer) bool { return t.Result == "taken" && len(t.Secrets) > 0 })
 	info, err := os.Stat(p.path)
 	if taken && err == nil && d.System.OS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		d.say("note: others can read %s, which gets the secrets (mode %04o): chmod 600", text.Escape(p.Config), info.Mode().Perm())
+		d.say("note: others can read %s, which will contain secrets (mode %04o): chmod 600", text.Escape(p.Config), info.Mode().Perm())
 	}
 }
 

@@ -39,7 +39,7 @@ func (d *Driver) open(c clientcfg.Client, name string) (*file, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("reading the file of %s: %w", c.Title, err)
 	case isLink(f.path):
-		return nil, fmt.Errorf("%s is a symbolic link to a file that does not exist; make that file, or remove the link", f.path)
+		return nil, fmt.Errorf("%s is a symbolic link to a file that does not exist; create that file, or remove the link", f.path)
 	}
 	if f.exists {
 		if f.src, err = readRegular(f.target); err != nil {

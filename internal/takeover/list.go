@@ -67,7 +67,7 @@ func (d *Driver) status(c clientcfg.Client) ClientStatus {
 		l.Problem = err.Error()
 	case n != nil && l.Connected == "no":
 		l.Connected = "gone"
-		l.Problem = fmt.Sprintf("the entry is gone again: %s has overwritten it. Quit it, and run petrigate connect %s", c.Title, c.Name)
+		l.Problem = fmt.Sprintf("the entry has disappeared: %s has overwritten it. Quit it, and run petrigate connect %s", c.Title, c.Name)
 	}
 	return l
 }

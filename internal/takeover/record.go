@@ -72,10 +72,10 @@ func (r records) read(f *file) (*record, error) {
 		err = json.Unmarshal(src, n)
 	}
 	if err == nil && (n.Version != 1 || len(n.Steps) == 0) {
-		err = errors.New("it is of another version of petrigate")
+		err = errors.New("another version of petrigate wrote it")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what was kept of %s in %s: %w%s", f.path, name, err, f.backupHint())
+		return nil, fmt.Errorf("reading the backup of %s in %s: %w%s", f.path, name, err, f.backupHint())
 	}
 	return n, nil
 }

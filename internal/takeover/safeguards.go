@@ -34,7 +34,7 @@ func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 			doc, err = splice.Parse(path, src, client.Format)
 		}
 		if err != nil {
-			all = append(all, clientcfg.Safeguard{Where: path, Value: "a file that cannot be read: " + err.Error()})
+			all = append(all, clientcfg.Safeguard{Where: path, Value: "an unreadable file: " + err.Error()})
 			continue
 		}
 		for _, g := range client.Safeguards(doc, names) {
@@ -53,7 +53,7 @@ func (o output) printNotes(p *ImportPlan, t ImportedServer) {
 		o.say("  note: %s", text.Escape(note))
 	}
 	if t.Off != "" {
-		o.say("  note: %s of %s switches it off; it is taken with disabled: true", text.Escape(t.Off), p.file.client.Title)
+		o.say("  note: %s of %s disables it; it is imported with disabled: true", text.Escape(t.Off), p.file.client.Title)
 	}
 	for _, g := range t.Left {
 		o.printSafeguard(p, "  ", g)
@@ -63,8 +63,8 @@ func (o output) printNotes(p *ImportPlan, t ImportedServer) {
 func (o output) printSafeguard(p *ImportPlan, indent string, g clientcfg.Safeguard) {
 	where, value := text.Escape(g.Where), text.Escape(g.Value)
 	if g.Rule == "" {
-		o.say("%snote: %s (%s) stays in %s, and holds for no server that is taken", indent, where, value, p.file.client.Title)
+		o.say("%snote: %s (%s) stays in %s, and applies to no imported server", indent, where, value, p.file.client.Title)
 		return
 	}
-	o.say("%snote: %s (%s) is not taken over; write a rule: %s", indent, where, value, text.Escape(g.Rule))
+	o.say("%snote: %s (%s) is not imported; write a rule: %s", indent, where, value, text.Escape(g.Rule))
 }

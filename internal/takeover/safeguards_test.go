@@ -19,11 +19,11 @@ func TestSafeguards(t *testing.T) {
 	}
 	for src, want := range map[string][]string{
 		`{"permissions": {"deny": ["mcp__gh__delete_repo", "Bash(rm:*)", "mcp__git__push", "mcp__fs"], "ask": ["mcp__fs__write_*"], "allow": ["mcp__fs__read"]}}`: {
-			"permissions.deny of " + settings + " (mcp__gh__delete_repo) is not taken over; write a rule: block gh-2.delete_repo\n",
-			"permissions.deny of " + settings + " (mcp__fs) is not taken over; write a rule: block fs.*\n",
-			"permissions.ask of " + settings + " (mcp__fs__write_*) is not taken over; write a rule: require human-approval before fs.write_*\n",
+			"permissions.deny of " + settings + " (mcp__gh__delete_repo) is not imported; write a rule: block gh-2.delete_repo\n",
+			"permissions.deny of " + settings + " (mcp__fs) is not imported; write a rule: block fs.*\n",
+			"permissions.ask of " + settings + " (mcp__fs__write_*) is not imported; write a rule: require human-approval before fs.write_*\n",
 		},
-		`{`: {settings + " (a file that cannot be read: "},
+		`{`: {settings + " (an unreadable file: "},
 		``:  nil,
 	} {
 		if err := os.WriteFile(settings, []byte(src), 0o600); err != nil {
@@ -58,7 +58,7 @@ func TestSafeguardsOfEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	output{p.desk.Out}.printResults(plan)
-	if want := "note: default_tools_approval_mode (prompt) is not taken over; write a rule: require human-approval before db-2.*\n"; !strings.Contains(p.out.String(), want) {
+	if want := "note: default_tools_approval_mode (prompt) is not imported; write a rule: require human-approval before db-2.*\n"; !strings.Contains(p.out.String(), want) {
 		t.Errorf("no %q in\n%s", want, p.out)
 	}
 
@@ -66,9 +66,9 @@ func TestSafeguardsOfEntries(t *testing.T) {
 	p.write(t, []byte(`{"mcp": {"excluded": ["a"]}, "tools": {"exclude": ["ShellTool"]}, "mcpServers": {"a": {"command": "x"}, "b": {"httpUrl": "https://b.example", "oauth": {"clientSecret": "s-12345678"}}}}`))
 	p.take(t)
 	for _, want := range []string{
-		"+  a:\n+    command: \"x\"\n+    disabled: true\n", "note: mcp.excluded of Gemini CLI switches it off; it is taken with disabled: true\n",
-		"note: tools.exclude (ShellTool) is not taken over; write a rule: block ShellTool\n",
-		"note: clientSecret is not taken: write it as oauth.clientSecret, beside oauth.issuer",
+		"+  a:\n+    command: \"x\"\n+    disabled: true\n", "note: mcp.excluded of Gemini CLI disables it; it is imported with disabled: true\n",
+		"note: tools.exclude (ShellTool) is not imported; write a rule: block ShellTool\n",
+		"note: clientSecret is not imported: write it as oauth.clientSecret, with its authorization server as oauth.issuer",
 	} {
 		if !strings.Contains(p.out.String(), want) {
 			t.Errorf("no %q in\n%s", want, p.out)
@@ -78,7 +78,7 @@ func TestSafeguardsOfEntries(t *testing.T) {
 	p = newPlace(t, "opencode")
 	p.write(t, []byte(`{"permission": {"bash": "ask"}, "mcp": {"a": {"type": "local", "command": ["x"]}}}`))
 	p.take(t)
-	if want := "note: permission.bash (ask) stays in OpenCode, and holds for no server that is taken\n"; !strings.Contains(p.out.String(), want) {
+	if want := "note: permission.bash (ask) stays in OpenCode, and applies to no imported server\n"; !strings.Contains(p.out.String(), want) {
 		t.Errorf("no %q in\n%s", want, p.out)
 	}
 }
@@ -123,7 +123,7 @@ func TestExcludedOfProject(t *testing.T) {
 			t.Errorf("%s %s: the server is off: %t\n%s", c.file, c.src, got, plan.after)
 		}
 		output{p.desk.Out}.printResults(plan)
-		if said := "in " + path + " of Claude Code switches it off; it is taken with disabled: true\n"; strings.Contains(p.out.String(), said) != c.want {
+		if said := "in " + path + " of Claude Code disables it; it is imported with disabled: true\n"; strings.Contains(p.out.String(), said) != c.want {
 			t.Errorf("%s %s: no %q in\n%s", c.file, c.src, said, p.out)
 		}
 		if err := os.Remove(path); err != nil {

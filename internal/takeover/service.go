@@ -42,9 +42,9 @@ func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err e
 	unit, runs, why := s.plan(ctx, d)
 	switch {
 	case why != nil && s.Make && !errors.Is(why, service.ErrNoManager):
-		return false, fmt.Errorf("no service was made, and nothing was written: %w", why)
+		return false, fmt.Errorf("no service was created, and nothing was written: %w", why)
 	case why != nil:
-		d.say("note: no service was made: %s", text.Escape(why.Error()))
+		d.say("note: no service was created: %s", text.Escape(why.Error()))
 		s.barred = true
 		return len(s.listening(d)) > 0, nil
 	case runs:
@@ -56,7 +56,7 @@ func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err e
 	}
 	d.say("%s", strings.TrimSuffix(text.EscapeLines(textfile.Diff(s.Manager.File, []byte(before.Text), s.Manager.File+" (new)", []byte(unit))), "\n"))
 	if !s.Make {
-		yes, err := d.Ask(fmt.Sprintf("Run the proxy as a service of yours (%s), which starts now and when you log in?", s.Manager.Title))
+		yes, err := d.Ask(fmt.Sprintf("Run the proxy as your own service (%s), which starts now and when you log in?", s.Manager.Title))
 		if err != nil || !yes {
 			return false, err
 		}
@@ -81,7 +81,7 @@ func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bo
 	}
 	switch {
 	case there.Exists && there.Config == "":
-		return "", false, fmt.Errorf("%s is there, and petrigate has not written it", m.File)
+		return "", false, fmt.Errorf("%s exists, and petrigate did not write it", m.File)
 	case there.Exists && there.Config != s.Config:
 		return "", false, fmt.Errorf("the service runs another configuration, %s; petrigate disconnect AGENT --hooks removes it, for the last agent that uses it", there.Config)
 	}
@@ -112,9 +112,9 @@ func (s *HookService) checkVariables(variables []string) error {
 	case len(lack) == 0:
 		return nil
 	case s.Manager.Variables != "":
-		return fmt.Errorf("it would not have %s, which the configuration reads. Write a line NAME=VALUE for each into %s, readable by you alone, and run the verb again", text.And(lack), s.Manager.Variables)
+		return fmt.Errorf("it would lack %s, which the configuration reads. Write a line NAME=VALUE for each to %s, readable only by you, and run the command again", text.And(lack), s.Manager.Variables)
 	}
-	return fmt.Errorf("it would not have %s, which the configuration reads. Write ${file:PATH} in the configuration in the place of ${NAME}, with the value in a file readable by you alone, and run the verb again", text.And(lack))
+	return fmt.Errorf("it would lack %s, which the configuration reads. Write ${file:PATH} in the configuration instead of ${NAME}, with the value in a file readable only by you, and run the command again", text.And(lack))
 }
 
 // checkConflicts returns an error if proxies that are already running would conflict with the
@@ -122,16 +122,16 @@ func (s *HookService) checkVariables(variables []string) error {
 func (s *HookService) checkConflicts(d *Driver, there service.Installed, listening []Proxy) error {
 	switch {
 	case !there.Exists && len(listening) > 0:
-		return fmt.Errorf("a proxy with this configuration runs already: process %d, %s. End it, and run the verb again", listening[0].PID, listening[0].URL)
+		return fmt.Errorf("a proxy with this configuration is already running: process %d, %s. End it, and run the command again", listening[0].PID, listening[0].URL)
 	case len(listening) > 0:
 		return nil // this proxy is the service itself, started from an older service file
 	}
 	if others := d.startedBy(s.Config); s.Memory && len(others) > 0 {
-		return fmt.Errorf("%s starts a proxy with this configuration too, and each would have a state of its own. Write state: { driver: sqlite } into the configuration", text.And(others))
+		return fmt.Errorf("%s starts a proxy with this configuration too, and each would have its own state. Write state: { driver: sqlite } in the configuration", text.And(others))
 	}
 	l, err := net.Listen("tcp", s.Listen)
 	if err != nil {
-		return fmt.Errorf("it could not listen at %s: %w. Another address is listen: { http: ... } in the configuration", s.Listen, text.Innermost(err))
+		return fmt.Errorf("it could not listen at %s: %w. Set another address with listen: { http: ... } in the configuration", s.Listen, text.Innermost(err))
 	}
 	return l.Close()
 }
@@ -210,7 +210,7 @@ func (s *HookService) await(ctx context.Context, d *Driver, old []Proxy) error {
 		}
 		select {
 		case <-ctx.Done():
-			return errors.New("it does not answer")
+			return errors.New("it does not respond")
 		case <-again.C:
 		}
 	}
@@ -220,15 +220,15 @@ func (s *HookService) await(ctx context.Context, d *Driver, old []Proxy) error {
 func (s *HookService) explainRunning(d *Driver, h clientcfg.Hooks, serve []string, answers bool) {
 	switch {
 	case answers && s.installed():
-		d.say("The proxy answers. It starts when you log in, as the service %s; its log: %s", service.Name, s.Manager.Log)
+		d.say("The proxy responds. It starts when you log in, as the service %s; its log: %s", service.Name, s.Manager.Log)
 		return
 	case answers:
-		d.say("A proxy with this configuration answers. It has to run, or each call of %s's own tools is refused.", h.Title)
+		d.say("A proxy with this configuration responds. It must be running, or each call of %s's own tools is refused.", h.Title)
 	default:
 		if serve == nil {
 			serve = []string{"petrigate", "serve"}
 		}
-		d.say("A proxy has to run, or each call of %s's own tools is refused: %s", h.Title, text.Escape(clientcfg.CommandLine(d.System, serve)))
+		d.say("A proxy must be running, or each call of %s's own tools is refused: %s", h.Title, text.Escape(clientcfg.CommandLine(d.System, serve)))
 	}
 	if s != nil && s.Manager != nil && !s.Make && !s.barred {
 		d.say("To run it as a service that starts when you log in: petrigate connect %s --hooks --service", h.Client)
@@ -274,7 +274,7 @@ func (d *Driver) RemoveUnusedService(ctx context.Context, m *service.Manager) er
 		return nil
 	}
 	if !d.Yes && d.Ask == nil {
-		d.say("The service %s is used by no agent any more; --yes removes it: %s", service.Name, text.Escape(m.File))
+		d.say("No agent uses the service %s any more; --yes removes it: %s", service.Name, text.Escape(m.File))
 		return nil
 	}
 	err = d.Agree(fmt.Sprintf("No agent uses the service %s any more. End and remove it?", service.Name))

@@ -29,7 +29,7 @@ func serving(t *testing.T, p *place) *HookService {
 // anything; without it, connect prints a note and writes the hooks.
 func TestServiceOfOthers(t *testing.T) {
 	for text, want := range map[string]string{
-		"[Service]\nExecStart=/opt/mine\n": "petrigate.service is there, and petrigate has not written it",
+		"[Service]\nExecStart=/opt/mine\n": "petrigate.service exists, and petrigate did not write it",
 		"# petrigate wrote this file for the configuration \"/other.yaml\". petrigate disconnect removes it.\n": "the service runs another configuration, /other.yaml; " +
 			"petrigate disconnect AGENT --hooks removes it, for the last agent that uses it",
 	} {
@@ -46,7 +46,7 @@ func TestServiceOfOthers(t *testing.T) {
 		c := HookConnection{Client: "claude-code", Launch: clientcfg.Launch{Command: "/opt/petrigate", Args: []string{"--config", p.config}}, Run: s}
 		s.Make = true
 		err := p.desk.ConnectHooks(t.Context(), c)
-		if err == nil || !strings.HasPrefix(err.Error(), "no service was made, and nothing was written: ") || !strings.HasSuffix(err.Error(), want) {
+		if err == nil || !strings.HasPrefix(err.Error(), "no service was created, and nothing was written: ") || !strings.HasSuffix(err.Error(), want) {
 			t.Error(err)
 		}
 		if _, err := os.Stat(file); err == nil {
@@ -58,7 +58,7 @@ func TestServiceOfOthers(t *testing.T) {
 			}
 			return true, nil
 		}
-		if err := p.desk.ConnectHooks(t.Context(), c); err != nil || !strings.Contains(p.out.String(), "note: no service was made: ") {
+		if err := p.desk.ConnectHooks(t.Context(), c); err != nil || !strings.Contains(p.out.String(), "note: no service was created: ") {
 			t.Errorf("%v\n%s", err, p.out)
 		}
 		if _, err := os.Stat(file); err != nil {
@@ -121,7 +121,7 @@ func TestRetire(t *testing.T) {
 		t.Error("the hooks of codex use another configuration")
 	}
 	p.desk.Yes = false
-	retire("The service petrigate is used by no agent any more; --yes removes it: ")
+	retire("No agent uses the service petrigate any more; --yes removes it: ")
 	p.desk.Ask = func(string) (bool, error) { return false, nil }
 	retire("The service petrigate stays: ")
 	p.desk.Yes = true
@@ -152,10 +152,10 @@ func TestServiceFits(t *testing.T) {
 		want      string
 	}{
 		{nil, service.Installed{}, nil, ""},
-		{nil, service.Installed{}, runs, "a proxy with this configuration runs already: process 7, http://127.0.0.1:7777/mcp. End it, and run the verb again"},
+		{nil, service.Installed{}, runs, "a proxy with this configuration is already running: process 7, http://127.0.0.1:7777/mcp. End it, and run the command again"},
 		{nil, here, runs, ""},
-		{func(s *HookService) { s.Memory = true }, here, nil, "Cursor starts a proxy with this configuration too, and each would have a state of its own. Write state: { driver: sqlite } into the configuration"},
-		{func(s *HookService) { s.Listen = l.Addr().String() }, here, nil, "it could not listen at " + l.Addr().String() + ": address already in use. Another address is listen: { http: ... } in the configuration"},
+		{func(s *HookService) { s.Memory = true }, here, nil, "Cursor starts a proxy with this configuration too, and each would have its own state. Write state: { driver: sqlite } in the configuration"},
+		{func(s *HookService) { s.Listen = l.Addr().String() }, here, nil, "it could not listen at " + l.Addr().String() + ": address already in use. Set another address with listen: { http: ... } in the configuration"},
 	} {
 		s := serving(t, p)
 		if c.edit != nil {
@@ -171,14 +171,14 @@ func TestServiceFits(t *testing.T) {
 	}
 	s := serving(t, p)
 	s.Reads = []string{"A", "B", "C"}
-	if err := s.checkVariables([]string{"B", "X"}); err == nil || err.Error() != "it would not have A and C, which the configuration reads. Write a line NAME=VALUE for each into "+s.Manager.Variables+", readable by you alone, and run the verb again" {
+	if err := s.checkVariables([]string{"B", "X"}); err == nil || err.Error() != "it would lack A and C, which the configuration reads. Write a line NAME=VALUE for each to "+s.Manager.Variables+", readable only by you, and run the command again" {
 		t.Error(err)
 	}
 	if err := s.checkVariables([]string{"C", "B", "A"}); err != nil {
 		t.Error(err)
 	}
 	s.Manager = service.ManagerOf(service.System{OS: "darwin", Home: "/Users/ann", Env: p.desk.System.Env})
-	if err := s.checkVariables([]string{"B", "C"}); err == nil || err.Error() != "it would not have A, which the configuration reads. Write ${file:PATH} in the configuration in the place of ${NAME}, with the value in a file readable by you alone, and run the verb again" {
+	if err := s.checkVariables([]string{"B", "C"}); err == nil || err.Error() != "it would lack A, which the configuration reads. Write ${file:PATH} in the configuration instead of ${NAME}, with the value in a file readable only by you, and run the command again" {
 		t.Error(err)
 	}
 }

@@ -65,7 +65,7 @@ func Find(name string) (clientcfg.Client, error) {
 	if near != "" {
 		hint = fmt.Sprintf(" (did you mean %q?)", near)
 	}
-	return c, usage("%q is not a client that petrigate knows%s", name, hint)
+	return c, usage("petrigate does not know the client %q%s", name, hint)
 }
 
 func (d *Driver) say(format string, args ...any) { output{d.Out}.say(format, args...) }
@@ -85,7 +85,7 @@ func (d *Driver) Agree(question string) error {
 	case d.Yes:
 		return nil
 	case d.Ask == nil:
-		return usage("nothing was written: there is no terminal to ask at; --yes writes without a question")
+		return usage("nothing was written: there is no terminal to ask at; --yes writes without asking")
 	}
 	yes, err := d.Ask(question)
 	if err == nil && !yes {
@@ -102,9 +102,9 @@ func (d *Driver) checkNotRunning(ctx context.Context, c clientcfg.Client) error 
 	all, err := d.Running(ctx)
 	switch {
 	case err != nil:
-		return fmt.Errorf("looking whether %s runs: %w; if it does not, use --force", c.Title, err)
+		return fmt.Errorf("checking whether %s is running: %w; if it is not, use --force", c.Title, err)
 	case c.IsRunning(all):
-		return fmt.Errorf("%s is running, and writes its file anew from memory: what petrigate writes would be lost. Quit it first (its icon in the tray too), or use --force", c.Title)
+		return fmt.Errorf("%s is running and rewrites its file from memory, so petrigate's changes would be lost. Quit it first (its tray icon too), or use --force", c.Title)
 	}
 	return nil
 }

@@ -215,7 +215,7 @@ func TestNewServersBetween(t *testing.T) {
 	added := strings.Replace(p.read(t), `"petrigate"`, `"later": { "command": "l" }, "petrigate"`, 1)
 	p.write(t, []byte(added))
 	p.take(t)
-	if !strings.Contains(p.out.String(), "note: the configuration reads SET_TOKEN: set it where Gemini CLI is started") {
+	if !strings.Contains(p.out.String(), "note: the configuration reads SET_TOKEN: set it where you start Gemini CLI") {
 		t.Errorf("the variable is not named:\n%s", p.out)
 	}
 	p.connect(t)
@@ -242,7 +242,7 @@ func TestOverwritten(t *testing.T) {
 	p.take(t)
 	p.connect(t)
 	p.write(t, before)
-	if l := p.listed(t); l.Connected != "gone" || !strings.Contains(l.Problem, "the entry is gone again: Claude Desktop has overwritten it") {
+	if l := p.listed(t); l.Connected != "gone" || !strings.Contains(l.Problem, "the entry has disappeared: Claude Desktop has overwritten it") {
 		t.Errorf("%+v", l)
 	}
 	p.disconnect(t)

@@ -25,7 +25,7 @@ func AskAt(in io.Reader, out io.Writer) func(question string) (bool, error) {
 func Program() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("looking for the path of this program: %w", err)
+		return "", fmt.Errorf("finding the path of this program: %w", err)
 	}
 	return path, lasting(path)
 }
@@ -33,7 +33,7 @@ func Program() (string, error) {
 // lasting returns an error if path is a temporary program built by "go run".
 func lasting(path string) error {
 	if strings.Contains(path, "go-build") {
-		return errors.New("this program was made by go run and will be gone; install it first: go install ./cmd/petrigate")
+		return errors.New("go run built this program and will delete it; install it first: go install ./cmd/petrigate")
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (l *Line) claude(text string) {
 	case web:
 		l.domain = domain
 	case has:
-		l.why = "what stands in the brackets is not understood"
+		l.why = "petrigate does not understand the text in the brackets"
 	default:
 		l.tool = tool
 	}
@@ -77,7 +77,7 @@ func (l *Line) cursor(text string) {
 	server, name, _ := strings.Cut(inside, ":")
 	switch {
 	case !has:
-		l.why = "it is not of the form Shell(...), Read(...), Write(...) or Mcp(...)"
+		l.why = "it does not have the form Shell(...), Read(...), Write(...) or Mcp(...)"
 	case tool == "Shell":
 		l.setCommand(strings.Replace(inside, ":", " ", 1), false)
 	case tool == "Read":
@@ -130,7 +130,7 @@ func (l *Line) gemini(text string) {
 	case mcp || qualified:
 		l.setMCP(before, name)
 	case has:
-		l.why = "what stands in the brackets is not understood"
+		l.why = "petrigate does not understand the text in the brackets"
 	default:
 		l.tool = tool
 	}
@@ -193,7 +193,7 @@ func vscode(f files) (all []Line) {
 				}
 				switch {
 				case value == nil:
-					l.why = "null takes back what another file says"
+					l.why = "null overrides another file"
 				case strings.HasPrefix(command, "/"):
 					l.why = "it is a regular expression"
 				default:

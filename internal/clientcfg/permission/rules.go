@@ -39,7 +39,7 @@ func Rules(agent, title string, lines []Line) (rules string, left []Line) {
 		fmt.Fprintf(&w.out, "\n# All other commands: %s asks about them itself. Without shadow, petrigate asks too.\nshadow require human-approval before bash unless %s-allowed\n", title, w.agent)
 	}
 	if len(w.rejected) > 0 {
-		fmt.Fprintf(&w.out, "\n# Not taken:\n")
+		fmt.Fprintf(&w.out, "\n# Not imported:\n")
 	}
 	for _, l := range w.rejected {
 		fmt.Fprintf(&w.out, "# %s\n", l)
@@ -48,7 +48,7 @@ func Rules(agent, title string, lines []Line) (rules string, left []Line) {
 }
 
 func (w *writer) line(l *Line) {
-	own := "it is about a tool of the agent, whose own list goes on to say so"
+	own := "it is about a tool of the agent, and the agent's own list still applies"
 	switch {
 	case l.why != "":
 	case l.command != "" && l.Decision == Allow:
@@ -69,7 +69,7 @@ func (w *writer) line(l *Line) {
 	case l.tool != "" && !plainTool.MatchString(l.tool):
 		l.why = "it is not the name of a tool"
 	case l.tool != "" && l.Decision == Allow:
-		l.why = "what no rule restricts passes already"
+		l.why = "petrigate already lets calls pass that no rule restricts"
 	case l.tool != "":
 		w.comment(l)
 		w.rule(l.Decision, l.tool)
@@ -113,7 +113,7 @@ func (w *writer) rule(d Decision, name string) {
 func (w *writer) files(l *Line) {
 	glob := l.reads + l.edits
 	if strings.ContainsAny(glob, "[]{}!\"\n") {
-		l.why = "it is not a plain pattern of files"
+		l.why = "it is not a plain file pattern"
 		return
 	}
 	var maps []string

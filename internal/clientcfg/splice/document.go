@@ -60,7 +60,7 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 		now := next.values(at)
 		for _, n := range add {
 			if !n.presentIn(now, at) {
-				return fmt.Errorf("the entry %q would not be read back as it was written", n.Name)
+				return fmt.Errorf("the entry %q would not be read back unchanged", n.Name)
 			}
 		}
 		return next.checkRemoved(at, remove, add)
@@ -78,7 +78,7 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 		was, now := old.values(at), next.values(at)
 		for _, name := range names {
 			if !reflect.DeepEqual(was[name], now[name]) {
-				return fmt.Errorf("the entry %q would not come back as it was", name)
+				return fmt.Errorf("the entry %q would not be restored unchanged", name)
 			}
 		}
 		if _, there := now[ours]; there && !slices.Contains(names, ours) {

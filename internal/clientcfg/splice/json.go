@@ -36,7 +36,7 @@ func parseJSON(name string, text []byte) (body, any, error) {
 	}
 	root, err := hujson.Parse(bytes.Clone(text))
 	if err != nil {
-		p := diag.Problem{File: name, Line: 1, Column: 1, Msg: "this is not JSON: " + strings.TrimPrefix(err.Error(), "hujson: "), Hint: "correct the file; petrigate edits no file that it cannot read"}
+		p := diag.Problem{File: name, Line: 1, Column: 1, Msg: "this is not JSON: " + strings.TrimPrefix(err.Error(), "hujson: "), Hint: "correct the file; petrigate does not edit a file that it cannot read"}
 		if m := errorPosition.FindStringSubmatch(err.Error()); m != nil {
 			p.Line, _ = strconv.Atoi(m[1])
 			p.Column, _ = strconv.Atoi(m[2])
@@ -126,7 +126,7 @@ func (b *jsonBody) noDuplicates(root *hujson.Value) error {
 			name := keyOf(*key)
 			if first, twice := seen[name]; twice {
 				line, _ := position(b.text, first)
-				return problemAt(b.name, b.text, key.StartOffset, fmt.Sprintf("duplicate key %q", name), fmt.Sprintf("the first is in line %d; remove one of them", line))
+				return problemAt(b.name, b.text, key.StartOffset, fmt.Sprintf("duplicate key %q", name), fmt.Sprintf("the first is on line %d; remove one of them", line))
 			}
 			seen[name] = key.StartOffset
 		}

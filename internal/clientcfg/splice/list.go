@@ -30,7 +30,7 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	for _, it := range items {
 		b, ok := now.body.(*jsonBody)
 		if !ok {
-			return nil, errors.New("only JSON has lists that are edited")
+			return nil, errors.New("petrigate edits lists in JSON only")
 		}
 		text, err := b.appendTo(path, it)
 		if err != nil {
@@ -111,7 +111,7 @@ func (d *Document) edited(text []byte, path []string, want map[string][]any) (*D
 	text, err := d.verified(text, Place{Path: path}, touched, func(next *Document) error {
 		for key, list := range want {
 			if got := next.List(append(slices.Clone(path), key)...); len(got)+len(list) > 0 && !reflect.DeepEqual(got, list) {
-				return fmt.Errorf("the list %q would not be read back as it was written", key)
+				return fmt.Errorf("the list %q would not be read back unchanged", key)
 			}
 		}
 		return nil

@@ -23,7 +23,7 @@ func position(text []byte, offset int) (line, column int) {
 }
 
 func refused(name string, err error) error {
-	return diag.List{{File: name, Msg: fmt.Sprintf("the file is written in a way that petrigate cannot edit: %v", err), Hint: "edit it by hand; nothing was written"}}
+	return diag.List{{File: name, Msg: fmt.Sprintf("petrigate cannot edit the file in this form: %v", err), Hint: "edit it by hand; nothing was written"}}
 }
 
 // wrongKind returns the problem that a place is not a mapping or, if entries are elements of a

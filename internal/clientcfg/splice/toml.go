@@ -38,7 +38,7 @@ func parseTOML(name string, text []byte) (body, any, error) {
 		return nil, nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
 	}
 	if err := toml.Unmarshal(text, &b.tree); err != nil {
-		p := diag.Problem{File: name, Line: 1, Column: 1, Msg: "this is not TOML: " + strings.TrimPrefix(err.Error(), "toml: "), Hint: "correct the file; petrigate edits no file that it cannot read"}
+		p := diag.Problem{File: name, Line: 1, Column: 1, Msg: "this is not TOML: " + strings.TrimPrefix(err.Error(), "toml: "), Hint: "correct the file; petrigate does not edit a file that it cannot read"}
 		var bad *toml.DecodeError
 		if errors.As(err, &bad) {
 			p.Line, p.Column = bad.Position()

@@ -59,7 +59,7 @@ func parseYAML(name string, text []byte) (b body, tree any, err error) {
 }
 
 func yamlProblem(name string, err error) diag.List {
-	p := diag.Problem{File: name, Line: 1, Column: 1, Msg: "this is not YAML", Hint: "correct the file; petrigate edits no file that it cannot read"}
+	p := diag.Problem{File: name, Line: 1, Column: 1, Msg: "this is not YAML", Hint: "correct the file; petrigate does not edit a file that it cannot read"}
 	var bad yaml.Error
 	if errors.As(err, &bad) {
 		p.Msg += ": " + bad.GetMessage()
@@ -171,7 +171,7 @@ func (b *yamlBody) starts(at Place, p *yamlPlace) error {
 }
 
 func (b *yamlBody) inBrackets(at Place, line, column int) error {
-	return diag.List{{File: b.name, Line: line, Column: column, Msg: fmt.Sprintf("%q is written in brackets, which petrigate does not edit", at), Hint: "write each server on lines of its own"}}
+	return diag.List{{File: b.name, Line: line, Column: column, Msg: fmt.Sprintf("%q is written in brackets, which petrigate does not edit", at), Hint: "write each server on separate lines"}}
 }
 
 func (b *yamlBody) entries(at Place) ([]Entry, error) {
