@@ -36,7 +36,7 @@ func TestEventsOnPage(t *testing.T) {
 		}
 		for _, m := range field.FindAllStringSubmatch(string(code), -1) {
 			for _, name := range strings.Split(m[1], ", ") {
-				if found++; !shown[name] {
+				if found++; !shown[strings.Trim(name, `"`)] {
 					t.Errorf("docs/configuration.md does not have the event %q of %s", name, file)
 				}
 			}
