@@ -10,13 +10,13 @@ import (
 )
 
 // A call can have several names: those that the proxy gives to a server's tool, or those that
-// agents' hooks give to an agent's tool. An alphabet holds the tools whose names the two policies
-// distinguish from the names of all other tools.
+// agents' hooks give to an agent's tool. An alphabet holds the tools that the two policies can tell
+// apart by their names.
 
 // A namedTool is a tool together with the names that its calls have.
 type namedTool struct {
 	name    string
-	foreign bool // the name only restricts and does not count as evidence
+	foreign bool // the tool's name only restricts and does not count as evidence
 	also    []gate.Name
 	command presence // presence of the field "command", which affects the names that hooks give
 }
@@ -34,14 +34,13 @@ const (
 type alphabet struct {
 	vocabulary
 	tools    []namedTool
-	prefixes []string // a name with one of these prefixes is never a call's only name
+	prefixes []string // a name that begins with one of these prefixes is never a call's only name
 	shown    map[visibility]bool
 	why      string // the reason why the alphabet is incomplete; empty: it is complete
 	stop     func() bool
 }
 
-// A visibility is the part of a tool's names that the policies see, and the calls that it applies
-// to.
+// A visibility describes what the policies see of a tool's names, and which calls this applies to.
 type visibility struct {
 	names   string
 	command presence
@@ -67,7 +66,7 @@ func (a *alphabet) add(t namedTool) {
 	a.tools = append(a.tools, t)
 }
 
-// canBeOnlyName reports whether a call can have name as its only name.
+// canBeOnlyName reports whether a call can have this name and no other.
 func (a *alphabet) canBeOnlyName(name string) bool {
 	behind := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	seen := a.sees([]gate.Name{{Text: name, Certain: true}})
@@ -79,12 +78,12 @@ func (t namedTool) labels() []gate.Name {
 	return append([]gate.Name{{Text: t.name, Certain: !t.foreign, Weak: t.foreign}}, t.also...)
 }
 
-// standIn is the prefix of the names that represent tools while their calls are enumerated. No tool
-// has such a name, and no pattern shorter than the prefix distinguishes these names.
+// standIn is the prefix of the names that represent tools while the tools' calls are enumerated. No
+// tool has such a name, and no pattern shorter than the prefix distinguishes these names.
 const standIn = "\x00a tool "
 
-// standIns returns the tools, each under a unique name. Two tools can have the same name and differ
-// in their further names.
+// standIns returns the tools, each under a unique name, because two tools can have the same name
+// and differ in their further names.
 func (a *alphabet) standIns() []verify.Tool {
 	var all []verify.Tool
 	for i, t := range a.tools {
@@ -93,7 +92,8 @@ func (a *alphabet) standIns() []verify.Tool {
 	return all
 }
 
-// real returns the tool's call for a call of its stand-in. ok is false if no such call exists.
+// real converts a call of a stand-in to the call of the tool that it represents. ok is false if no
+// such call exists.
 func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 	var i int
 	if _, err := fmt.Sscanf(c.Tool, standIn+"%d", &i); err != nil {

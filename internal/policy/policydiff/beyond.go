@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// notCompared returns the reason if a net that only one policy has makes the comparison incomplete,
-// because it does more than judge the calls of a single session by their names. It returns the
-// empty string if all unshared nets are compared.
+// notCompared returns the reason why the comparison is incomplete if a net that only one policy has
+// does more than judge the calls of a single session by their names. It returns the empty string if
+// all unshared nets are compared.
 func (d *Comparison) notCompared() string {
 	for _, n := range d.unsharedNets() {
 		channel := func(t gate.Transition) bool { return t.Via != "" }
@@ -29,7 +29,8 @@ func (d *Comparison) notCompared() string {
 	return ""
 }
 
-// rechanneled reports whether both policies have net n, apart from the channels of its approvals.
+// rechanneled reports whether both policies contain net n, if the channels of its approvals are
+// ignored.
 func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	anyChannel := func(n gate.NetInfo) string {
 		net := n.Net
@@ -45,13 +46,13 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	return anyChannel(n) != "" && slices.ContainsFunc(d.sides[0].nets, same) && slices.ContainsFunc(d.sides[1].nets, same)
 }
 
-// crossSessionNet returns the reason if a shared net that was needed makes the comparison
-// incomplete, because it may permit more in a user's later session than in the explored one. It
-// returns the empty string if no shared net does. A limit without refill only permits less.
+// crossSessionNet returns the reason why the comparison is incomplete if it needed a shared net
+// that may permit more in a later session of the user than in the explored one. It returns the
+// empty string if there is no such net. A limit without refill only permits less.
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {
-			continue // the policies behave alike without it
+			continue // the policies behave alike without this net
 		}
 		at := slices.IndexFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return n.Name == t[0] })
 		n := &d.sides[0].nets[at]

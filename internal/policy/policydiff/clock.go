@@ -12,8 +12,8 @@ import (
 // name.
 const tickOf = "\x00tick "
 
-// clockless replaces the ticks of n by calls that no pattern in any net matches. A net with a key
-// keeps its clock, because a single call cannot represent a tick for all values.
+// clockless replaces the ticks of n by calls that are not matched by any pattern in any net. A net
+// with a key keeps its clock, because a single call cannot represent a tick for all values.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)
@@ -34,10 +34,10 @@ func clockless(n gate.Net) gate.Net {
 	return n
 }
 
-// A ticking is a transition fired by the clock, with the call that represents its ticks.
+// A ticking is a transition that the clock fires, together with the call that represents its ticks.
 type ticking struct {
 	net    string
-	number int // index in the net's transitions
+	number int // index of the transition in the net
 	tool   string
 	every  time.Duration
 }
@@ -58,8 +58,8 @@ func tickings(p *gate.Policy) []ticking {
 	return out
 }
 
-// waits returns the possible durations of a step in time: the intervals of all transitions and sums
-// that depend on the clock.
+// waits returns the possible durations of a step in time. They are the intervals of all transitions
+// and sums that depend on the clock.
 func waits(policies [2]*gate.Policy) []time.Duration {
 	var out []time.Duration
 	for _, p := range policies {
@@ -81,7 +81,7 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	return slices.Compact(out)
 }
 
-// A tick is a transition fired by the clock. It holds the name of the call that represents the
+// A tick is a transition that the clock fires. It holds the name of the call that represents the
 // transition in each of the two policies, or in only one of them if the other does not have the
 // net.
 type tick [2]string

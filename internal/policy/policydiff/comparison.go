@@ -17,34 +17,35 @@ type Comparison struct {
 	vocabulary vocabulary        // names that the policies mention
 	pairs      []sharedNet       // nets that both policies have
 	shared     []sharedNet       // nets omitted until a run needs them
-	kept       []bool            // whether a run needs the net, by index in shared
+	kept       []bool            // by index in shared, whether a run needs the net
 	sums       [][2]gate.NetInfo // pairs of nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool
-	none       [2]bool // whether there is provably no difference; first stricter, then looser
-	alike      int     // the number of equal watching calls that stands for any larger number
+	none       [2]bool // whether it is proved that no difference exists: first that the new policy is not stricter, then that it is not looser
+	alike      int     // this number of equal watching calls stands for any larger number
 
 	Stricter, Looser *Witness
-	more             []*Witness // differences caused by other rules or tools
+	more             []*Witness // further differences, which other rules or tools cause
 	Complete         bool
-	why              string // the reason if not Complete
+	why              string // if not Complete, the reason
 }
 
 // A Witness is a run whose last call the policies decide differently.
 type Witness struct {
 	trace    verify.Trace
-	verdicts [2]permission // verdicts of the old and the new policy
+	verdicts [2]permission // decisions of the old and the new policy
 	by       []string      // names of the nets that refuse the call or require approval
 }
 
-// A representative is a call that stands for all calls that neither policy distinguishes from it.
+// A representative is a call that stands for all those calls that both policies treat like this
+// one.
 type representative struct {
 	verify.Call
-	named *gate.Call // nil: the call has no name other than that of its tool
+	named *gate.Call // nil: the call has only the name of its tool
 }
 
-// A possible is a call that might not exist, because no arguments of it are known. Each policy sees
-// it with the names that the policy's maps would assign.
+// A possible is a call that might not exist, because no arguments for it are known. Each policy
+// sees it with the names that the policy's maps would assign.
 //
 // A loose search includes such calls and lets the clock fire in any order and as often as possible.
 // It therefore over-approximates the policies: if it finds no difference, there is none, but a
@@ -55,11 +56,11 @@ type possible struct {
 	effects [2]effects     // effects on the nets, by policy
 }
 
-// effects holds the meaning of a call in each net of a policy, by net name. A policy cannot
-// distinguish calls with equal effects.
+// An effects value holds the meaning of a call in each net of a policy, by net name. A policy
+// cannot distinguish calls with equal effects.
 type effects map[string]string
 
-// on returns the call as it appears to one of the policies.
+// on returns the call as one of the policies sees it.
 func (c *possible) on(side int) gate.Call {
 	call := gate.Call{Tool: c.Tool}
 	if c.named != nil {
@@ -82,7 +83,7 @@ const (
 	refusedCall permission = math.MaxUint8
 )
 
-// asked returns the decision that approval by the given number of people is required.
+// asked returns the decision that this number of people must approve the call.
 func asked(persons int) permission { return permission(min(persons, math.MaxUint8-1)) }
 
 func (p permission) String() string {
@@ -104,8 +105,8 @@ const someTogether = "no arguments are known that match some of the maps togethe
 
 func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 
-// direction returns the field that holds the witness for a difference between the verdicts, or nil
-// if the verdicts are equal.
+// direction returns the field for the witness of a difference between the two verdicts. It returns
+// nil if the verdicts are equal.
 func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	switch {
 	case verdicts[1] > verdicts[0]:

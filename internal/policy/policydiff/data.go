@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Nets that count by arguments, such as those with a key, have more states than can be visited, and
-// nets that judge arguments refuse unknown ones. In loose searches, such nets refuse nothing in
-// either policy. This admits more calls, and calls admitted by both policies affect these nets
-// alike.
+// Nets that count by arguments, such as nets with a key, have more states than can be visited, and
+// nets that judge arguments refuse calls with unknown arguments. In loose searches, such nets
+// refuse nothing in either policy. This admits more calls, and calls that both policies admit
+// affect these nets alike.
 
 // readsData reports whether the net counts calls by the content of their arguments.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
@@ -25,7 +25,7 @@ func lenient(n gate.Net) gate.Net {
 	return n
 }
 
-// permissive returns a net that knows the same calls as n and admits all of them.
+// permissive returns a net that knows the same calls as n but admits all of them.
 func permissive(n gate.Net) gate.Net {
 	place := []string{"p"}
 	out := gate.Net{Name: n.Name, Places: place, Initial: map[string]int{"p": 1}, Free: n.Free, Mapper: n.Mapper, Labels: n.Labels, Maps: n.Maps, MatchFirst: n.MatchFirst}
@@ -42,8 +42,8 @@ func hasKey(n gate.Net) bool {
 	return len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
 }
 
-// bounded reports whether n limits a sum to a different number than a net of the other policy does,
-// and all such pairs of nets differ in the same direction. Calls admitted by both policies add the
+// bounded reports whether n and a net of the other policy limit the same sum to different numbers
+// and all such pairs of nets differ in the same direction. Calls that both policies admit add the
 // same amounts to both nets. The net with the lower limit therefore refuses everything that the
 // other net refuses, and the opposite direction needs no search.
 func (d *Comparison) bounded(n gate.NetInfo) bool {
@@ -75,8 +75,8 @@ func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	return pairs
 }
 
-// unlimited returns the fingerprint of the net with the limit of its sum replaced by 1. It returns
-// the empty string if the net is invalid.
+// unlimited returns the fingerprint that the net would have if the limit of its sum were 1. It
+// returns the empty string if the net is invalid.
 func unlimited(n gate.NetInfo) string {
 	one := n.Net
 	sum := *n.Sum
@@ -89,8 +89,8 @@ func unlimited(n gate.NetInfo) string {
 	return p.Nets()[0].Fingerprint
 }
 
-// withAmounts adds calls whose amounts equal the limits of the sums, and calls whose amounts exceed
-// them by one.
+// withAmounts adds calls whose amounts are equal to the limits of the sums, and calls whose amounts
+// are greater by one.
 func (d *Comparison) withAmounts(calls []representative) []representative {
 	all := calls
 	for _, n := range d.unsharedNets() {
@@ -114,7 +114,7 @@ func (d *Comparison) withAmounts(calls []representative) []representative {
 	return all
 }
 
-// setNumber replaces a number in the arguments. It reports whether the path led to a number.
+// setNumber replaces a number in the arguments. It reports whether the path leads to a number.
 func setNumber(args map[string]any, path string, to int) bool {
 	keys := []string{path}
 	if rest, ok := strings.CutPrefix(path, "$."); ok {

@@ -30,13 +30,13 @@ func (a *alphabet) hooked() {
 	}
 }
 
-// agentCall returns an agent's tool, called with or without the field "command".
+// agentCall returns an agent's tool for calls with or without the field "command".
 func agentCall(agent, tool string, command presence) namedTool {
 	return namedTool{name: tool, command: command, also: check.NamesByHook(agent, tool, command == there)}
 }
 
-// addRestricting adds variants of t for the case that servers' tools have some of its names. These
-// names then only restrict.
+// addRestricting adds variants of t for the case that servers' tools have some of its names. In
+// this case, these names only restrict.
 func (a *alphabet) addRestricting(t namedTool) {
 	all := t
 	all.foreign, all.also = true, slices.Clone(t.also)
@@ -54,8 +54,8 @@ func (a *alphabet) addRestricting(t namedTool) {
 	a.add(t)
 }
 
-// toolsOf returns names that an agent's tool can have such that the policies mention one of the
-// names of its calls.
+// toolsOf returns names of an agent's tools whose calls have at least one name that the policies
+// mention.
 func (a *alphabet) toolsOf(agent string) []string {
 	all, servers := agenttool.Of(agent), a.heads(instances(a.patterns))
 	for _, name := range a.bases() {
@@ -91,8 +91,8 @@ func capital(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// spelled returns names with capital letters that the patterns match, one for each set of patterns
-// that the lower-case name can match.
+// spelled returns names with capital letters that the patterns match. For each set of patterns that
+// the lower-case name can match, it returns one name.
 func (a *alphabet) spelled() (all []string) {
 	var capitals []string
 	small := slices.Clone(a.patterns)
@@ -119,8 +119,8 @@ func (a *alphabet) spelled() (all []string) {
 	return all
 }
 
-// spelledAs returns name with capital letters chosen such that the pattern matches it. ok is false
-// if the pattern does not match name in any spelling.
+// spelledAs returns name with some letters capitalized such that the pattern matches it. ok is
+// false if the pattern does not match name in any spelling.
 func spelledAs(pattern, name string) (spelt string, ok bool) {
 	if !toolnet.MatchGlob(strings.ToLower(pattern), name) {
 		return "", false

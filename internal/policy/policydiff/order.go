@@ -14,8 +14,9 @@ import (
 // outcomes. So if a policy has every net of another policy, or a stricter net in its place, it
 // refuses everything that the other policy refuses, after every run, even over several sessions.
 
-// excluded reports which differences cannot exist: first, that the new policy is stricter, and
-// second, that it is looser. alone holds the maps that only one of the policies has.
+// excluded reports which differences cannot exist: the first result is about the new policy being
+// stricter, the second about its being looser. alone holds the maps that only one of the policies
+// has.
 func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
 	if doubted(from, to, alone) != "" {
@@ -39,7 +40,7 @@ func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if !s.deny {
 		return true
 	}
-	known := func(n gate.NetInfo) bool { // select calls that s knows too
+	known := func(n gate.NetInfo) bool { // select the calls that s also knows
 		return !stop() && slices.ContainsFunc(s.nets, func(o gate.NetInfo) bool { return replaces(n, o, alone, false) })
 	}
 	return other.deny && !slices.ContainsFunc(other.nets, func(n gate.NetInfo) bool { return !known(n) })
@@ -62,8 +63,9 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	return same && (strict.Labels == nil) == (n.Labels == nil) && sameClass(strict, n) && !reads(n, alone)
 }
 
-// withList returns n with the list of the other net, if both are limits without refill and n limits
-// all calls that the other net limits. Then n never has more tokens left than the other net.
+// withList returns n with the list of the other net if both nets are limits without refill and n
+// limits at least the calls that the other net limits. Then n never has more tokens left than the
+// other net.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)
@@ -84,16 +86,16 @@ func includes(all, some []gate.Tool) bool {
 	return !slices.ContainsFunc(some, func(t gate.Tool) bool { return !slices.Contains(all, t) })
 }
 
-// alike reports whether a and b might differ only in numbers.
+// alike reports whether a and b are equal except possibly in numbers.
 func alike(a, b gate.Net) bool {
 	return (a.Sum == nil) == (b.Sum == nil) && slices.Equal(a.Places, b.Places) &&
 		slices.EqualFunc(a.Transitions, b.Transitions, func(t, u gate.Transition) bool { return slices.Equal(t.Tools, u.Tools) })
 }
 
-// withNumbers returns n with those numbers of the other net that restrict less: its tokens in
-// budgets, its limit of a sum, its approvals and its clock. The same calls take as many tokens from
-// budgets in both nets and return as many or, with a faster clock, never fewer at any time. Nothing
-// else depends on these numbers.
+// withNumbers returns a copy of n that takes each number from the other net if it is less
+// restrictive there: the tokens in budgets, the limit of a sum, the approvals and the clock. The
+// same calls take as many tokens from budgets in both nets and return as many or, with a faster
+// clock, never fewer at any time. Nothing else depends on these numbers.
 func withNumbers(n, other gate.Net) gate.Net {
 	n.Initial = maps.Clone(n.Initial)
 	for _, p := range budgets(n) {
@@ -117,8 +119,8 @@ func withNumbers(n, other gate.Net) gate.Net {
 	return n
 }
 
-// slower reports whether a's limit is at most as high as b's and a is refilled at most as fast.
-// Then a never has more left than b after the same calls.
+// slower reports whether the limit of a is at most as high as that of b and is refilled at most as
+// fast. Then, after the same calls, a never has more left than b.
 func slower(a, b gate.Sum) bool {
 	product := func(most int, every time.Duration) *big.Int {
 		return new(big.Int).Mul(big.NewInt(int64(most)), big.NewInt(int64(every)))
@@ -127,7 +129,7 @@ func slower(a, b gate.Sum) bool {
 }
 
 // shares reports whether the net strict has a wider scope than n and is never refilled. Then strict
-// never has more left than n has for a single session.
+// never has more left than n has in a single session.
 func shares(strict, n gate.NetInfo) bool {
 	back := func(t gate.Transition) bool { return t.Observe || t.Every > 0 }
 	return strict.Scope > n.Scope && strict.Cause == gate.CauseLimit && !strict.Row &&
@@ -162,8 +164,8 @@ func fingerprint(n gate.Net) string {
 }
 
 // doubted returns the name of a field that only one of the two policies reads as a script. Under
-// that policy, a call with this field makes the call's other fields doubtful, which no
-// representative does.
+// that policy, a call with this field makes the call's other fields doubtful. No representative
+// covers this case.
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })

@@ -16,7 +16,7 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 		return nil, err
 	}
 	over, asked := false, stop
-	stop = func() bool { // make a true result permanent
+	stop = func() bool { // once the result is true, keep it true
 		over = over || asked()
 		return over
 	}
@@ -53,7 +53,7 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 	if from.yields() || to.yields() {
 		d.partly("advisory nets yield where they would leave no tool, and which tools there are is not looked at")
 	}
-	if from.deny || to.deny { // if the default is deny, nets make calls known, so none is omitted
+	if from.deny || to.deny { // if the default is deny, nets make calls known, so no net is omitted
 		d.shared = nil
 	}
 	calls, why := d.representatives(single)
@@ -106,7 +106,7 @@ func (d *Comparison) explore(limit int, stop func() bool) error {
 	return err
 }
 
-// cutBy returns the limit that ended a search.
+// cutBy returns the limit that ended a search early.
 func (d *Comparison) cutBy() string {
 	if d.stop() {
 		return verify.WhyTime
@@ -114,12 +114,12 @@ func (d *Comparison) cutBy() string {
 	return verify.WhyStates
 }
 
-// maxDataStates is the maximum number of states of a search with nets that count by the content of
-// arguments.
+// maxDataStates is the maximum number of states of a search with nets that count separately for
+// different arguments.
 const maxDataStates = 300
 
 // find repeats the search until it includes all shared nets that matter, and returns the last
-// search. A loose search includes calls and times that might not be possible.
+// search. If the search is loose, it includes calls and times that might not be possible.
 func (d *Comparison) find(limit int, stop func() bool, loose bool) (*product, error) {
 	for {
 		p, err := d.product(loose)
@@ -128,7 +128,7 @@ func (d *Comparison) find(limit int, stop func() bool, loose bool) (*product, er
 		}
 		most := limit - d.states
 		if p.hasData() {
-			most = min(most, maxDataStates) // most of these states are similar
+			most = min(most, maxDataStates) // most of these states resemble one another
 		}
 		missing := p.search(most, stop)
 		d.states += len(p.nodes)

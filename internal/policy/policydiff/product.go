@@ -18,37 +18,37 @@ import (
 // calls show it.
 type product struct {
 	*Comparison
-	calls    []possible // those calls of the comparison that the policies of this product distinguish
+	calls    []possible // calls of the comparison, as far as the policies of this product distinguish them
 	maybe    []possible
 	policies [2]*gate.Policy
 	waits    []time.Duration
 	loose    bool            // the search includes calls that might not exist and ignores the time between ticks
 	ticks    []tick          // set in a loose search
-	whole    [2]*gate.Policy // in a loose search: the policies with all nets, without a clock
+	whole    [2]*gate.Policy // for a loose search, the policies with all nets, without a clock
 	nodes    []node
 	seen     map[string]bool
 	cut      bool    // there are more states than were visited
-	unreal   [2]bool // whether a difference was found that no concrete calls show; first stricter, then looser
+	unreal   [2]bool // whether a difference was found that no concrete calls show: first for stricter, then for looser
 }
 
 // A node is a pair of states, one per policy, with the step that led to it.
 type node struct {
 	states [2]*gate.State
 	open   []openCall
-	now    time.Time // time, for nets that keep their clock
+	now    time.Time // the current time, for nets that keep their clock
 	began  int       // number of calls so far
 	from   int       // index of the preceding node
 	repeat repeat
 	by     verify.Step
 }
 
-// A repeat is a call that is made again immediately after the first one. It represents one of many
+// A repeat is a call that is made again immediately after an equal call. The two represent many
 // equal calls.
 type repeat struct{ first, again int }
 
 // An openCall is a call in flight that at least one of the states remembers.
 type openCall struct {
-	step    verify.Step // the step that began the call
+	step    verify.Step // the step in which the call began
 	numbers [2]uint64
 }
 
@@ -60,8 +60,8 @@ const (
 	mostAlike = 24
 )
 
-// prune removes calls whose ends have no effect, and removes surplus equal calls that only watch,
-// as if these had failed.
+// prune removes calls whose ends have no effect. It also removes surplus equal calls that only
+// watch, as if they had failed.
 func (p *product) prune(n *node) {
 	alike := make(map[string]int)
 	n.open = slices.DeleteFunc(n.open, func(f openCall) bool {
@@ -92,7 +92,7 @@ func (n node) clone() node {
 	return n
 }
 
-// key returns a text that identifies n's pair of states.
+// key returns a string that identifies n's pair of states.
 func (n node) key() string {
 	var b strings.Builder
 	for _, s := range n.states {
@@ -115,8 +115,8 @@ func (n node) key() string {
 	return b.String() + strings.Join(flights, "|")
 }
 
-// holds returns a text for what the states remember of call f, or the empty string if they remember
-// nothing.
+// holds returns a string for what the states remember of call f, or the empty string if they
+// remember nothing.
 func (n node) holds(f openCall) string {
 	var b strings.Builder
 	for i, s := range n.states {
@@ -130,7 +130,8 @@ func (n node) holds(f openCall) string {
 	return b.String()
 }
 
-// remembered appends what the state of a net, or of one of its values, remembers of a call.
+// remembered appends what the state remembers of a call. The state is that of a net or of one of
+// its key values.
 func remembered(b *strings.Builder, data *gate.NetData, call uint64, where string) {
 	for kind, flights := range [][]gate.Flight{data.Flights, data.Watches, data.Spoilers(), data.Lapsed()} {
 		for _, one := range flights {
@@ -160,7 +161,7 @@ func valuesOf(net *gate.NetData) []valueData {
 	return all
 }
 
-// watches reports whether call f has no tokens in flight and no value of a key waits for it.
+// watches reports whether call f has no tokens in flight and no key value waits for it.
 func (n node) watches(f openCall) bool {
 	for i, s := range n.states {
 		is := func(one gate.Flight) bool { return one.Call == f.numbers[i] }
@@ -176,8 +177,8 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds a copy of the open call f, with the same watches and spoilers, to all states. call is
-// the copy's number in the sequence.
+// copyOf adds to all states a copy of the open call f, with the same watches and spoilers. call is
+// the number of the copy in the sequence.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call
@@ -203,7 +204,7 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// withCopies duplicates the flights of call for the call other.
+// withCopies copies the flights of call for the call other.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {
@@ -243,7 +244,7 @@ func (p *product) judges() bool {
 	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), is) })
 }
 
-// hasData reports whether one of the explored nets counts separately for different argument values.
+// hasData reports whether one of the explored nets counts separately for different arguments.
 func (p *product) hasData() bool {
 	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), readsData) })
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Limits with different numbers are compared by repetition: the call that they count is made as
-// often as the lower limit permits, and once more.
+// often as the lower limit permits, and then once more.
 
 // maxRepeated is the maximum number of times that a call is repeated.
 const maxRepeated = 10_000
@@ -41,7 +41,7 @@ func (d *Comparison) compareRepeated(stop func() bool) {
 	var found []*Witness
 	for _, c := range d.calls {
 		for _, together := range []bool{true, false} {
-			times := 1 // the default may decide differently
+			times := 1 // even for a single call, the default may decide differently
 			if concerned(c) {
 				times += min(most, maxRepeated)
 			}
@@ -60,7 +60,7 @@ func (d *Comparison) compareRepeated(stop func() bool) {
 	}
 }
 
-// repeat makes a call up to the given number of times, stopping when the policies decide
+// repeat makes a call up to the given number of times, but stops when the policies decide
 // differently or both refuse it.
 func (d *Comparison) repeat(c possible, times int, wait time.Duration, together bool) *Witness {
 	policies := [2]*gate.Policy{d.sides[0].whole, d.sides[1].whole}
@@ -101,7 +101,7 @@ func (d *Comparison) repeat(c possible, times int, wait time.Duration, together 
 }
 
 // differing returns the nets that refuse the call or require approval in only one of the policies.
-// If they are the same in both, it returns all of them.
+// If these nets are the same in both policies, it returns all of them.
 func differing(by [2][]string) []string {
 	all := slices.Concat(by[0], by[1])
 	once := slices.DeleteFunc(slices.Clone(all), func(net string) bool {

@@ -14,20 +14,20 @@ import (
 // A Report is the JSON form of a comparison.
 type Report struct {
 	Version  int              `json:"version"`
-	Result   string           `json:"result"`        // "stricter", "looser", "both" or "equal"; if not complete, "stricter-or-both", "looser-or-both" or "unknown"
+	Result   string           `json:"result"`        // "stricter", "looser", "both" or "equal"; if the comparison is not complete, "stricter-or-both", "looser-or-both" or "unknown"
 	Complete bool             `json:"complete"`      // the comparison covers everything
-	Why      string           `json:"why,omitempty"` // the reason if not complete
+	Why      string           `json:"why,omitempty"` // if not complete, the reason
 	States   int              `json:"states"`
-	Stricter *reportedWitness `json:"stricter"` // null: none was found
+	Stricter *reportedWitness `json:"stricter"` // null: no such difference was found
 	Looser   *reportedWitness `json:"looser"`
 
-	More []*reportedWitness `json:"more"` // differences caused by other rules or tools
+	More []*reportedWitness `json:"more"` // further differences, which other rules or tools cause
 }
 
 type reportedWitness struct {
 	Calls  []string        `json:"calls"`
 	Events []sandbox.Event `json:"events"` // a run whose last call the policies decide differently
-	Old    string          `json:"old"`    // "allow", "ask" or "refuse"
+	Old    string          `json:"old"`    // the decision of the old policy: "allow", "ask" or "refuse"
 	New    string          `json:"new"`
 }
 
@@ -43,7 +43,7 @@ func (d *Comparison) Report() Report {
 	}
 }
 
-// result returns the result as a word. If the comparison is incomplete, there may also be
+// result returns a word for the result. If the comparison is incomplete, there may also be
 // differences in the other direction.
 func (d *Comparison) result() string {
 	direction := "equal"

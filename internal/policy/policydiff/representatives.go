@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// representatives returns calls of every kind that one of the policies distinguishes. Doubtful
+// representatives returns one call of every kind that one of the policies distinguishes. Doubtful
 // calls, which might not exist, are recorded in d.maybe. If some calls were omitted, why is the
 // reason.
 func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
@@ -21,7 +21,7 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 		}
 	}
 	names := make(map[string]string)
-	for i, m := range single { // unique names distinguish the labels of these maps from those of the other side's maps
+	for i, m := range single { // unique names keep the labels of these maps apart from those of the other side's maps
 		mark := markOf(i)
 		names[mark], m.As = m.As, mark
 		labels.Maps = append(labels.Maps, m)
@@ -82,8 +82,8 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns a net that makes the certainty of names given by maps matter. It matters for
-// the default of one policy and for exemptions that use unshared maps.
+// certainty returns a net for which it matters whether names given by maps are certain. This
+// matters for the default of one policy and for exemptions that use unshared maps.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
@@ -103,7 +103,7 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	for i, s := range d.sides {
 		for _, n := range s.nets {
 			one := n.Net
-			one.Row = false // rows do not affect which calls are distinguished
+			one.Row = false // counting equal calls in a row does not affect which calls are distinguished
 			switch {
 			case one.Labels != nil:
 				one.Labels = labels
@@ -147,8 +147,9 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 	}
 }
 
-// sees reports whether the side assigns exactly the names in mapped to the call, apart from the
-// call's own names, and no net with its own maps uses a name that the side does not assign.
+// sees reports whether the side assigns exactly the names in mapped to the call, in addition to the
+// call's own names. It returns false if a net with its own maps uses a name that the side does not
+// assign.
 func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
 	known := func(text string) bool {
 		is := func(n gate.Name) bool { return n.Text == text }

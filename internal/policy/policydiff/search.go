@@ -77,7 +77,7 @@ func (p *product) begin(k int, c possible) (missing []int) {
 	return nil
 }
 
-// endAll ends each open call of node k, but only one call of each set of equal calls. If the set
+// endAll ends each open call of node k, but only one call from each set of equal calls. If the set
 // stands for any number of calls, a success may leave the set unchanged.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)
@@ -100,7 +100,7 @@ func (p *product) endAll(k int) {
 	}
 }
 
-// end ends an open call with outcome o. If again is true, the call had been made one more time.
+// end ends an open call with outcome o. If again is true, the call was made one more time before.
 func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	n := p.nodes[k].clone()
 	f := n.open[open]
@@ -118,8 +118,8 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	p.visit(n)
 }
 
-// wait lets time d pass in both policies: each transition ticks as often as its interval fits into
-// d. The remainder is dropped; confirm checks a difference with the gate's own clock.
+// wait lets the duration d pass in both policies: each transition ticks as often as its interval
+// fits into d. The remainder is dropped; confirm checks a difference with the gate's own clock.
 func (p *product) wait(k int, d time.Duration) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
@@ -141,7 +141,7 @@ func (p *product) wait(k int, d time.Duration) {
 	p.visit(n)
 }
 
-// expandLoose makes the calls that might not exist and fires transitions by the clock.
+// expandLoose makes the calls that might not exist and lets the clock fire transitions.
 func (p *product) expandLoose(k int) (missing []int) {
 	for _, c := range p.maybe {
 		if missing := p.begin(k, c); missing != nil {
@@ -214,8 +214,8 @@ func (d *Comparison) callOf(step verify.Step) possible {
 	return d.maybe[slices.IndexFunc(d.maybe, is)]
 }
 
-// needed returns the indexes of the omitted shared nets among the nets that decided a call under
-// the whole policies.
+// needed returns the indexes of those omitted shared nets that helped to decide a call under the
+// whole policies.
 func (d *Comparison) needed(by [2][]string) []int {
 	var out []int
 	for i, t := range d.shared {

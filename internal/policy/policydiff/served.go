@@ -12,8 +12,8 @@ import (
 // tooManyNames is the reason given if an alphabet is incomplete.
 const tooManyNames = "the patterns match names in too many ways"
 
-// served adds servers' tools: those of the configured servers or, without a configuration, those of
-// all servers that the names suggest.
+// served adds servers' tools: the tools of the configured servers or, without a configuration,
+// those of all servers whose existence the names suggest.
 func (a *alphabet) served(sides [2]*Side) {
 	known := false
 	for _, s := range sides {
@@ -38,8 +38,8 @@ func (a *alphabet) served(sides [2]*Side) {
 	}
 }
 
-// bares returns the names that server o can give to its tools such that the policies mention one of
-// the tool's full names.
+// bares returns names for tools of server o such that the policies mention one of the tool's full
+// names.
 func (a *alphabet) bares(o toolname.Owner) []string {
 	var all []string
 	for _, name := range a.bases() {
@@ -71,13 +71,13 @@ func (a *alphabet) synthesize(prefixes ...string) []string {
 	return names
 }
 
-// tool adds a tool of server o, with the names that the proxy gives to it. bare is the server's own
-// name for it.
+// tool adds a tool of server o, with the names that the proxy gives to it. bare is the name that
+// the server itself uses.
 func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	names := toolname.Names{Upstream: o.Upstream, Bare: bare, Exposed: toolname.Exposed(o.Prefix, bare), Canonical: o.Upstream + "." + bare}
 	t := namedTool{name: names.Exposed, foreign: owners.Foreign(names), also: toolname.AdditionalNames([]toolname.Names{names}, owners)[0]}
 	a.add(t)
-	if len(owners) == 1 { // another tool of the server may have this name
+	if len(owners) == 1 { // another tool of the server may also have this name
 		t.also = slices.Clone(t.also)
 		for i := range t.also {
 			if t.also[i].Text == bare && bare != names.Exposed {
@@ -88,8 +88,8 @@ func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	}
 }
 
-// supposed adds tools of servers that the names suggest. For example, sh.bash and sh_bash are names
-// of the tool bash if there is a server sh.
+// supposed adds tools of servers whose existence the names suggest. For example, sh.bash and
+// sh_bash are names of the tool bash if there is a server sh.
 func (a *alphabet) supposed() {
 	owners := a.heads(append(a.bases(), instances(a.patterns)...))
 	var bares []string
@@ -116,7 +116,7 @@ func (a *alphabet) supposed() {
 // unnamed is the name of a server that neither policy mentions.
 const unnamed = "server"
 
-// heads returns the names of servers that the given names might contain.
+// heads returns the server names with which the given names might begin.
 func (a *alphabet) heads(names []string) []string {
 	all := []string{unnamed}
 	for _, name := range names {
@@ -130,8 +130,8 @@ func (a *alphabet) heads(names []string) []string {
 	return slices.Compact(all)
 }
 
-// before returns the servers that form a mentioned name when followed by rest, and one server that
-// does not.
+// before returns the servers whose name, followed by rest, is a name that the policies mention. It
+// also returns one server without such a name.
 func (a *alphabet) before(owners []string, rest string) []string {
 	all := []string{unnamed}
 	for _, o := range owners {
@@ -145,7 +145,7 @@ func (a *alphabet) before(owners []string, rest string) []string {
 	return all
 }
 
-// instances returns short names that the patterns match.
+// instances returns, for each pattern, short names that it matches.
 func instances(patterns []string) []string {
 	var all []string
 	for _, p := range patterns {

@@ -20,14 +20,14 @@ type Side struct {
 	deny   bool
 	shadow bool // the policy is in shadow mode and thus refuses nothing
 
-	configured bool // owners are the servers of the policy's configuration; otherwise, any servers are possible
+	configured bool // owners holds the servers of the policy's configuration; if false, there can be any servers
 	owners     toolname.Owners
 
 	tools []verify.Tool // known tools other than those that the names imply
-	whole *gate.Policy  // policy with all nets
+	whole *gate.Policy  // the policy with all its nets
 }
 
-// NewSide returns the side for policy r, which was built from s.
+// NewSide returns the side for the policy r, which was built from s.
 func NewSide(r *policy.Result, s policy.Source) (*Side, error) {
 	o := r.Policy.Options()
 	out := &Side{
@@ -47,8 +47,8 @@ func (s *Side) compile() (err error) {
 	return err
 }
 
-// emptyIfShadow removes all nets from a policy in shadow mode, which refuses nothing, if the other
-// policy is enforced.
+// emptyIfShadow removes all nets from a policy in shadow mode, because it refuses nothing. It does
+// so only if the other policy is enforced.
 func (s *Side) emptyIfShadow(other *Side) error {
 	if !s.shadow || other.shadow {
 		return nil
@@ -57,7 +57,8 @@ func (s *Side) emptyIfShadow(other *Side) error {
 	return s.compile()
 }
 
-// only builds a policy from the wanted nets, each transformed by seen.
+// only builds a policy from the nets that the function wanted selects, after transforming each with
+// the function seen.
 func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, n := range s.nets {
@@ -73,7 +74,7 @@ func (s *Side) yields() bool {
 	return slices.ContainsFunc(s.nets, func(n gate.NetInfo) bool { return n.Advisory })
 }
 
-// A sharedNet is a net that both policies have; it holds the net's name in each of them. Such a net
+// A sharedNet is a net that both policies have. It holds the net's name in each of them. Such a net
 // makes no difference by itself, so the search omits it until a run needs it.
 type sharedNet [2]string
 

@@ -23,10 +23,11 @@ const (
 // widenedTime is the time limit of [Widened].
 const widenedTime = 5 * time.Second
 
-// Widened returns an error for each base policy that the configuration is not proved to narrow. The
-// configuration must not admit a call that the base does not admit, nor admit a call with fewer
-// approvals than the base requires. result is the configuration's policy. All readers of
-// configurations use this function, so that they report the same errors.
+// Widened returns an error for each base policy unless it is proved that the configuration only
+// narrows this policy. The configuration must not admit a call that the base does not admit, nor
+// admit a call with fewer approvals than the base requires. result is the configuration's policy.
+// All commands and components that read configurations use this function, so that they report the
+// same errors.
 func Widened(ctx context.Context, c *config.Config, result *policy.Result) (found diag.List) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -82,8 +83,8 @@ func overBase(c *config.Config, b config.Base, result *policy.Result, stop func(
 	return Compare(from, to, narrowerStates, stop)
 }
 
-// mapOver returns the position of the map that the base lacks and that gives a name used by one of
-// the base's nets. If this is not exactly one map, it returns at.
+// mapOver returns the position of the only map that the base lacks and that gives a name used by
+// one of the base's nets. If there is not exactly one such map, it returns at.
 func (d *Comparison) mapOver(at config.Position) config.Position {
 	var over []gate.Map
 	for _, m := range unsharedMaps(d.sides[0], d.sides[1]) {

@@ -11,10 +11,10 @@
 //
 // Every call belongs to a class: a physical tool together with the names that a single real call
 // can have. Classes are derived from the policy. If arguments are found that give a call exactly
-// these names, they are part of the class. As in rules, a name with a dot is an action of a tool, unless it is
-// quoted or [Options.Tools] contains a tool with that name. Unless [Options.Known] is set, there
-// may also be a tool with such a name or with the name of a label. If such a tool violates a claim,
-// the claim is neither proved nor refuted.
+// these names, they are part of the class. As in rules, a name with a dot is an action of a tool,
+// unless it is quoted or [Options.Tools] contains a tool with that name. Unless [Options.Known] is
+// set, there may also be a tool with such a name or with the name of a label. If such a tool
+// violates a claim, the claim is neither proved nor refuted.
 //
 // Whether something never happens is decided over all classes, outcomes and interleavings: a call
 // begins, and it ends with a success, a failure or an unknown outcome. Whether something is

@@ -5,14 +5,14 @@
 //
 // The state space. Each net is an automaton ([Net]): a local state is its marking, the transitions
 // in flight, and a few flags. Local states are numbered when they are first reached, and each step
-// from a local state is computed once. A [Space] holds the product states of some nets, with the calls in flight and the
-// monitor of a [Query], over all outcomes and interleavings. A run replays moves one by one in all
-// nets, with the same semantics as package gate.
+// from a local state is computed once. A [Space] holds the product states of some nets, with the
+// calls in flight and the monitor of a [Query], over all outcomes and interleavings. A run replays
+// moves one by one in all nets, with the same semantics as package gate.
 //
 // Abstraction refinement. Fewer nets forbid less, so a view with a few of the nets
 // over-approximates the policy. A query is first explored in such a view. A run found there is
-// replayed in the whole policy; a net that blocks it is added to the view, until a run is
-// admitted by all nets or no run is left in the view. This is counterexample-guided abstraction refinement
+// replayed in the whole policy; a net that blocks it is added to the view, until a run is admitted
+// by all nets or no run is left in the view. This is counterexample-guided abstraction refinement
 // (Clarke, Grumberg, Jha, Lu and Veith, CAV 2000), where the abstraction drops whole components, as
 // in Kurshan's localization reduction. A proof names the nets that it needs. Whether something is
 // always possible is also asked of few nets if all of them have too many states: then the only
