@@ -117,7 +117,7 @@ type judgement struct {
 	setRoom     [4]uint64
 }
 
-// world selects which nets a judgement evaluates, and in which state.
+// world selects the nets that a judgement evaluates, and the state that it uses.
 type world uint8
 
 const (

@@ -23,8 +23,8 @@ type PolicyOptions struct {
 	// a caller asks for call names.
 	Labels []*Labels
 
-	// Keys is the maximum number of values for which a net with a key stores a separate state. A
-	// call that would add another value is refused. 0 means 10,000.
+	// Keys is the maximum number of values with a separate state in a net with a key. A call that
+	// would add another value is refused. 0 means 10,000.
 	Keys int
 
 	// Ignored lists arguments that do not belong to a call's identity: nets that count equal calls

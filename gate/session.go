@@ -30,7 +30,7 @@ type SessionOptions struct {
 	// them is nil, the session has its own state for the nets with that scope.
 	Principal, Global *Shared
 
-	// OnDecision is called with each decision, including decisions in shadow mode, for which
+	// OnDecision is called with each decision, including decisions in shadow mode, where
 	// [Allow].Would contains the alternative. It is called after the decision and before Decide
 	// returns, without holding a lock. It must not settle the ticket of an Allow; that is the
 	// caller's duty.

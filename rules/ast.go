@@ -225,7 +225,7 @@ func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.many() }
 // expression that is true without an error.
 func (s *Map) exempts() bool { return s.certain() || s.Pattern.Kind == When }
 
-// many reports whether the map reads several values, none of which is then evidence.
+// many reports whether the map reads several values. None of them is then evidence.
 func (s *Map) many() bool {
 	if !isPath(s.Field) {
 		return false

@@ -24,7 +24,7 @@ type report struct {
 	files    []*File
 	fileOf   map[Statement]*File
 	failed   map[Statement]*Error // errors found while compiling, by statement
-	warnings []Warning            // in the order in which they were found
+	warnings []Warning            // in the order found
 }
 
 func newCompiler(files []*File) *compiler {
@@ -68,7 +68,7 @@ type Compiled struct {
 type Verification struct {
 	Name      string
 	States    int
-	Deadlocks int      // states in which no transition can fire, as when a limit is used up
+	Deadlocks int      // states without an enabled transition, as when a limit is used up
 	Dead      []string // transitions that never fire, such as a blocked call
 }
 

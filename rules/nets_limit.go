@@ -99,8 +99,8 @@ func (s *Limit) window() time.Duration {
 	return s.Over.Window()
 }
 
-// every returns the interval at which time refills a call, or 0 for a limit without a time span. It
-// is rounded up: after a burst that uses the whole budget, no more calls come back within the next
+// every returns the time until a call is refilled, or 0 for a limit without a time span. It is
+// rounded up: after a burst that uses the whole budget, no more calls come back within the next
 // span than the limit allows.
 func (s *Limit) every() time.Duration {
 	n := time.Duration(s.Count)

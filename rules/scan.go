@@ -113,8 +113,8 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset at which to report that a word is missing at off: one separator
-// after the last word.
+// contentEnd returns the offset for reporting a word that is missing at off: one separator after
+// the last word.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {

@@ -30,8 +30,9 @@ type spanRow struct {
 }
 
 // spans is the table of spans. A new unit needs a row here, a constant above and a word in the
-// editors' grammars (folder editors). A time unit also needs a row in internal/text, because the gate
-// formats periods without this package. Tests find what is missing. Time spans are sorted by length.
+// editors' grammars (folder editors). A time unit also needs a row in internal/text, because the
+// gate formats periods without this package. Tests find any missing row. Time spans are sorted by
+// length.
 var spans = [...]spanRow{
 	Session: {word: "session"},
 	User:    {word: "user"},

@@ -128,7 +128,8 @@ func (l *Listing) Register(g *naming.Naming) {
 	}
 }
 
-// fewEntries is the largest number of entries for which a linear search is faster than a map.
+// fewEntries is the maximum number of entries to search one by one. For more entries, a map is
+// faster.
 const fewEntries = 8
 
 // Lookup returns the transitions for a name in declaration order, without the spared ones. free

@@ -74,8 +74,8 @@ func (r *Reader) Fields() (arguments, results []string) {
 	return arguments, results
 }
 
-// Name returns the field name under which f's values are listed: the name of the first field that
-// reads the same values.
+// Name returns the field name used to list f's values: the name of the first field that reads the
+// same values.
 func (r *Reader) Name(f toolnet.Field) string {
 	return r.keys[r.set.Number([]toolnet.Field{f})].name
 }

@@ -38,7 +38,7 @@ type Name struct {
 // A Firing is a transition that was chosen for a call, as passed to a validator or hook.
 type Firing struct {
 	Call       Call
-	Name       string   // the name under which the transition gates the call
+	Name       string   // the call's name that the transition gates
 	Names      []string // for a validator: all names of the call in this net; the transition may gate several
 	Net        string
 	Transition string

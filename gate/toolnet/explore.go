@@ -20,7 +20,7 @@ type Exploration struct {
 	Pump            []string // transitions that, repeated after Prefix, increase the unbounded places
 	Prefix          []string
 
-	// Trapped is the number of deadlocks in which no place of [Net.Terminal] is marked. Trap is a
+	// Trapped is the number of deadlocks without a marked place of [Net.Terminal]. Trap is a
 	// shortest sequence of transitions into such a deadlock, or nil if unknown.
 	Trapped int
 	Trap    []string

@@ -8,7 +8,7 @@ type Analysis struct {
 	States    int   // distinct reachable markings
 	Edges     int   // pairs of a state and a transition that it enables
 	Deadlocks int   // states without enabled transitions
-	Trapped   int   // deadlocks in which no terminal place is marked
+	Trapped   int   // deadlocks without a marked terminal place
 	Trap      []int // a shortest firing sequence into a trapped deadlock; nil if unknown
 	Dead      []int // transitions that are never enabled
 	Bounds    []int // the largest token count in each place; Omega if unbounded
@@ -56,8 +56,8 @@ type Options struct {
 // DefaultLimit is the default maximum number of states that a search visits.
 const DefaultLimit = 100_000
 
-// largeCount is the default number of tokens from which a place is treated as a counter. Smaller
-// counts are not worth the effort.
+// largeCount is the default number of tokens that makes a place a counter. Smaller counts are not
+// worth the effort.
 const largeCount = 256
 
 // Stop is the reason why a search ended.
@@ -91,7 +91,7 @@ func unfired(fired []bool) []int {
 	return dead
 }
 
-// live returns the answer for a net in which exactly the transitions in lost are not live.
+// live returns the answer for a net where exactly the transitions in lost are not live.
 func live(lost []int) (Answer, []int) {
 	if len(lost) > 0 {
 		return No, lost

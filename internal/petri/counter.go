@@ -13,11 +13,11 @@ const (
 	maxLoopWork  = 400 // edges to follow when looking for the loops of a control
 )
 
-// counterSearch explores a net in which a few places, the counters, hold many tokens. The token
-// counts in the other places form a control. The counter values that are reachable in a control are
-// stored as boxes. A loop of controls that changes a single counter by one is accelerated: a single
-// step adds all values that repeating the loop reaches, so that a budget of a million costs as much
-// as a budget of three.
+// counterSearch explores a net where a few places, the counters, hold many tokens. The token counts
+// in the other places form a control. The counter values that are reachable in a control are stored
+// as boxes. A loop of controls that changes a single counter by one is accelerated: a single step
+// adds all values that repeating the loop reaches, so that a budget of a million costs as much as a
+// budget of three.
 type counterSearch struct {
 	net      *Net
 	small    []int // places that make up a control
@@ -291,8 +291,8 @@ func (f *loopFinder) follow(u int, so move, path []int) {
 	}
 }
 
-// exploreCounters explores the net by its counters. It reports whether that succeeded, in which
-// case the analysis is complete.
+// exploreCounters explores the net by its counters. It reports whether that succeeded; if so, the
+// analysis is complete.
 func (a *Analysis) exploreCounters(n *Net, initial Marking, bounds []int, o *Options) bool {
 	c := newCounterSearch(n, initial, bounds, a.Invariants, cmp.Or(o.counter, largeCount))
 	if c == nil || !c.run(o) || !a.countStates(c, o) {

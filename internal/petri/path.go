@@ -32,7 +32,7 @@ func (s *search) path(state int) []int {
 	return path
 }
 
-// predecessor returns the state from which t leads to m, if the search has visited it.
+// predecessor returns the state that leads to m through t, if the search has visited it.
 func (s *search) predecessor(m Marking, t int, prev Marking, key []uint64) (state int, ok bool) {
 	tr := &s.net.Transitions[t]
 	for _, a := range tr.Out {

@@ -6,8 +6,8 @@ import "math/bits"
 // each state.
 const manyTransitions = 48
 
-// learnStates is the number of visited states after which the watched places are chosen again,
-// based on the statistics so far.
+// learnStates is the number of visited states that triggers a new choice of watched places, based
+// on the statistics so far.
 const learnStates = 512
 
 // search visits a net's reachable markings in breadth-first order, in packed form.
@@ -42,7 +42,7 @@ type search struct {
 	edges        int
 	expanded     int
 	deadlocks    int // states without enabled transitions
-	trapped      int // deadlocks in which no terminal place is marked
+	trapped      int // deadlocks without a marked terminal place
 	firstTrapped int // the first trapped state; -1: no such state
 	terminal     []int
 }

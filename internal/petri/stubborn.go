@@ -10,7 +10,7 @@ type stubborn struct {
 
 	marking Marking
 	active  []bool // transitions enabled in marking
-	addedIn []int  // the last round in which each transition was added to the set
+	addedIn []int  // the last round that added each transition to the set
 	round   int
 	set     []int32
 	best    []int32

@@ -134,8 +134,8 @@ func (c *Contest) ordered(s *Settled) []*allowlist {
 }
 
 // conflict returns the conflict between the allowlists, or nil. some reports whether the required
-// nets leave a tool. A required net that blocks every tool is no conflict, because it is consistent
-// with all other nets.
+// nets leave a tool. A required net that blocks every tool conflicts with nothing, because it is
+// consistent with all other nets.
 func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, some bool) *Conflict {
 	found := &Conflict{Yields: yield}
 	switch {
