@@ -19,8 +19,8 @@ import (
 // rowsShown is the maximum number of rows on one activity page.
 const rowsShown = 100
 
-// activityBody is the data of the activity page. Its rows are those that the filter selects, newest
-// first.
+// activityBody is the data of the activity page. Its rows are the journal rows that match the
+// filter, newest first.
 type activityBody struct {
 	Filter   filter
 	Wrong    string // why the filter is invalid, or empty if it is valid
@@ -34,7 +34,7 @@ type activityBody struct {
 	Kinds    []string
 	Nets     []string
 	Stands   journalStatus
-	Kept     bool // whether earlier records are stored and can be read again
+	Kept     bool // whether earlier records are stored, so that the page can read them again
 }
 
 func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
@@ -52,8 +52,8 @@ func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "activity", "Activity", &b)
 }
 
-// selectRows selects the rows of the page: the newest matching rows whose number is less than
-// before. If before is not a number, it selects the newest matching rows of all.
+// selectRows selects the rows of the page: the newest matching rows with a number lower than the
+// given one. If before is not a number, selectRows selects the newest matching rows.
 func (b *activityBody) selectRows(all []*row, before string) {
 	most, err := strconv.ParseUint(before, 10, 64)
 	if err != nil {
@@ -76,7 +76,7 @@ func (b *activityBody) selectRows(all []*row, before string) {
 	}
 }
 
-// setLinks sets the addresses that the page links to.
+// setLinks sets the addresses of the page's links.
 func (b *activityBody) setLinks(before string) {
 	v := b.Filter.values()
 	b.Export = addressOf("/activity.jsonl", v)
@@ -92,8 +92,8 @@ func (b *activityBody) setLinks(before string) {
 	b.Pause = addressOf("/activity", v, "before", before)
 }
 
-// addressOf returns path with the given query. more holds additional pairs of parameter names and
-// values; pairs with an empty value are left out.
+// addressOf returns path with the given query. The argument more holds additional pairs of
+// parameter names and values; pairs with an empty value are left out.
 func addressOf(path string, query url.Values, more ...string) string {
 	v := url.Values{}
 	for name, values := range query {
@@ -110,13 +110,13 @@ func addressOf(path string, query url.Values, more ...string) string {
 	return path + "?" + v.Encode()
 }
 
-// With returns the address of the same view, additionally filtered by the given value.
+// With returns the address of this view with one more filter.
 func (b *activityBody) With(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
 
-// Since returns the start of the period that the rows cover completely. If older rows exist, that
-// is the time of the oldest row; otherwise, the time when the journal began.
+// Since returns the time from which on no row is missing. If older rows exist, that is the time of
+// the oldest row; otherwise, it is the time when the journal began.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {
 		return b.Stands.First
@@ -183,7 +183,7 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 // callBody is the data of the page for a single call.
 type callBody struct {
 	*row
-	Related []*row                 // operator actions on the call, oldest first
+	Related []*row                 // what operators did with the call, oldest first
 	Asked   *operator.ApprovalInfo // nil if no person was asked, or if the proxy has dropped the approval
 }
 
@@ -214,8 +214,8 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "call", title, b)
 }
 
-// Why returns the reason for the decision. For an event other than a call, it returns the reason in
-// the record.
+// Why returns the reason for the decision. If the row is an event other than a call, it returns the
+// reason in the record.
 func (r *row) Why() string {
 	switch {
 	case !r.IsCall():
@@ -230,7 +230,7 @@ func (r *row) Why() string {
 	return r.Reason
 }
 
-// When returns the time of the row. It includes the date unless that is today.
+// When returns the time of the row. It includes the date if the row is not from today.
 func (r *row) When(now time.Time) string {
 	if midnight(r.Time).Equal(midnight(now)) {
 		return r.Time.Local().Format("15:04:05")

@@ -22,8 +22,8 @@ type filter struct {
 	Net       string
 	Kind      string
 	Words     string // words that must all occur in the row's visible text
-	Since     string // as the user typed it
-	Only      string // "calls": only calls; "acts": everything but the start and end of processes and sessions
+	Since     string // start of the period, as the user typed it
+	Only      string // "calls": only calls; "acts": all rows except those for the start and end of processes and sessions
 
 	since time.Time
 }
@@ -75,7 +75,7 @@ func parseTime(s string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("write a time as 10m, 2h, 2026-01-31 or 2026-01-31T15:04:05Z, not %q", s)
 }
 
-// values returns the filter as a query.
+// values returns the filter as query parameters.
 func (f *filter) values() url.Values {
 	v := url.Values{}
 	for name, at := range f.fields() {
@@ -95,7 +95,7 @@ func (f *filter) Any() bool { return len(f.values()) > 0 }
 // A matcher is a filter prepared for many rows.
 type matcher struct {
 	filter
-	tool  string // lower case
+	tool  string // in lower case
 	glob  bool
 	words []string
 	only  bool // select only calls
@@ -107,7 +107,7 @@ func (f filter) matcher() *matcher {
 	return m
 }
 
-// matches reports whether the filter selects the row. The cheapest checks come first.
+// matches reports whether the row matches the filter. The cheapest checks come first.
 func (m *matcher) matches(r *row) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	switch {
@@ -159,7 +159,7 @@ func (m *matcher) matchesNet(r *row) bool {
 	return r.About == m.Net || r.Would != nil && slices.ContainsFunc(r.Would.Nets, func(n audit.NetSays) bool { return n.Net == m.Net })
 }
 
-// hasWords searches each text separately to avoid joining the texts.
+// hasWords searches each text separately, because joining the texts would be slower.
 func (m *matcher) hasWords(r *row) bool {
 	texts := r.texts()
 	for i, t := range texts {
@@ -173,7 +173,7 @@ func (m *matcher) hasWords(r *row) bool {
 	return true
 }
 
-// texts returns the visible texts of a row.
+// texts returns the texts of a row that a page shows.
 func (r *row) texts() []string {
 	texts := make([]string, 0, 24)
 	texts = append(texts, r.Event, r.Tool, r.Decision, r.Outcome, r.Kind, r.Reason, r.Session, r.Principal, r.Client, r.Approval, r.Channel, r.Actor, r.By, r.About, r.command)

@@ -47,18 +47,18 @@ func (c *Console) Close() {
 	<-c.history.done
 }
 
-// Code returns a new login code for the given person. The code logs in one browser, once, and
+// Code returns a new login code for the given person. The code works once, for one browser, and
 // expires after five minutes.
 func (c *Console) Code(p Person) string { return c.logins.newCode(p) }
 
 // ServeHTTP implements [http.Handler].
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 
-// A Way finds the calls that must succeed before the proxy would allow the refused call.
+// A Way finds the calls that must succeed before the proxy would allow a call that it has refused.
 type Way func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut
 
-// A WayOut is the shortest sequence of calls that unlocks a refused call.
+// A WayOut is the shortest sequence of calls after which a refused call would be allowed.
 type WayOut struct {
-	Calls    []string // calls that must succeed, in order
+	Calls    []string // the calls, in order
 	Sentence string   // the sequence in words, or why no sequence exists; empty if unknown
 }

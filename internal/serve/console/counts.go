@@ -33,8 +33,8 @@ func (t *toolCount) Middle() string { return formatMillis(t.P50) }
 // Slow formats the 95th percentile of the latencies.
 func (t *toolCount) Slow() string { return formatMillis(t.P95) }
 
-// percent formats part as a percentage of all. It never rounds a nonzero share down to 0, nor an
-// incomplete share up to 100.
+// percent formats part as a percentage of all. It never rounds a nonzero percentage down to 0, and
+// never rounds up to 100.
 func percent(part, all int) string {
 	switch {
 	case all == 0 || part == 0:
@@ -60,9 +60,9 @@ type counts struct {
 	Calls, Refused int
 	Lately         int // number of calls in the last minute
 	Minutes        []minute
-	Most           int // maximum number of calls in any minute
+	Most           int // largest number of calls in one minute
 	Tools          []*toolCount
-	Others         int // number of tools left out
+	Others         int // number of tools that the table leaves out
 }
 
 // toolsCounted is the maximum number of tools in the table.
@@ -156,12 +156,12 @@ type bar struct {
 	X              int
 	Passed         float64
 	Refused        float64
-	AtPass, AtStop float64 // y coordinates of the tops
+	AtPass, AtStop float64 // y coordinates of the top ends of the bar's segments
 	Ago            int     // minutes before now
 	calls          minute
 }
 
-// Words describes how many calls were made in the minute.
+// Words describes the minute's number of calls in words.
 func (b bar) Words() string {
 	return fmt.Sprintf("%s, %d refused", text.Count(b.calls.Passed+b.calls.Refused, "call"), b.calls.Refused)
 }
@@ -178,12 +178,12 @@ func (c *counts) Bars() (bars []bar) {
 	return bars
 }
 
-// approvalCounts summarizes the approvals that the proxy still remembers.
+// approvalCounts counts the approvals that the proxy still remembers.
 type approvalCounts struct {
-	All, Waiting, Approved, Denied, Silent int // Silent counts those that expired or were withdrawn
+	All, Waiting, Approved, Denied, Silent int // Silent counts the approvals that expired or were withdrawn
 	Median                                 time.Duration
 	Timed                                  int
-	Rules                                  []ruleCount // rules whose approvals were answered but never denied, most frequent first
+	Rules                                  []ruleCount // rules that have answered approvals but no denials, most frequent first
 }
 
 // A ruleCount counts the approvals that one rule required.
@@ -193,7 +193,7 @@ type ruleCount struct {
 	denied   int
 }
 
-// ApprovedShare returns the percentage of answers that were approvals.
+// ApprovedShare returns the percentage of answers that approved the call.
 func (a *approvalCounts) ApprovedShare() string { return percent(a.Approved, a.Approved+a.Denied) }
 
 // countApprovals summarizes the approvals in list.
@@ -252,5 +252,5 @@ func (a *approvalCounts) neverDenied(rules map[string]*ruleCount) {
 	})
 }
 
-// MedianWords formats the median time that people took to answer.
+// MedianWords returns the median time that people took to answer, in words.
 func (a *approvalCounts) MedianWords() string { return text.Duration(a.Median) }

@@ -12,8 +12,8 @@ import (
 //go:embed static
 var static embed.FS
 
-// versions maps the name of each static file to the beginning of its hash. Pages include it in file
-// addresses, so that browsers can cache a file until it changes.
+// versions maps the name of each static file to the first characters of its hash. Pages include
+// them in the addresses of the files, so that a browser can cache each file until it changes.
 var versions = func() map[string]string {
 	all := map[string]string{}
 	entries, err := static.ReadDir("static")
@@ -31,7 +31,7 @@ var versions = func() map[string]string {
 	return all
 }()
 
-// fileOf returns the versioned address of a static file.
+// fileOf returns the address of a static file, including its version.
 func fileOf(name string) string { return "/" + name + "?v=" + versions[name] }
 
 // isFile reports whether path addresses a static file.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// guard passes a request to h only if it comes from a page of the console in a browser that is
-// logged in. The checks do not depend on one another: each can refuse a request by itself.
+// guard passes a request to h only if the request comes from a page of the console, in a browser
+// that is logged in. The checks do not depend on one another: each can refuse a request by itself.
 func (d *logins) guard(h http.Handler) http.Handler {
 	open := files()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,9 +39,9 @@ func (d *logins) guard(h http.Handler) http.Handler {
 	})
 }
 
-// isSameSite reports whether a request that changes something was sent by a page of the console,
-// according to the headers that browsers set. The console's pages send no referrer, so their origin
-// is "null"; only the login page sends a real origin. A reverse proxy may have rewritten the Host
+// isSameSite reports whether a request that changes something was sent by a page of the console. It
+// relies on headers that browsers set. The console's pages send no referrer, so their origin is
+// "null"; only the login page sends a real origin. A reverse proxy may have rewritten the Host
 // header.
 func (d *logins) isSameSite(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -84,7 +84,7 @@ func (d *logins) requireLogin(h http.Handler, w http.ResponseWriter, r *http.Req
 }
 
 // login exchanges the submitted code for a cookie and redirects the browser to the page that it
-// requested.
+// asked for.
 func (d *logins) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	cookie := d.redeem(strings.TrimSpace(r.PostFormValue("code")))
@@ -94,13 +94,13 @@ func (d *logins) login(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName(r.Host), Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"), // the browser may reach a TLS reverse proxy; guard has checked the host
+		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"), // the browser may be using a TLS reverse proxy; guard has checked the host
 	})
 	http.Redirect(w, r, local(r.PostFormValue("next")), http.StatusSeeOther)
 }
 
-// showLogin writes the page that asks for a login code. After the login, that page opens the
-// requested one.
+// showLogin writes the page that asks for a login code. After the login, that page opens the page
+// that was requested first.
 func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string, code int) {
 	next := r.URL.RequestURI()
 	if r.Method == http.MethodPost {
@@ -111,7 +111,7 @@ func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string,
 		http.Error(w, "The page cannot be rendered.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Referrer-Policy", "same-origin") // makes the form's Origin header show whether https was used
+	w.Header().Set("Referrer-Policy", "same-origin") // with this policy, the form's Origin header shows whether https was used
 	send(w, code, b.Bytes())
 }
 

@@ -54,7 +54,8 @@ func faults(s *operator.Status) (all []string) {
 	return all
 }
 
-// stopBody is the data of the page that asks the person to confirm a stop, or the end of a stop.
+// stopBody is the data of the page that asks the person to confirm that calls must stop or may
+// start again.
 type stopBody struct {
 	On      bool
 	Session string

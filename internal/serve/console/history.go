@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	maxTracks    = 200    // sessions with recorded steps
-	maxSteps     = 1000   // steps per session
-	maxAllSteps  = 10_000 // steps of all sessions together
-	maxUnread    = 1000   // records that the feed holds until they are read
-	maxSaidInOne = 5      // records described in a single step
+	maxTracks    = 200    // number of sessions with recorded steps
+	maxSteps     = 1000   // number of steps per session
+	maxAllSteps  = 10_000 // number of steps in all sessions together
+	maxUnread    = 1000   // number of records that the feed holds until they are read
+	maxSaidInOne = 5      // number of records that a single step describes
 )
 
 // A step is a change in a session, together with the resulting state of the session's nets.
@@ -27,37 +27,37 @@ type step struct {
 	Time   time.Time
 	Said   []string // descriptions of the records in the step
 	Call   uint64   // the call's number in the session; 0 if the step concerns no call or several
-	Before string   // why the steps between the previous step and this one are unknown; empty if none are missing
+	Before string   // why there is a gap before this step; empty if no step is missing
 
 	state  *gate.State   // nil if the state was rebuilt from records
 	policy *gate.Policy  // policy of the rebuilt state
 	past   *replay.State // the rebuilt state
 }
 
-// A track holds the most recent steps of a session, oldest first.
+// A track holds the newest steps of a session, oldest first.
 type track struct {
 	steps    []step
 	last     int // number of the newest step
 	used     time.Time
 	gap      string // why the steps after the newest one are unknown
-	complete bool   // whether steps begins with the session's first step
+	complete bool   // whether steps starts with the first step of the session
 }
 
-// A history keeps the states of the nets after each step. It rebuilds states from before the
-// console was opened from records, but only where the result is certain. Records that arrive faster
+// A history keeps the state of the nets after each step. The states from before the console was
+// opened are rebuilt from records, but only where the result is certain. Records that arrive faster
 // than they can be read share one step; the state of that step may already include later records. A
 // history is safe for concurrent use.
 type history struct {
 	done    chan struct{}
 	ready   chan struct{}   // closed once the earlier records are processed
 	known   map[string]bool // earlier records that already have a step; used only by run
-	durable bool            // whether states outlive a process; used only by run
+	durable bool            // whether states survive a restart; used only by run
 
 	mu      sync.Mutex
 	tracks  map[string]*track // keyed by session ID
 	count   int               // number of steps in all tracks
 	lost    int               // number of records that were lost
-	before  string            // why earlier steps are missing, for sessions without any step
+	before  string            // why earlier steps are missing, for sessions that have no steps
 	reading bool              // whether earlier records are still being read
 }
 
@@ -71,7 +71,7 @@ func (h *history) setReading(on bool) {
 	h.reading = on
 }
 
-// forget drops all steps. why explains the loss on the pages.
+// forget drops all steps. Its argument why is the reason that the pages show.
 func (h *history) forget(why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +80,7 @@ func (h *history) forget(why string) {
 	h.count, h.before = 0, why
 }
 
-// open records that a session has started.
+// open notes that a session has started.
 func (h *history) open(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +90,7 @@ func (h *history) open(session string, at time.Time) {
 	}
 }
 
-// missed records that a session ended before the state after its last records could be read.
+// missed notes that a session ended before the state after its last records could be read.
 func (h *history) missed(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,7 +99,7 @@ func (h *history) missed(session string, at time.Time) {
 	}
 }
 
-// skip records that the state of the session is unknown after some record.
+// skip notes that the state of the session is unknown after some record.
 func (h *history) skip(session, why string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -120,7 +120,7 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 		if err != nil || e.Session == "" {
 			continue
 		}
-		if e.Event == "session opened" && !h.durable { // a durable session may be the continuation of an earlier one
+		if e.Event == "session opened" && !h.durable { // a durable session may continue an earlier one
 			h.open(e.Session, e.Time)
 		}
 		said := describe(&e)
@@ -195,8 +195,8 @@ func (t *track) trim(n int) {
 	t.steps[0].Before = "older steps are not kept"
 }
 
-// dropOldest drops the least recently used track, but prefers tracks without steps. The caller must
-// hold the lock.
+// dropOldest drops the least recently used track. Tracks without steps are dropped first. The
+// caller must hold the lock.
 func (h *history) dropOldest() {
 	var oldest string
 	var drop *track
@@ -212,8 +212,8 @@ func (h *history) dropOldest() {
 	}
 }
 
-// stepsOf returns the session's known steps, oldest first. gap explains why the steps after the
-// last one are unknown; it is empty if none are missing.
+// stepsOf returns the known steps of a session, oldest first. Its result gap explains why the steps
+// after the last one are unknown; it is empty if none are missing.
 func (h *history) stepsOf(session string) (steps []step, gap string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -246,7 +246,7 @@ func (h *history) sessions() (ids []string) {
 func describe(e *trail.Entry) string {
 	call, tool := "", e.Tool
 	if e.Upstream != "" && e.Event == "decision" {
-		tool = e.Upstream + "." + e.Tool // same form as in outcome records
+		tool = e.Upstream + "." + e.Tool // the form that outcome records use
 	}
 	if e.Call > 0 {
 		call = fmt.Sprintf(" (call %d)", e.Call)

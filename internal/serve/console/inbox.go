@@ -28,7 +28,7 @@ type inboxBody struct {
 	Next      int // index of the first approval on the next page; 0 if this is the last page
 	History   []operator.ApprovalInfo
 	Query     string // words to search for in the history
-	Ended     int    // total number of matching answered approvals
+	Ended     int    // total number of answered approvals that match the query
 	Grants    []operator.GrantInfo
 }
 
@@ -63,7 +63,8 @@ func (c *Console) splitApprovals(query string) (pending, ended []operator.Approv
 	return pending, ended
 }
 
-// approvalMatches reports whether the approval's text in the history contains all words of query.
+// approvalMatches reports whether the text that the history shows for the approval contains all
+// words of query.
 func approvalMatches(a operator.ApprovalInfo, query string) bool {
 	shown := strings.ToLower(strings.Join([]string{a.ID, string(a.State), a.State.Word(), a.Upstream, a.Tool, a.Session, a.Principal, a.Actor, a.Channel, a.Reason}, " "))
 	for _, r := range a.Rejections {
@@ -77,8 +78,8 @@ func approvalMatches(a operator.ApprovalInfo, query string) bool {
 	return true
 }
 
-// withDetails adds everything that a person must see to the approvals. An approval that has ended
-// in the meantime is left unchanged.
+// withDetails adds to the approvals everything that a person must see before answering. An approval
+// that has ended in the meantime is left unchanged.
 func (c *Console) withDetails(list []operator.ApprovalInfo) []operator.ApprovalInfo {
 	all := slices.Clone(list)
 	for i, a := range all {
@@ -124,7 +125,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, local(r.PostForm.Get("next")), http.StatusSeeOther)
 }
 
-// errNotAnswered marks the note for a form that selects no approval, or too many.
+// errNotAnswered marks the note that appears if a form selects no approval, or too many.
 var errNotAnswered = errors.New("nothing was answered")
 
 // answerOne answers one approval and returns a description of the result.
@@ -149,7 +150,7 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) (line stri
 }
 
 // channel returns the approval channel to record for an answer. If the rule does not allow the web
-// channel but the client may open the page, it returns the URL channel.
+// channel, but the client may open the page, channel returns the URL channel.
 func (c *Console) channel(id string) string {
 	a, err := c.options.Proxy.Approval(id)
 	if err == nil && slices.Contains(a.Channels, approval.URL) && !slices.Contains(a.Channels, approval.Web) {
@@ -165,7 +166,7 @@ type confirmBody struct {
 	Gone      []string
 	Reason    string
 	Next      string
-	PIN       bool // whether the PIN is required
+	PIN       bool // whether a PIN is required
 }
 
 // confirm serves the page that lists the approvals to be answered together and asks for

@@ -14,18 +14,18 @@ import (
 
 const (
 	maxCalls        = 10_000
-	maxRows         = 2 * maxCalls // including rows for other events
+	maxRows         = 2 * maxCalls // maximum number of rows, including those for other events
 	maxRecordsHeld  = 2 * maxRows  // number of records that the feed holds until they are read
-	maxRecordsKnown = 2 * maxRows  // number of remembered records, to detect duplicates
+	maxRecordsKnown = 2 * maxRows  // number of records that are remembered to detect duplicates
 
 	pastRecords = 5 * maxCalls / 2
 	pastBytes   = 32 << 20
 	pastTime    = 20 * time.Second // timeout for reading earlier records
 
-	othersInterval  = 2 * time.Second // interval for reading records of other processes from a database
-	othersAfterView = time.Minute     // how long such reading continues after the last page view
-	othersTime      = 2 * time.Second // timeout for reading them
-	othersRecords   = maxRows         // maximum number of records per process in one read
+	othersInterval  = 2 * time.Second // interval for reading the records that other processes write to a database
+	othersAfterView = time.Minute     // how long the journal continues to read such records after the last page view
+	othersTime      = 2 * time.Second // timeout for reading such records
+	othersRecords   = maxRows         // maximum number of such records per process in one read
 )
 
 // A journal holds the newest calls and other events. It starts with stored records and then follows
@@ -36,7 +36,7 @@ type journal struct {
 	done  chan struct{} // closed when run returns
 
 	mu         sync.Mutex
-	rows       []*row // oldest first; the field first is the number of rows[0]
+	rows       []*row // oldest first; the first row has the number in the field first
 	first      uint64
 	calls      int                // number of rows that are calls
 	admitted   map[callKey]uint64 // row number of the latest admission of each call
@@ -44,7 +44,7 @@ type journal struct {
 	order      []string           // the same IDs, oldest first
 	lost       int
 	unreadable int
-	past       error // why earlier records are missing; nil if they are complete or not stored at all
+	past       error // why earlier records are missing; nil if they are complete, or if none are stored
 	reading    bool  // whether earlier records are still being read
 	viewedAt   time.Time
 	changed    chan struct{} // closed when the next row arrives
@@ -60,8 +60,8 @@ func newJournal(now func() time.Time) *journal {
 }
 
 // run adds the records in past, then the records from live. It returns when ctx ends, and then
-// closes live. It also sends the records in past to read, which must be buffered. past and live may
-// be nil.
+// closes live. It also sends the records in past to the channel read, which must be buffered. past
+// and live may be nil.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
 	if live == nil {
@@ -130,7 +130,7 @@ func (j *journal) setReading(on bool, err error) {
 	j.signal()
 }
 
-// add adds records, oldest first. lost is the number of records that are missing before them.
+// add adds records, oldest first. Its argument lost is the number of records missing before them.
 func (j *journal) add(records [][]byte, lost int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -218,8 +218,8 @@ func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	return joined
 }
 
-// updateRow replaces the row of the call in e with a copy changed by do, provided that the row
-// satisfies the function is. It reports whether the row was replaced.
+// updateRow replaces the row of the call in e with a copy, which the function do changes. It does
+// so only if the function is returns true for the row. It reports whether it has replaced the row.
 func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
 	n, ok := j.admitted[callKey{e.Session, e.Call}]
 	if !ok || n < j.first || !is(j.rows[n-j.first]) {
@@ -260,7 +260,7 @@ type journalStatus struct {
 	Began   time.Time // time of the first live record that the journal could receive
 	First   time.Time // time of the oldest row; zero if the journal is empty
 	Calls   int
-	Full    bool // whether older calls were dropped
+	Full    bool // whether older calls were dropped because the journal was full
 	Lost    int  // number of records that were not read in time
 	Torn    int  // number of records that could not be parsed
 	Reading bool // whether earlier records are still being read
@@ -302,7 +302,7 @@ func (j *journal) nextChange() <-chan struct{} {
 // updateInterval is the minimum time between two updates of an open page.
 const updateInterval = time.Second
 
-// updates returns a channel that signals when rows were added after this call, at most once per
+// updates returns a channel that receives a value after new rows have been added, at most once per
 // updateInterval, until ctx ends.
 func (j *journal) updates(ctx context.Context) <-chan struct{} {
 	out, more := make(chan struct{}), j.nextChange()

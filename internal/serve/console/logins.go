@@ -13,8 +13,8 @@ import (
 
 const (
 	codeTime    = 5 * time.Minute // lifetime of a login code
-	sessionTime = 12 * time.Hour  // lifetime of a cookie after its last use
-	maxCodes    = 100             // maximum number of valid codes
+	sessionTime = 12 * time.Hour  // how long a cookie is valid after its last use
+	maxCodes    = 100             // maximum number of codes that are valid at the same time
 	maxSessions = 100
 	maxForm     = 1 << 20 // maximum form size in bytes
 )
@@ -28,10 +28,10 @@ type Person struct {
 // A session is a browser that is logged in.
 type session struct {
 	person Person
-	token  string // must accompany each form of the session
+	token  string // required in each form of the session
 	used   time.Time
 
-	notes []note // notes for the session's next page
+	notes []note // notes to show on the session's next page
 }
 
 // logins holds login codes and browser sessions. It stores only hashes of the codes and cookies.
@@ -70,7 +70,7 @@ func (d *logins) newCode(p Person) string {
 	return code
 }
 
-// dropExpired removes expired codes and sessions. The caller must hold the lock.
+// dropExpired removes the codes and sessions that have expired. The caller must hold the lock.
 func (d *logins) dropExpired() {
 	now := d.now()
 	for h, c := range d.codes {
@@ -85,8 +85,8 @@ func (d *logins) dropExpired() {
 	}
 }
 
-// redeem invalidates the code and starts a session. It returns the session's cookie value, or "" if
-// the code is invalid.
+// redeem invalidates the code and starts a session. It returns the value of the session's cookie,
+// or "" if the code is invalid.
 func (d *logins) redeem(code string) (cookie string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -123,8 +123,8 @@ type visitor struct {
 	Token string // token to include in forms
 }
 
-// visitorFor returns the visitor whose browser session has the given cookie. ok is false if the
-// cookie is invalid.
+// visitorFor returns the visitor whose browser session has the given cookie. Its result ok is false
+// if the cookie is invalid.
 func (d *logins) visitorFor(cookie string) (v visitor, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -159,8 +159,8 @@ func (d *logins) addNote(r *http.Request, line string, err error) {
 	}
 }
 
-// takeNotes returns and removes the notes that the requested page must show. A script that loads
-// the page only to look for changes leaves the notes; a script that replaces the page takes them.
+// takeNotes returns and removes the notes that the requested page must show. It leaves the notes if
+// a script loads the page only to look for changes; it takes them if the script replaces the page.
 func (d *logins) takeNotes(r *http.Request) (lines []note) {
 	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" && r.Header.Get("Petrigate-Shows") != "page" {
 		return nil
@@ -173,7 +173,7 @@ func (d *logins) takeNotes(r *http.Request) (lines []note) {
 	return lines
 }
 
-// isAllowedHost reports whether browsers may address the console by the given host.
+// isAllowedHost reports whether browsers can use the given host to reach the console.
 func (d *logins) isAllowedHost(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// sessionsOffered is the maximum number of sessions in the list of choices. The most recently used
-// ones are listed.
+// sessionsOffered is the maximum number of sessions in the list of choices. The list contains the
+// most recently used sessions.
 const sessionsOffered = 50
 
 // netsBody is the data of the page that shows all nets, or a single net.
@@ -44,8 +44,8 @@ type netRow struct {
 
 	Link    string
 	Marking string
-	Key     string   // fields whose values each have a separate marking; empty if the net has one marking
-	Refuses []string // calls that the net currently refuses; with a key, for values without their own marking
+	Key     string   // fields of the net's key, which has a marking for each combination of values; empty if the net has a single marking
+	Refuses []string // calls that the net currently refuses; for a net with a key, calls with values that have no marking of their own
 	Unknown string   // why the marking is unknown; empty if it is known
 }
 
@@ -165,7 +165,7 @@ func liveNet(info gate.NetInfo, m gate.Marking) draw.Net {
 	return n
 }
 
-// refusedBy returns the calls without an enabled transition in the net.
+// refusedBy returns the calls for which the net has no enabled transition.
 func refusedBy(n draw.Net) (calls []string) {
 	can := map[string]bool{}
 	for i := range n.Transitions {
@@ -183,8 +183,8 @@ func refusedBy(n draw.Net) (calls []string) {
 	return slices.DeleteFunc(calls, func(tool string) bool { return can[tool] })
 }
 
-// mapsOf returns the policy's maps. If net is not negative, it returns only the maps that the net
-// with this index reads.
+// mapsOf returns the policy's maps. If the argument net is not negative, it returns only the maps
+// that are read by the net with this index.
 func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
 	seen := map[mapRow]bool{}
 	add := func(maps []gate.Map, reads func(string) bool) {
@@ -229,7 +229,7 @@ type netPage struct {
 	Spoilers    []gate.InFlight
 	Values      []choice // values that have their own marking
 	MoreValues  int
-	Hashed      bool // whether only hashes of the values are known
+	Hashed      bool // whether only the hashes of the values are known
 	Rest        bool // whether the requested value has no marking of its own
 	Past        pastRows
 }
@@ -296,7 +296,8 @@ func (c *Console) rowOf(n gate.NetState) netRow {
 	return row
 }
 
-// arcs lists the input places of the transition, or its output places, with the number of tokens.
+// arcs lists either the input places or the output places of the transition, each with its number
+// of tokens.
 func arcs(n *draw.Net, t draw.Transition, in bool) string {
 	list := t.Out
 	if in {
@@ -327,8 +328,8 @@ type explanation struct {
 // A blockRow names a net that refuses a call or requires an approval.
 type blockRow struct{ Net, Rule, Reason string }
 
-// A callRow is one call in a sequence that unlocks the explained call, with the nets that it
-// affects.
+// A callRow is one call in the sequence after which the explained call would be allowed, with the
+// nets that it affects.
 type callRow struct {
 	Tool  string
 	Rules []blockRow
@@ -376,8 +377,8 @@ func (c *Console) explain(state *gate.State, tool string) *explanation {
 	return y
 }
 
-// callOf returns the call of the tool known by the given name. If no such tool is known, it returns
-// a call of the bare name.
+// callOf returns the call of a tool by its known name. If no tool with this name is known, it
+// returns a call that has only the name.
 func callOf(state *gate.State, name string) gate.Call {
 	for _, t := range state.Tools {
 		if t.Tool == name || slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {

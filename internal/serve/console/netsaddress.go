@@ -13,7 +13,7 @@ type netsAddress struct {
 	Net, Session, At, Value, Why string
 }
 
-// link returns the link, a path with a query.
+// link returns the link as a path with a query.
 func (p netsAddress) link() string {
 	q := url.Values{}
 	for key, value := range map[string]string{"net": p.Net, "session": p.Session, "at": p.At, "value": p.Value, "why": p.Why} {

@@ -22,8 +22,8 @@ var pageFiles embed.FS
 
 // pages returns the templates. Text from outside must pass through plain, lines or json:
 // html/template keeps such text from becoming markup, and these functions keep it from imitating
-// the console's own text. The templates are parsed when the first page is shown, because each agent
-// hook starts this program without ever showing a page.
+// the console's own text. The templates are parsed when the first page is shown, because this
+// program also runs for each agent hook, and then never shows a page.
 var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html"))
 })
@@ -48,7 +48,8 @@ var functions = template.FuncMap{
 	"less":   func(n int) int { return n - 1 },
 }
 
-// ago formats the time that has passed since at, which is a [time.Time] or a pointer to one.
+// ago formats the time that has passed since the given time, which is a [time.Time] or a pointer to
+// one.
 func ago(now time.Time, at any) string {
 	t, ok := at.(time.Time)
 	if p, is := at.(*time.Time); is && p != nil {
@@ -60,7 +61,7 @@ func ago(now time.Time, at any) string {
 	return text.Duration(max(now.Sub(t), 0))
 }
 
-// indented formats a JSON value with one member per line.
+// indented formats a JSON value. Each member is on a line of its own.
 func indented(value json.RawMessage) string {
 	var b bytes.Buffer
 	if value = text.PlainJSON(value); json.Indent(&b, value, "", "  ") != nil {
@@ -76,12 +77,12 @@ type page struct {
 	View    string // name of the selected tab: inbox, activity, and so on; empty if none is selected
 	Visitor visitor
 	Now     time.Time
-	Notes   []note // results of the submitted form
+	Notes   []note // what became of the submitted form
 	Waiting int
 	Shadow  bool
 	Stopped []operator.StopInfo
 	Grants  bool // whether people can grant similar calls in advance
-	PIN     bool // whether orders that could let a call pass require the PIN
+	PIN     bool // whether a PIN is required for orders that could let a call pass
 	Version string
 	Config  string
 	Body    any
@@ -98,7 +99,7 @@ func visitorOf(r *http.Request) visitor {
 	return v
 }
 
-// actorOf returns the person who sent an order by a form, with the PIN from that form.
+// actorOf returns the person who sent a form, with the PIN from that form.
 func actorOf(r *http.Request) operator.Actor {
 	return operator.Actor{Name: visitorOf(r).Name, PIN: r.PostForm.Get("pin")}
 }
@@ -169,7 +170,7 @@ func viewOf(page string) (view string) {
 type card struct {
 	Page     page
 	Approval operator.ApprovalInfo
-	Choose   bool // whether a checkbox lets the person answer it together with others
+	Choose   bool // whether a checkbox lets the person answer several approvals together
 }
 
 func cardOf(p page, a operator.ApprovalInfo, choose bool) card { return card{p, a, choose} }

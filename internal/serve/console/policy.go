@@ -18,19 +18,19 @@ type policyBody struct {
 	Dirty bool       // whether the draft differs from the text in force
 	Known bool       // whether to check names against the tools that the servers offer
 	Since string     // time of the first record to replay
-	Claim *claimBody // displayed claim of the policy in force, or nil
+	Claim *claimBody // the displayed claim of the policy in force, or nil
 
 	Checked  *draft.Checked
 	Compared *draft.Compared
 	Replayed *draft.Replayed
-	Steps    *claimBody // displayed claim of the draft, or nil
+	Steps    *claimBody // the displayed claim of the draft, or nil
 	Wrong    string     // why the evaluation failed
 }
 
-// sinces lists the choices for where a replay starts.
+// sinces lists the choices for the start of a replay.
 var sinces = []struct {
 	Name, Label string
-	For         time.Duration // 0 means all records
+	For         time.Duration // 0 replays all records
 }{{"", "all records", 0}, {"1h", "the last hour", time.Hour}, {"24h", "the last day", 24 * time.Hour}, {"168h", "the last week", 7 * 24 * time.Hour}}
 
 // policy serves the page that shows the policy in force in an editor.
@@ -104,7 +104,7 @@ func (c *Console) draft(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	if r.PostForm.Get("part") == "report" { // a script replaces only this part of the page
+	if r.PostForm.Get("part") == "report" { // a script replaces only the report on the page
 		c.write(w, http.StatusOK, "part", page{Visitor: visitorOf(r), Now: c.options.Now(), Body: b})
 		return
 	}
@@ -120,10 +120,10 @@ func (c *Console) since(name string) time.Time {
 	return time.Time{}
 }
 
-// Reported reports whether the page has results for the draft.
+// Reported reports whether the page shows results for the draft.
 func (b *policyBody) Reported() bool {
 	return b.Checked != nil || b.Compared != nil || b.Replayed != nil || b.Wrong != ""
 }
 
-// Sinces returns the choices for where a replay starts.
+// Sinces returns the choices for the start of a replay.
 func (b *policyBody) Sinces() any { return sinces }

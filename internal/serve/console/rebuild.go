@@ -14,8 +14,8 @@ import (
 
 // run rebuilds the states after earlier records, then adds a step for each record from live. It
 // returns when ctx ends, and then closes live. The journal sends the earlier records through the
-// channel before, which is nil if no records are stored. state returns the current state of a
-// session. live may be nil.
+// channel before, which is nil if no records are stored. The function state returns the current
+// state of a session. live may be nil.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
 	if live == nil {
@@ -90,8 +90,8 @@ func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *ga
 	return nil
 }
 
-// rebuildStep adds a step for an earlier record. With remember set, the record is ignored if it
-// also arrives live.
+// rebuildStep adds a step for an earlier record. If remember is set, the record is ignored when it
+// arrives again from the feed.
 func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) error {
 	e, err := r.Entry()
 	if err != nil {
@@ -121,5 +121,5 @@ func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) erro
 	return nil
 }
 
-// rebuildTime limits how long the replay of earlier records may take.
+// rebuildTime is the maximum duration of the replay of earlier records.
 const rebuildTime = 20 * time.Second

@@ -15,12 +15,12 @@ import (
 type rebuilder struct {
 	policy  *gate.Policy
 	active  []string // names of the nets that are active now; nil if all are
-	durable bool     // whether states outlive a process, and other processes change them
+	durable bool     // whether states survive a restart and can be changed by other processes
 
 	run         *replay.Replay
 	startReason string            // why the replay does not start earlier
 	last        map[string]uint64 // last sequence number of each writer
-	loaded      bool              // whether the records include the one written when the policy in force was loaded
+	loaded      bool              // whether the records include the record of loading the policy in force
 }
 
 func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
@@ -39,14 +39,14 @@ func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
 	return p, err
 }
 
-// restart drops all states rebuilt so far. because explains the loss on the pages.
+// restart drops all states rebuilt so far. The pages show the argument because as the reason.
 func (p *rebuilder) restart(because string) (err error) {
 	p.startReason, p.loaded = because, false
 	p.run, err = replay.New(replay.Options{Policy: p.policy, Active: p.active, Durable: p.durable, Partial: true})
 	return err
 }
 
-// boundary returns why no record before this one can be used. It returns "" if the replay can
+// boundary returns why the records before this one cannot be used. It returns "" if the replay can
 // continue.
 func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	before := p.last[r.Writer]
@@ -67,7 +67,8 @@ func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	return ""
 }
 
-// add replays a record. It reports whether the caller must drop all steps rebuilt so far.
+// add replays a record. It reports whether the caller must drop all steps that it has rebuilt so
+// far.
 func (p *rebuilder) add(r *trail.Record, e *trail.Entry) (forget bool, err error) {
 	if why := p.boundary(r, e); why != "" {
 		forget = true

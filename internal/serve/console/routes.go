@@ -25,7 +25,7 @@ func New(o Options) *Console {
 	}
 	_, durable := o.Past.(trail.Database)
 	var rows, states *audit.Follower
-	if o.Feed != nil { // follow the feed before reading stored records, to miss none in between
+	if o.Feed != nil { // follow the feed before reading the stored records, so that none in between are missed
 		rows, states = o.Feed.Follow(maxRecordsHeld), o.Feed.Follow(maxUnread)
 	}
 	go c.journal.run(c.ctx, rows, o.Past, read)
@@ -34,7 +34,7 @@ func New(o Options) *Console {
 	return c
 }
 
-// routes returns a handler for all pages. Unknown paths require a login, too.
+// routes returns a handler for all pages. Unknown paths require a login too.
 func (c *Console) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/inbox", http.StatusSeeOther) })

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Limits for the parts of a row that callers choose.
+// Limits for the parts of a row that come from callers.
 const (
 	maxRowNames  = 8
 	maxRowNets   = 32
@@ -27,13 +27,13 @@ type row struct {
 	ID        string          `json:"id"`
 	Event     string          `json:"event"` // "call", or the event in the record, such as "session opened"
 	Time      time.Time       `json:"time"`
-	Called    time.Time       `json:"called,omitzero"` // time of the call if it waited for a person
+	Called    time.Time       `json:"called,omitzero"` // time of the call, if the call waited for a person
 	Session   string          `json:"session,omitempty"`
 	Principal string          `json:"principal,omitempty"`
 	Client    string          `json:"client,omitempty"`
-	Call      uint64          `json:"call,omitempty"` // number in the session; set only for admitted calls
+	Call      uint64          `json:"call,omitempty"` // the call's number in the session; set only for admitted calls
 	Wire      string          `json:"requestId,omitempty"`
-	Tool      string          `json:"tool,omitempty"` // includes the upstream
+	Tool      string          `json:"tool,omitempty"` // name of the tool, including its upstream
 	Names     []string        `json:"names,omitempty"`
 	Decision  string          `json:"decision,omitempty"` // allow, refuse or ask; empty if the decision is not in the journal
 	Kind      string          `json:"kind,omitempty"`
@@ -50,11 +50,11 @@ type row struct {
 	Task      string          `json:"task,omitempty"`
 	Outcome   string          `json:"outcome,omitempty"` // success, failure or unknown; empty if the call has not ended
 	Millis    float64         `json:"ms,omitempty"`
-	By        string          `json:"by,omitempty"` // who settled the call, unless it was the upstream
+	By        string          `json:"by,omitempty"` // who settled the call, if that was not the upstream
 	Ended     time.Time       `json:"ended,omitzero"`
-	Settled   string          `json:"settled,omitempty"` // outcome set by an operator
+	Settled   string          `json:"settled,omitempty"` // outcome that an operator has set
 	SettledBy string          `json:"settledBy,omitempty"`
-	About     string          `json:"about,omitempty"` // subject of an event, such as a net or process
+	About     string          `json:"about,omitempty"` // what the event concerns, such as a net or a process
 
 	command string
 	n       uint64 // number in the journal, from 1, in order of arrival
@@ -63,7 +63,7 @@ type row struct {
 // IsCall reports whether the row is a call.
 func (r *row) IsCall() bool { return r.Event == "call" }
 
-// Limits for displayed arguments: maximum length of the shown text, and maximum size of arguments
+// Limits for displayed arguments: the maximum length of the text, and the maximum size of arguments
 // that are shown at all.
 const (
 	maxDoes     = 160
@@ -83,8 +83,8 @@ func (r *row) isRoutine() bool {
 // recorded.
 func (r *row) Does() string { return r.command }
 
-// commandOf returns the command in args, or else args itself, on one line. It returns "" if args is
-// empty or too long.
+// commandOf returns the command in args, on one line. If args contains no command, it returns args
+// itself on one line. It returns "" if args is empty or too long.
 func commandOf(args json.RawMessage) string {
 	if len(args) > maxDoesRead {
 		return ""
@@ -92,20 +92,19 @@ func commandOf(args json.RawMessage) string {
 	return text.Excerpt(text.Command(args), maxDoes)
 }
 
-// A fact is a part of a row with the name under which the page of the row shows it.
+// A fact is one part of a row, with the name that the row's page shows for it.
 type fact struct{ Name, Text string }
 
-// Facts returns the parts of the row that its page shows as plain text, without those that are
-// empty.
+// Facts returns the parts of the row that its page shows as plain text. It leaves out empty parts.
 func (r *row) Facts() []fact {
 	all := []fact{{"Client", r.Client}, {"Principal", r.Principal}}
 	return slices.DeleteFunc(all, func(f fact) bool { return f.Text == "" })
 }
 
-// Open reports whether the call was admitted and, as far as is known, has not ended.
+// Open reports whether the call was admitted and is not known to have ended.
 func (r *row) Open() bool { return r.Decision == "allow" && r.Outcome == "" && r.Settled == "" }
 
-// recordID returns an ID for a record. All processes that read the record compute the same ID.
+// recordID returns an ID for a record. All processes that read the same record compute the same ID.
 func recordID(record []byte) string {
 	sum := sha256.Sum256(record)
 	return hex.EncodeToString(sum[:8])
@@ -147,13 +146,13 @@ func (r *row) end(e *trail.Entry) {
 	r.Outcome, r.Millis, r.By, r.Ended = e.Outcome, e.Millis, e.By, e.Time
 }
 
-// canBeSettled reports whether the operator's record e can settle this call.
+// canBeSettled reports whether this call can be settled by the operator's record e.
 func (r *row) canBeSettled(e *trail.Entry) bool {
 	return (r.Outcome == "" || r.Outcome == "unknown") && !e.Time.Before(r.Time)
 }
 
 // clockTolerance is the accepted difference between the duration of a call and the time between its
-// decision and outcome records, because a clock may be adjusted in between.
+// decision and outcome records. The two can differ because a clock may be adjusted in between.
 const clockTolerance = 20 * time.Millisecond
 
 // isOutcome reports whether the outcome e belongs to this row. The call number, the tool and the

@@ -15,7 +15,7 @@ import (
 // sessionsShown is the maximum number of sessions on one page.
 const sessionsShown = 100
 
-// sessionsBody is the data of the page that lists all sessions, or shows one.
+// sessionsBody is the data of the page that lists all sessions, or shows one of them.
 type sessionsBody struct {
 	Sessions []sessionRow
 	Found    int // number of matching sessions
@@ -98,10 +98,10 @@ type sessionPage struct {
 	Nets     []sessionNet
 	Shadow   *operator.ShadowInfo // nil if unknown
 	Channels []string
-	Reset    bool // whether to ask for confirmation of a reset
+	Reset    bool // whether to ask the person to confirm a reset
 }
 
-// A sessionNet is a net together with the address of its drawing.
+// A sessionNet is a net with the address of its drawing.
 type sessionNet struct {
 	operator.NetInfo
 

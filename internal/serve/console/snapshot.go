@@ -15,11 +15,11 @@ import (
 
 // A snapshot is the state of a session's nets, either now or after an earlier step.
 type snapshot struct {
-	Here  *stepRow // displayed step; nil means now
+	Here  *stepRow // the displayed step; nil means now
 	Ended bool     // whether the session has ended, so that only earlier states exist
 	Gap   string   // why the steps after the last one of an ended session are unknown
 
-	state   *gate.State // nil if rebuilt from records; such a state cannot decide calls
+	state   *gate.State // nil if the state was rebuilt from records; such a state cannot decide calls
 	policy  *gate.Policy
 	nets    []gate.NetState
 	unknown map[string]string // maps a net to the reason why its state is unknown
@@ -39,8 +39,8 @@ type stepRow struct {
 // Rebuilt reports whether the state was rebuilt from records.
 func (m *snapshot) Rebuilt() bool { return m.Here != nil && m.Here.state == nil }
 
-// snapshotAt returns the snapshot requested by at. If ok is false, it has already written an error
-// page.
+// snapshotAt returns the snapshot requested by the argument at. If its result ok is false, it has
+// already written an error page.
 func (c *Console) snapshotAt(w http.ResponseWriter, r *http.Request, at netsAddress) (m *snapshot, ok bool) {
 	state, err := c.options.Proxy.State(at.Session)
 	var steps []step
@@ -79,7 +79,7 @@ func (m *snapshot) now(s *gate.State) {
 	m.state, m.policy, m.nets, m.tools = s, s.Policy(), s.Policy().NetsOf(s), s.Tools
 }
 
-// showStep makes m show the state after step s.
+// showStep makes the snapshot m show the state after step s.
 func (m *snapshot) showStep(s *step) {
 	if s.state != nil {
 		tools := m.tools
@@ -114,13 +114,13 @@ const stepsShown = 100
 // pastRows is one page of steps, newest first.
 type pastRows struct {
 	Steps        []stepRow
-	Newer, Older string    // addresses of the adjacent pages; empty if no steps follow in that direction
+	Newer, Older string    // addresses of the adjacent pages; empty if there are no more steps in that direction
 	Since        time.Time // time of the first step; zero if the session has no steps
 	Gap          string    // why the steps before this page are unknown
 }
 
-// stepsAround returns the steps around the displayed one. It skips steps that leave the net's state
-// unknown.
+// stepsAround returns the steps before and after the displayed one. It skips steps with an unknown
+// state of the net.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {
@@ -155,8 +155,8 @@ func (m *snapshot) stepsAround(net string) (p pastRows) {
 	return p
 }
 
-// valueID returns an ID for a key value. The ID is the same for the actual value and for its hash
-// in a rebuilt state, and does not depend on the order of the fields.
+// valueID returns an ID for a key value. A value and its hash in a rebuilt state have the same ID,
+// and the order of the fields does not matter.
 func (m *snapshot) valueID(v *gate.ValueState) string {
 	var hashes []string
 	for _, k := range v.Key {
@@ -166,8 +166,8 @@ func (m *snapshot) valueID(v *gate.ValueState) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// hash returns the hash of a value. Records contain only hashes, so a value from a rebuilt state
-// already is one.
+// hash returns the hash of a value. Records contain only hashes, so a value from a rebuilt state is
+// already a hash.
 func (m *snapshot) hash(value string) string {
 	if m.state != nil {
 		return audit.HashOf(value)
@@ -193,7 +193,7 @@ func (m *snapshot) label(v *gate.ValueState) string {
 	return valueLabel(&short)
 }
 
-// labels maps hashes to labels, for the values that the running session still has.
+// labels maps hashes to labels. It contains the values that the running session still has.
 func (c *Console) labels(m *snapshot, net int, session string) map[string]string {
 	labels := map[string]string{}
 	if m.state != nil || m.Ended {

@@ -14,11 +14,11 @@ import (
 // toolsShown is the maximum number of tools on one page.
 const toolsShown = 500
 
-// toolsBody is the data of the tools page, which shows each tool with the current verdict on a call
-// of it.
+// toolsBody is the data of the tools page, which shows each tool and how a call of it would be
+// decided now.
 type toolsBody struct {
 	Query    string
-	Session  string // ID of the session to decide in; empty for a new session
+	Session  string // ID of the session whose state decides the calls; empty for a new session
 	Sessions []operator.SessionInfo
 	Wrong    string // why the tools cannot be listed; empty if they can
 	Tools    []toolRow
@@ -64,7 +64,7 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "tools", "Tools", b)
 }
 
-// accept accepts the tool definition that the page displayed.
+// accept accepts the tool definition as the page displayed it.
 func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
 	if c.options.Pins == nil {
 		http.NotFound(w, r)

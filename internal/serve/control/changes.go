@@ -11,25 +11,25 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// maxWait is the maximum time that the server holds a request for changes open. It is shorter than
+// maxWait is the maximum time that the server lets a request for changes wait. It is shorter than
 // the client's timeout.
 const maxWait = 25 * time.Second
 
 // Changes lists the approvals of a proxy at one moment.
 type Changes struct {
-	Version   string                  `json:"version"` // identifies this state of the approvals
+	Version   string                  `json:"version"` // identifies this state of all approvals
 	Approvals []operator.ApprovalInfo `json:"approvals"`
 }
 
 var errEnds = errors.New("the proxy ends")
 
-// awaitChange waits until the approvals have a version other than after. An approval that expires
-// causes no notification by itself, so awaitChange also checks whenever the next approval expires.
+// awaitChange waits until the version of the approvals differs from after. An approval that expires
+// causes no notification by itself, so awaitChange also checks when the next approval expires.
 func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, after string) (Changes, error) {
 	limit := time.NewTimer(maxWait)
 	defer limit.Stop()
 	for {
-		changed := o.ApprovalsChanged() // before reading the approvals, so that no change is missed
+		changed := o.ApprovalsChanged() // get the channel before reading the approvals, so that no change is missed
 		now, err := currentChanges(o)
 		if err != nil || now.Version != after {
 			return now, err

@@ -64,7 +64,7 @@ func Sockets(dir string) ([]string, error) {
 	return sockets(dir)
 }
 
-// isAlive reports whether the proxy responds within a few seconds. The request is cheap for the
+// isAlive reports whether the proxy responds within a few seconds. This request is cheap for the
 // proxy, even if many calls are waiting there.
 func (c *Client) isAlive() bool {
 	c.http.Timeout = 5 * time.Second
@@ -109,7 +109,7 @@ func (c *Client) Approval(id string) (operator.ApprovalInfo, error) {
 	return get[operator.ApprovalInfo](c, "/approvals/"+url.PathEscape(id))
 }
 
-// Changes waits until the proxy's approvals have a version other than after, and returns the
+// Changes waits until the version of the proxy's approvals differs from after, and returns the
 // approvals. If after is empty, Changes returns immediately. If nothing changes for a while, it
 // returns the unchanged approvals.
 func (c *Client) Changes(ctx context.Context, after string) (now Changes, err error) {
@@ -179,7 +179,7 @@ func (c *Client) SwitchNet(a Switch) error {
 	return c.do("/nets", a, &struct{}{})
 }
 
-// get sends a GET request and decodes the response into a T.
+// get sends a GET request and decodes the response as a T.
 func get[T any](c *Client, path string) (v T, err error) {
 	err = c.do(path, nil, &v)
 	return v, err
@@ -225,11 +225,11 @@ func (c *Client) exchange(request *http.Request, out any) error {
 
 // Reload makes the running proxy reload its configuration.
 func (c *Client) Reload(o Reload) (r Reloaded, err error) {
-	c.http.Timeout = 5 * time.Minute // proving the claims of a policy may take long
+	c.http.Timeout = 5 * time.Minute // a policy may have claims that take long to prove
 	return r, c.do("/reload", o, &r)
 }
 
-// Open returns a console address with a login code for one browser.
+// Open returns a console address that includes a login code for one browser.
 func (c *Client) Open(o Open) (done Opened, err error) { return done, c.do("/console", o, &done) }
 
 // Hook forwards an agent's hook event to the proxy and returns the reply. If a person must approve

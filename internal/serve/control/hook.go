@@ -20,8 +20,8 @@ type HookGate interface {
 // too long.
 const maxHook = 9 << 20
 
-// principal is the principal to record for calls reported at the socket. It is the same as for
-// clients over stdio.
+// principal is the principal to record for calls that are reported at the socket. It is the same as
+// for clients over stdio.
 const principal = "local"
 
 // serveHook returns a handler for hook events. The request body is the event exactly as the agent
@@ -41,8 +41,8 @@ func serveHook(g HookGate) http.HandlerFunc {
 	}
 }
 
-// A HookReply is the reply to a hook event, to be handed to the agent.
+// A HookReply is the reply to a hook event. The hook process hands it to the agent.
 type HookReply struct {
 	Output json.RawMessage `json:"output"`
-	Denied string          `json:"denied,omitempty"` // reason of a refusal; empty: the call is not refused
+	Denied string          `json:"denied,omitempty"` // reason why the call is refused; empty: the call is not refused
 }

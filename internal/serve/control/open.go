@@ -2,7 +2,7 @@ package control
 
 import "errors"
 
-// A ConsoleOpener has a web console. An [operator.Proxy] may implement it.
+// A ConsoleOpener can open its web console. An [operator.Proxy] may implement it.
 type ConsoleOpener interface {
 	// OpenConsole returns the address of the console page at path. The address contains a login
 	// code, which logs in one browser as the given person and displays the given name.
@@ -17,7 +17,7 @@ type Open struct {
 
 // Opened is the response to [Open].
 type Opened struct {
-	Address string `json:"address"` // with the login code in its fragment
+	Address string `json:"address"` // address with the login code in its fragment
 }
 
 // open handles a request to open the console.

@@ -12,7 +12,7 @@ type Switch struct {
 	Net    string `json:"net"`
 	Active bool   `json:"active"`
 	Actor  string `json:"actor"`
-	PIN    string `json:"pin,omitempty"` // required to activate a net, if the proxy has a PIN
+	PIN    string `json:"pin,omitempty"` // PIN of the proxy, if it has one; required to activate a net
 }
 
 // Accept is the body of a request to accept a tool's current definition.
@@ -25,10 +25,10 @@ type Accept struct {
 
 // Stop is the body of a request to stop all calls, or to allow them again.
 type Stop struct {
-	Session string `json:"session,omitempty"` // empty: all sessions
+	Session string `json:"session,omitempty"` // session to stop; empty: all sessions
 	Actor   string `json:"actor"`
 	Reason  string `json:"reason,omitempty"`
-	PIN     string `json:"pin,omitempty"` // required to let calls pass again, if the proxy has a PIN
+	PIN     string `json:"pin,omitempty"` // PIN of the proxy, if it has one; required to let calls pass again
 }
 
 // Answer is the body of a request to answer an approval.
@@ -38,8 +38,8 @@ type Answer struct {
 	Reason  string `json:"reason,omitempty"`
 	Shown   string `json:"shown,omitempty"` // digest of the text that the person has read
 
-	Grant *operator.Grant `json:"grant,omitempty"` // grant to give together with the approval
-	PIN   string          `json:"pin,omitempty"`   // as typed by the person
+	Grant *operator.Grant `json:"grant,omitempty"` // grant to create together with the approval
+	PIN   string          `json:"pin,omitempty"`   // PIN that the person has typed
 }
 
 // Revoke is the body of a request to revoke a grant.

@@ -9,14 +9,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Reloader can reload its configuration. An [operator.Proxy] may implement it.
+// A Reloader can reload its configuration. An [operator.Proxy] may implement Reloader.
 type Reloader interface {
 	Reload(ctx context.Context, o Reload) Reloaded
 }
 
 // Reload is the body of a request to reload the configuration.
 type Reload struct {
-	Reset  []string `json:"reset,omitempty"` // nets to put back to their initial marking, whatever their state
+	Reset  []string `json:"reset,omitempty"` // nets to reset to their initial marking, whatever their current marking
 	DryRun bool     `json:"dryRun,omitempty"`
 	Actor  string   `json:"actor"`
 }
@@ -34,14 +34,14 @@ const (
 // Reloaded is the result of a reload. If Problem is set, nothing was changed.
 type Reloaded struct {
 	Result     string             `json:"result"`
-	Problem    string             `json:"problem,omitempty"`    // for people, with positions and source lines
-	Warnings   string             `json:"warnings,omitempty"`   // likewise
+	Problem    string             `json:"problem,omitempty"`    // errors as text for people, with positions and source lines
+	Warnings   string             `json:"warnings,omitempty"`   // warnings as text for people, with positions and source lines
 	Before     string             `json:"before"`               // fingerprint of the previous policy
 	Policy     string             `json:"policy"`               // fingerprint of the policy in force
-	Difference string             `json:"difference,omitempty"` // result as of diff; empty: the policy is the same
-	Diff       string             `json:"diff,omitempty"`       // for people
+	Difference string             `json:"difference,omitempty"` // result of petrigate diff; empty: the policy is the same
+	Diff       string             `json:"diff,omitempty"`       // the difference as text for people
 	Nets       []operator.NetFate `json:"nets"`
-	Restart    []string           `json:"restart,omitempty"` // keys whose change needs a restart
+	Restart    []string           `json:"restart,omitempty"` // changed configuration keys that take effect only after a restart
 }
 
 // fateWords lists the possible fates of a net with their descriptions.
@@ -68,7 +68,7 @@ func (r *Reloaded) Fates() string {
 	return strings.Join(parts, ", ")
 }
 
-// Story describes the fate of each changed net on a line of its own.
+// Story describes what happens to each changed net, one net per line.
 func (r *Reloaded) Story() string {
 	var b strings.Builder
 	for _, n := range r.Nets {
@@ -91,7 +91,7 @@ func (r *Reloaded) Story() string {
 	return b.String()
 }
 
-// HeldNets describes the nets that prevent the reload, and how to proceed.
+// HeldNets describes the nets that prevent the reload, and what the operator can do.
 func (r *Reloaded) HeldNets() string {
 	var held []string
 	for _, n := range r.Nets {

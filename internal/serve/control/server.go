@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// A ToolKeeper is an [operator.Proxy] that pins the definitions of tools.
+// A ToolKeeper is an [operator.Proxy] that pins tool definitions.
 type ToolKeeper interface {
 	ToolChanges() []operator.ToolChange
 	AcceptTool(canonical, hash string, a operator.Actor) error
@@ -25,7 +25,7 @@ type Server struct {
 	Path    string
 	http    *http.Server
 	end     sync.Once
-	closing chan struct{} // closed by Close to end waiting requests
+	closing chan struct{} // closed by Close to end the requests that wait for changes
 	done    chan struct{}
 }
 
@@ -57,8 +57,8 @@ func Listen(dir string, o operator.Proxy) (*Server, error) {
 	return s, nil
 }
 
-// maxPath is the maximum length of a socket path that all supported systems accept. For a longer
-// path, the operating system reports only "invalid argument".
+// maxPath is the maximum length of a socket path on all supported systems. For a longer path, the
+// operating system reports only "invalid argument".
 const maxPath = 103
 
 func listenError(path string, err error) error {
