@@ -50,9 +50,9 @@ var asked = []struct {
 	label, comment string
 	commands       []string
 }{
-	{"wipe", "Files that are gone are gone.", []string{"rm -rf"}},
+	{"wipe", "Deleted files cannot be restored.", []string{"rm -rf"}},
 	{"force-push", "A forced push removes what others have pushed.", []string{"git push --force"}},
-	{"publish", "What is published cannot be taken back.", []string{
+	{"publish", "A published version cannot be withdrawn.", []string{
 		"npm publish", "pnpm publish", "yarn publish", "yarn npm publish", "bun publish", "lerna publish", "changeset publish",
 		"twine upload", "uv publish", "poetry publish", "hatch publish", "flit publish", "cargo publish", "gem push",
 		"docker push", "docker image push", "docker compose push", "gh release create",

@@ -107,7 +107,7 @@ func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 // call.
 func (a *agent) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	if a.person == nil {
-		return nil, errors.New("nobody is there to be asked")
+		return nil, errors.New("there is no one to ask")
 	}
 	said := a.person(r.Params.Message, choices(r.Params.RequestedSchema))
 	result := &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: mcp.ElicitationResponseActionCancel}}

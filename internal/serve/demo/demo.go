@@ -28,7 +28,7 @@ var netText string
 func Run(ctx context.Context, exe string, out io.Writer, ink text.Ink) error {
 	dir, err := os.MkdirTemp("", "petrigate-demo-")
 	if err != nil {
-		return fmt.Errorf("making a directory for the demo: %w", err)
+		return fmt.Errorf("creating a directory for the demo: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	if err := writeFiles(dir, exe); err != nil {
@@ -45,7 +45,7 @@ func Run(ctx context.Context, exe string, out io.Writer, ink text.Ink) error {
 		err = closing
 	}
 	if err != nil {
-		return fmt.Errorf("playing the demo: %w%s", err, a.proxyLog())
+		return fmt.Errorf("running the demo: %w%s", err, a.proxyLog())
 	}
 	seen, err := readRecords(dir)
 	if err != nil {

@@ -164,7 +164,7 @@ func TestUnexpectedReplyIsAnError(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (&agent{}).Elicit(t.Context(), mcp.ElicitationRequest{}); said(err) != "nobody is there to be asked" {
+	if _, err := (&agent{}).Elicit(t.Context(), mcp.ElicitationRequest{}); said(err) != "there is no one to ask" {
 		t.Error(err)
 	}
 }

@@ -21,7 +21,7 @@ func TestProgramIsNoProxy(t *testing.T) {
 	tests := []struct{ script, want string }{
 		{"", "starting the proxy: failed to start command: fork/exec $EXE: no such file or directory"},
 		{"read line; echo no net >&2; exit 3\n", "initializing a session with the proxy: transport error: transport closed\nthe proxy said:\nno net"},
-		{handshake + "read line; exit 3\n", "playing the demo: calling delete: transport error: transport closed"},
+		{handshake + "read line; exit 3\n", "running the demo: calling delete: transport error: transport closed"},
 	}
 	for _, test := range tests {
 		exe := filepath.Join(t.TempDir(), "proxy")
@@ -81,7 +81,7 @@ func TestFileErrors(t *testing.T) {
 		}
 	}
 	t.Setenv("TMPDIR", "none")
-	if err := Run(t.Context(), "petrigate", io.Discard, false); !strings.HasPrefix(said(err), "making a directory for the demo: ") {
+	if err := Run(t.Context(), "petrigate", io.Discard, false); !strings.HasPrefix(said(err), "creating a directory for the demo: ") {
 		t.Error(err)
 	}
 }

@@ -100,7 +100,7 @@ func (p *printer) ending(made counts, seen records) error {
 	}
 	p.line("\n%s", p.ink.In(text.Bold, "The end"))
 	p.line("\n  %d calls, %d refused. The server saw %d of them; the audit log has all %d.", made.executed()+made[refused], seen.refused, seen.executed, seen.allowed+seen.refused)
-	p.line("\n  Next: gate a server of yours with a file of rules,")
+	p.line("\n  Next: gate your own server with a rules file,")
 	p.line("    petrigate wrap --rules my.rules -- npx -y @modelcontextprotocol/server-filesystem /some/folder")
 	p.line("  and read README.md: five minutes with rules and clients, and what is not enforced. docs/ and examples/ have more.")
 	return nil

@@ -31,7 +31,7 @@ func script() []section {
 		{"No delete without a backup", []step{
 			{tool: "delete", args: `{"path":"notes.txt"}`, want: refused, text: "delete requires a successful call to backup first."},
 			{tool: "backup", args: `{"path":"notes.txt","fail":true}`, want: failed, text: "the disk is full"},
-			{note: "A backup that failed unlocks nothing.",
+			{note: "A failed backup unlocks nothing.",
 				tool: "delete", args: `{"path":"notes.txt"}`, want: refused, text: "delete requires a successful call to backup first."},
 			{tool: "backup", args: `{"path":"notes.txt"}`, want: passed, text: "backed up notes.txt"},
 			{tool: "delete", args: `{"path":"notes.txt"}`, want: passed, text: "deleted notes.txt"},
@@ -55,7 +55,7 @@ func script() []section {
 			{tool: "lint", args: `{}`, want: passed, text: "no problems"},
 			{tool: "build", args: `{}`, want: refused, text: "The order is lint, test, build, deploy"},
 			{tool: "test", args: `{"fail":true}`, want: failed, text: "1 of 42 tests failed"},
-			{note: "Tests that failed lead nowhere.",
+			{note: "Failed tests unlock nothing.",
 				tool: "build", args: `{}`, want: refused, text: "The order is lint, test, build, deploy"},
 			{tool: "test", args: `{}`, want: passed, text: "42 tests passed"},
 			{tool: "build", args: `{}`, want: passed, text: "built version 1.0.1"},
@@ -64,7 +64,7 @@ func script() []section {
 			{tool: "deploy", args: `{"env":"production"}`, answer: answer{"deny", "staging first"}, want: refused, text: "staging first"},
 			{note: "A denial costs nothing: the build still stands.",
 				tool: "deploy", args: `{"env":"staging"}`, answer: answer{"approve", ""}, want: passed, text: "deployed version 1.0.1 to staging"},
-			{note: "One consent, one call. Now the pipeline is at its start, and nobody is even asked.",
+			{note: "One approval, one call. The pipeline is back at its start, and no one is asked.",
 				tool: "deploy", args: `{"env":"staging"}`, want: refused, text: "The order is lint, test, build, deploy"},
 		}},
 	}
