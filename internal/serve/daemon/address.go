@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// IsLoopback reports whether host, a host name or an IP address, refers to this machine.
+// IsLoopback reports whether a host name or IP address refers to this machine.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
@@ -22,7 +22,7 @@ func listenError(addr string, err error) error {
 	return fmt.Errorf("listening at %s: %w", addr, text.Innermost(err))
 }
 
-// shownAddr returns the address where clients on this machine can reach the listener.
+// shownAddr returns the address at which clients on this machine can reach the listener.
 func shownAddr(l net.Listener) string {
 	host, port, _ := net.SplitHostPort(l.Addr().String())
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {

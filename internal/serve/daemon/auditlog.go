@@ -57,7 +57,7 @@ func (d *Daemon) recordStart() {
 	d.begun.Store(true)
 }
 
-// recordEnd records that the proxy has ended, provided that its start was recorded.
+// recordEnd records that the proxy has ended, if its start was recorded.
 func (d *Daemon) recordEnd() {
 	if d.begun.Load() {
 		d.Finish()

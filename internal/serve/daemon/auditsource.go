@@ -26,15 +26,15 @@ type AuditLog struct {
 // ErrNoAuditLog means that the configuration does not name an audit log.
 var ErrNoAuditLog = errors.New("configures no audit log: name the log, or set audit.file")
 
-// Elsewhere reports whether the text of the configuration alone is not enough to open its records,
+// Elsewhere reports whether the records cannot be opened with only the text of the configuration,
 // because they are in a PostgreSQL database or at a path that contains a variable.
 func Elsewhere(c *config.Config) bool {
 	variable := func(path string) bool { return c.TextOnly && strings.Contains(path, "${") }
 	return c.State.Driver == "postgres" || variable(c.State.Path) || variable(c.Audit.File)
 }
 
-// errTextOnly returns an error if the configuration was parsed only as text, because nothing that
-// it names may then be opened.
+// errTextOnly returns an error if the configuration was parsed only as text. In that case, no file
+// or database that it names may be opened.
 func errTextOnly(c *config.Config) error {
 	if !c.TextOnly {
 		return nil
@@ -42,7 +42,7 @@ func errTextOnly(c *config.Config) error {
 	return fmt.Errorf("%s was found in a directory and only read as text: nothing that it names is started or opened", c.File)
 }
 
-// RecordsOf opens the audit log that the configuration names.
+// RecordsOf opens the audit log that is named in the configuration.
 func RecordsOf(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	switch {
 	case Elsewhere(c) && c.TextOnly:

@@ -22,7 +22,7 @@ func versionsFile(c *config.Config) (string, error) {
 }
 
 // Followed returns an error if a signed base is older than the version last in force, or has the
-// same version but different content. It writes nothing. The error is a [config.ErrorList].
+// same version but different content. It writes nothing to disk. The error is a [config.ErrorList].
 func Followed(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {
@@ -43,7 +43,7 @@ func Followed(c *config.Config) error {
 	return nil
 }
 
-// seenBase converts a base to the form used for recording versions.
+// seenBase converts a base to the form in which versions are recorded.
 func seenBase(b config.Base) basefile.Seen {
 	place := b.File
 	if full, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
@@ -53,7 +53,7 @@ func seenBase(b config.Base) basefile.Seen {
 }
 
 // recordBases records the versions of the bases that come into force. It also stores copies of the
-// bases that were fetched.
+// bases that were fetched from an address.
 func recordBases(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {
@@ -104,7 +104,7 @@ func Kept(addresses ...string) ([][]byte, error) {
 	return copies.Kept(addresses...)
 }
 
-// sameBases reports whether a and b have the same bases with the same content.
+// sameBases reports whether a and b contain the same bases with the same content.
 func sameBases(a, b *config.Config) bool {
 	return slices.EqualFunc(a.Bases, b.Bases, func(a, b config.Base) bool {
 		return a.File == b.File && a.Digest == b.Digest && a.Key == b.Key

@@ -51,7 +51,7 @@ func listenAndServe(server *http.Server, l net.Listener) error {
 	return server.Serve(l)
 }
 
-// A certificate reloads itself when its files change. If the files cannot be read or do not match
+// A certificate reloads its files when they change. If the files cannot be read or do not match
 // each other, for example because only one has been replaced so far, the previous certificate stays
 // in use.
 type certificate struct {
@@ -59,11 +59,11 @@ type certificate struct {
 	log   *slog.Logger
 
 	mu   sync.Mutex
-	seen stamps // file state at the last attempt to read them
+	seen stamps // state of the files when the last attempt to read them was made
 	pair *tls.Certificate
 }
 
-// stamps identifies a state of the two files.
+// stamps identifies the state of the two files.
 type stamps [2]struct {
 	modified time.Time
 	size     int64

@@ -2,8 +2,9 @@ package daemon
 
 import "github.com/petrigate/petrigate/internal/operator"
 
-// A channel notifies people outside the MCP client that a call is waiting for approval. Channels
-// that need no code here (client, console and command line) are listed only in package channel.
+// A channel notifies people outside the MCP client that a call is waiting for approval. Only
+// channels that need code here are implemented; the channels client, console and command line are
+// listed in package channel.
 type channel interface {
 	// asked announces an approval request. It must not block.
 	asked(operator.ApprovalInfo)
@@ -25,7 +26,7 @@ func (a channels) close() {
 	}
 }
 
-// start starts either all channels or none.
+// start starts all channels. If one of them fails, it starts none.
 func (a channels) start() (stop func(), err error) {
 	var stops []func()
 	stop = func() {

@@ -22,8 +22,8 @@ type consoleServer struct {
 	daemon *Daemon
 
 	mu      sync.Mutex
-	address string           // host:port; empty before it listens
-	console *console.Console // nil before it listens
+	address string           // address of the form host:port; empty until the server listens
+	console *console.Console // nil until the server listens
 	stop    func()
 	ended   bool
 }
@@ -69,8 +69,8 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	return s.address, s.console, nil
 }
 
-// approvalPage returns the address of the page for an approval, without a login code. It returns ""
-// if the console is disabled.
+// approvalPage returns the address of the console page for an approval, without a login code. It
+// returns "" if the console is disabled.
 func (s *consoleServer) approvalPage(id string) string {
 	address, _, err := s.listen()
 	if err != nil {
@@ -112,8 +112,8 @@ func (s *consoleServer) close() {
 	}
 }
 
-// OpenConsole returns the address of the console page at path, with a login code that logs in one
-// browser as the given person.
+// OpenConsole returns the address of the console page at path. The address includes a login code,
+// which logs in one browser as the given person.
 func (d *Daemon) OpenConsole(name, person, path string) (string, error) {
 	address, c, err := d.console.listen()
 	if err != nil {

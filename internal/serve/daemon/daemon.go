@@ -43,19 +43,19 @@ import (
 type Options struct {
 	Config  *config.Config
 	Policy  *policy.Result // see [Policy]
-	Known   diag.List      // policy problems already shown to the user; the review does not repeat them
+	Known   diag.List      // policy problems already shown to the user; the review does not report them again
 	Log     slog.Handler   // nil: discard; never receives secrets from the configuration
 	Version string
 
 	// Load loads the configuration again, for [Daemon.Reload]; nil means that it cannot be
-	// reloaded. Level is the level of Log, which a reload may change; nil means that it stays the
-	// same.
+	// reloaded. Level is the level of Log; a reload may change it. A nil Level means that the level
+	// never changes.
 	Load  func() (*config.Config, error)
 	Level *slog.LevelVar
 	Watch bool // whether to reload when a configuration file changes
 
-	// Narration receives events, one per line, instead of Log; nil means no narration. Ink colors
-	// the lines.
+	// Narration is where events are written, one per line, instead of to Log; nil means no
+	// narration. Ink colors the lines.
 	Narration io.Writer
 	Ink       text.Ink
 
@@ -65,12 +65,12 @@ type Options struct {
 	Tune bool
 }
 
-// A Daemon is a proxy together with everything that serves it. The caller must close it.
+// A Daemon is a proxy together with the servers and files around it. The caller must close it.
 type Daemon struct {
 	*proxy.Proxy
 	config     *config.Config
 	file       string                 // absolute path of the configuration; empty if not from a file
-	listen     atomic.Pointer[string] // address for clients; nil before it listens
+	listen     atomic.Pointer[string] // address for clients; nil until the proxy listens
 	secrets    masker
 	log        *slog.Logger
 	audit      *audit.Log // nil if no audit file is configured
@@ -78,7 +78,7 @@ type Daemon struct {
 	database   *database // nil if states are kept in memory
 	begun      atomic.Bool
 	monitor    *monitor
-	channels   channels          // announce approval requests
+	channels   channels          // channels that announce approval requests
 	narrator   *narrate.Narrator // nil if narration is off
 	processors *processors       // nil if GOMAXPROCS must not change
 	reloads    reloads
@@ -95,8 +95,8 @@ func (d *Daemon) offeredTools() toolset { return d.Offered() }
 // agents returns the names of the agents whose hooks have reported calls.
 func (d *Daemon) agents() []string { return d.Hooks.Agents() }
 
-// separateSessions reports whether calls from hooks run in different sessions than calls from MCP
-// clients.
+// separateSessions reports whether calls from hooks and calls from MCP clients run in different
+// sessions.
 func (d *Daemon) separateSessions() bool {
 	return d.config.Session.By == "" || d.config.Session.By == "connection"
 }

@@ -10,9 +10,9 @@ import (
 // RuntimeDir returns the directory for control sockets.
 func RuntimeDir() string { return runtimeDir("/run/user") }
 
-// runtimeDir looks for the user's runtime directory below users if no environment variable names
-// it. Some clients start their servers without these variables, but people look for the sockets
-// from a session that has them.
+// runtimeDir looks for the user's runtime directory below the directory users if no environment
+// variable names it. Some clients start their servers without these variables, but people look for
+// the sockets from a session in which they are set.
 func runtimeDir(users string) string {
 	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
 		return dir
@@ -26,8 +26,8 @@ func runtimeDir(users string) string {
 	return filepath.Join(os.TempDir(), "petrigate-"+strconv.Itoa(os.Getuid()))
 }
 
-// StateDir returns the directory for data that outlives the process, such as tokens and backups of
-// client files.
+// StateDir returns the directory for data that is kept when the process ends, such as tokens and
+// backups of client files.
 func StateDir() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "petrigate"), nil

@@ -17,7 +17,7 @@ func (d *Daemon) drafts() *draft.Desk {
 	})
 }
 
-// Doubts returns the warnings that petrigate check reports about a configuration, except those
+// Doubts returns the warnings that petrigate check would report for a configuration, except those
 // about its policy.
 func Doubts(c *config.Config) diag.List {
 	return slices.Concat(check.ConfigWarnings(c), check.NoUpstream(c), check.NoAudit(c), check.Sessions(c),

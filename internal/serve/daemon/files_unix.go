@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxFiles returns the process's limit on open files, which includes connections.
+// maxFiles returns how many files the process may have open. Connections count as files.
 func maxFiles() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -29,10 +29,10 @@ func isPrivateDir(path string) bool {
 	return ok && info.IsDir() && info.Mode().Perm() == 0o700 && int(owner.Uid) == os.Getuid()
 }
 
-// hasModes is true, because a file's mode determines who can read it.
+// hasModes is true, because on this operating system a file's mode determines who can read it.
 const hasModes = true
 
-// ownedByRoot reports whether root owns the file although this process does not run as root.
+// ownedByRoot reports whether the file belongs to root while this process runs as another user.
 func ownedByRoot(info os.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && s.Uid == 0 && os.Geteuid() != 0

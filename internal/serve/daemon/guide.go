@@ -8,15 +8,16 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/console"
 )
 
-// A guide tells the console which calls would unlock a refused call. It is safe for concurrent use.
+// A guide tells the console which calls must succeed before a refused call would be allowed. It is
+// safe for concurrent use.
 type guide struct {
 	tools  func() toolset               // returns the current tools
-	met    func() []string              // returns the agents whose hooks have reported calls
-	apart  bool                         // calls from hooks run in separate sessions
+	met    func() []string              // returns the names of the agents whose hooks have reported calls
+	apart  bool                         // whether calls from hooks run in separate sessions
 	finder atomic.Pointer[remedyFinder] // finder for the most recently used policy; nil at first
 }
 
-// way returns the shortest sequence of calls that unlocks c.
+// way returns the shortest sequence of calls after which c would be allowed.
 func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut {
 	f := g.finder.Load()
 	if f == nil || f.policy != s.Policy() {

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// onHangUp reloads the configuration on each hang-up signal until ctx ends. wait waits until the
-// last reload has finished.
+// onHangUp reloads the configuration on each hang-up signal until ctx ends. The returned function
+// wait waits until the last reload has finished.
 func (t *reloadTriggers) onHangUp(ctx context.Context) (wait func()) {
 	done := make(chan struct{})
 	go func() {

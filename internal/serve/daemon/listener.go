@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// listenAt returns a listener that enforces limits; see [limitListener]. Every listener that
-// accepts requests from others must be created here and served by [limitListener.serve].
+// listenAt returns a listener that enforces limits; see [limitListener]. Every listener for
+// requests from others must be created here and served by [limitListener.serve].
 func listenAt(addr string, l config.Listen, log *slog.Logger) (*limitListener, error) {
 	inner, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -27,17 +27,18 @@ func listenAt(addr string, l config.Listen, log *slog.Logger) (*limitListener, e
 	return newLimitListener(inner, l, log), nil
 }
 
-// smallLimits returns limits for a listener that only a few people and programs use. They leave
-// most of the process's open files for calls.
+// smallLimits returns limits for a listener that is used only by a few people and programs. They
+// leave most of the files that the process may open to the MCP endpoint.
 func smallLimits(most int) config.Listen {
 	return config.Listen{MaxConnections: max(4, min(most, maxFiles()/16))}
 }
 
 // A limitListener limits the number of connections and the time that a client may take to read. A
-// single address can hold at most half of the connections, except for this machine, where a reverse
-// proxy may run. The WriteTimeout of net/http is not used, because it would also limit streams.
+// single address can hold at most half of the connections; this machine is exempt, because a
+// reverse proxy may run on it. The WriteTimeout of net/http is not used, because it would also
+// limit streams.
 //
-// When no more connections are allowed, the one that has been idle longest is closed. A client that
+// When the limit is reached, the connection that has been idle longest is closed. A client that
 // opens many connections but sends little or nothing thus cannot keep others out.
 type limitListener struct {
 	net.Listener
@@ -50,7 +51,7 @@ type limitListener struct {
 	open    int
 	perAddr map[netip.Addr]int // number of connections per address; never zero
 	conns   map[*limitedConn]struct{}
-	full    bool // whether the excess has been logged
+	full    bool // whether the log already says that connections exceed the limit
 }
 
 func newLimitListener(inner net.Listener, l config.Listen, log *slog.Logger) *limitListener {
@@ -65,8 +66,8 @@ func newLimitListener(inner net.Listener, l config.Listen, log *slog.Logger) *li
 	return s
 }
 
-// Accept waits for the next connection. It refuses excess connections at once, because connections
-// waiting to be accepted would keep out everyone else.
+// Accept waits for the next connection. It refuses connections beyond the limits at once, because
+// connections that wait to be accepted would keep out everyone else.
 func (s *limitListener) Accept() (net.Conn, error) {
 	for {
 		c, err := s.Listener.Accept()
@@ -91,9 +92,9 @@ func (s *limitListener) admit(c net.Conn, from netip.Addr) *limitedConn {
 	return l
 }
 
-// makeRoom closes the connection that has been idle longest, and reports whether it could close
-// one. If the given address already holds its share of the connections, only connections from that
-// address are considered.
+// makeRoom closes the connection that has been idle longest, and reports whether it has closed one.
+// If the given address already holds its share of the connections, makeRoom considers only
+// connections from that address.
 func (s *limitListener) makeRoom(from netip.Addr) bool {
 	oldest := s.longestIdle(from)
 	return oldest != nil && oldest.Close() == nil
@@ -115,8 +116,8 @@ func (s *limitListener) longestIdle(from netip.Addr) (oldest *limitedConn) {
 // connKey is the context key for a request's connection.
 type connKey struct{}
 
-// serve serves connections until the server is closed. Unless bounded is set, it also limits the
-// time for a request body to arrive; set bounded if the handler does so itself.
+// serve serves connections until the server is closed. It also limits the time for a request body
+// to arrive, unless bounded is set because the handler does so itself.
 func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if secure, ok := c.(*tls.Conn); ok {
@@ -166,8 +167,8 @@ func (a *pendingBody) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// reserve counts a new connection. If the limits do not allow one more, it returns false and logs
-// the excess once.
+// reserve counts a new connection. If the limits do not allow another connection, it returns false;
+// it logs this once.
 func (s *limitListener) reserve(from netip.Addr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,9 +201,9 @@ func (s *limitListener) release(from netip.Addr) {
 	}
 }
 
-// limitKey returns the key for counting connections from a: its address. For IPv6 it is the /64
-// network, which one customer usually owns. For this machine, which has no limit per address, it is
-// the zero Addr.
+// limitKey returns the key under which connections from the given address are counted. This is the
+// address itself or, for IPv6, the /64 network, which usually belongs to one customer. For this
+// machine, which has no limit per address, it is the zero Addr.
 func limitKey(a net.Addr) netip.Addr {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -230,12 +231,12 @@ type limitedConn struct {
 	timeout   time.Duration
 	listener  *limitListener
 	from      netip.Addr
-	idleSince atomic.Int64 // when it became idle, in Unix nanoseconds; see busy
+	idleSince atomic.Int64 // when the connection became idle, in Unix nanoseconds; see [busy]
 	closed    atomic.Bool
 
 	mu     sync.Mutex
-	sent   int           // bytes already sent of the current writeBytes
-	waited time.Duration // time that the client has taken to read them so far
+	sent   int           // number of bytes already sent of the current writeBytes
+	waited time.Duration // time that the client has taken so far to read these bytes
 }
 
 // Close closes the connection. The first call also removes it from the listener.
@@ -255,8 +256,8 @@ func (c *limitedConn) CloseWrite() error {
 	return nil
 }
 
-// Write fails if the client does not read the next writeBytes in time. The time limit spans several
-// calls, because TLS writes small pieces and each would restart it.
+// Write fails if the client does not read the next writeBytes in time. The time limit applies to
+// several calls together, because TLS writes small pieces and each would restart it.
 func (c *limitedConn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

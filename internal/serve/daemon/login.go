@@ -14,8 +14,8 @@ import (
 // Unnamed is the default server name for petrigate wrap and petrigate login.
 const Unnamed = "server"
 
-// needsTokens reports whether petrigate must obtain tokens for the server. This is so for each HTTP
-// server, unless its configuration sets the Authorization header or disables OAuth.
+// needsTokens reports whether petrigate must obtain tokens for the server. It must do so for each
+// HTTP server, unless the server's configuration sets the Authorization header or disables OAuth.
 func needsTokens(s config.Server) bool {
 	return s.URL != "" && !setsAuthorization(s) && (s.OAuth == nil || !s.OAuth.Disabled)
 }
@@ -30,8 +30,8 @@ func setsAuthorization(s config.Server) bool {
 	return false
 }
 
-// Loggable returns an error if logging in to the server makes no sense. It checks for configuration
-// problems last, because an unset variable that only a command needs does not matter here.
+// Loggable returns an error if a login to the server makes no sense. It checks for configuration
+// problems last, because a login does not need a variable that is used only in a command.
 func Loggable(s config.Server) error {
 	switch {
 	case s.Type == "stdio":
@@ -48,7 +48,7 @@ func Loggable(s config.Server) error {
 	return nil
 }
 
-// OAuthServer converts a server configuration for package oauth.
+// OAuthServer converts a server configuration for use with package oauth.
 func OAuthServer(s config.Server) oauth.Server {
 	a := oauth.Server{Name: s.Name, URL: s.URL, Headers: s.Headers}
 	if o := s.OAuth; o != nil {
@@ -77,7 +77,7 @@ func tokenSource(c *config.Config, s config.Server, log *slog.Logger) (*oauth.So
 		return nil, nil
 	}
 	store, err := TokenStore(s)
-	if err != nil && s.OAuth == nil { // OAuth is not configured explicitly, so a missing store is not an error
+	if err != nil && s.OAuth == nil { // the configuration does not mention OAuth, so a missing store is not an error
 		return nil, nil
 	}
 	if err != nil {
@@ -90,7 +90,7 @@ func tokenSource(c *config.Config, s config.Server, log *slog.Logger) (*oauth.So
 // query of the server's address, which may contain a secret.
 func loginCommand(c *config.Config, s config.Server) string {
 	words := []string{"petrigate", "login"}
-	if c.File == "" { // started by petrigate wrap
+	if c.File == "" { // the server was started by petrigate wrap
 		address, query, _ := strings.Cut(s.URL, "?")
 		if query != "" || strings.Contains(address, "@") {
 			address = "ADDRESS"
@@ -108,7 +108,7 @@ func loginCommand(c *config.Config, s config.Server) string {
 	return commandLine(append(words, s.Name))
 }
 
-// withoutConfig is like [os.LookupEnv], but treats PETRIGATE_CONFIG as unset.
+// withoutConfig is like [os.LookupEnv], but acts as if PETRIGATE_CONFIG were not set.
 func withoutConfig(name string) (string, bool) {
 	if name == "PETRIGATE_CONFIG" {
 		return "", false

@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	startDelay = 3 * time.Second  // time within which servers have usually listed their tools
+	startDelay = 3 * time.Second  // time after which servers have usually listed their tools
 	idleDelay  = 10 * time.Second // time without garbage collection before memory is released
 
-	maxPercent    = 400      // GC percentage for a small live heap
-	minPercent    = 50       // GC percentage for the largest heaps
+	maxPercent    = 400      // GC percentage for a small live heap (the maximum)
+	minPercent    = 50       // GC percentage for the largest heaps (the minimum)
 	garbageTarget = 48 << 20 // target amount of garbage in bytes
-	minRelease    = 16 << 20 // minimum number of bytes worth releasing
+	minRelease    = 16 << 20 // minimum number of bytes for which a release is worthwhile
 )
 
 // TuneMemory makes the garbage collector run less often while the live heap is small, because most
-// of what a call allocates is garbage as soon as the call ends. It also returns memory that was
-// only needed at startup or during a peak to the operating system. If GOGC is set, it does not
+// memory that a call allocates is garbage as soon as the call ends. It also returns memory to the
+// operating system that was only needed at startup or during a peak. If GOGC is set, it does not
 // change how often the collector runs.
 func TuneMemory() {
 	t := &tuner{free: debug.FreeOSMemory, quiet: idleDelay}
@@ -34,7 +34,7 @@ func TuneMemory() {
 }
 
 // A tuner adjusts the garbage collector after each collection. With a fixed percentage, large calls
-// waiting for approval would use five times their size.
+// that wait for approval would use five times their size.
 type tuner struct {
 	set   func(percent int) // sets the GC percentage; nil if GOGC determines it
 	free  func()            // runs a collection and releases unused memory
@@ -42,19 +42,19 @@ type tuner struct {
 	idle  *time.Timer // timer that is reset after each collection
 
 	percent            int
-	mappedAfterRelease atomic.Uint64 // bytes mapped for the heap after the last release
+	mappedAfterRelease atomic.Uint64 // number of bytes mapped for the heap after the last release
 	ended              atomic.Bool
 }
 
-// watch arranges that t.collected runs after each collection. It must be called only once.
+// watch makes t.collected run after each collection. It must be called only once.
 func (t *tuner) watch() {
 	t.idle = time.AfterFunc(t.quiet, t.giveBack)
 	t.awaitCollection()
 }
 
-// awaitCollection arranges that t.collected runs after the next collection.
+// awaitCollection makes t.collected run after the next collection.
 func (t *tuner) awaitCollection() {
-	type mark struct{ _ *byte } // contains a pointer, so that the allocator does not combine it with another value
+	type mark struct{ _ *byte } // it contains a pointer, so that the allocator does not combine it with another value
 	runtime.AddCleanup(new(mark), (*tuner).collected, t)
 }
 
@@ -71,8 +71,8 @@ func (t *tuner) collected() {
 	}
 }
 
-// grown reports whether the heap has grown since the last release. What the last collection
-// considered live may have become garbage since then, and another collection might never happen.
+// grown reports whether the heap has grown since the last release. If it has, some of what the last
+// collection considered live may have become garbage, and there might never be another collection.
 func (t *tuner) grown(mapped uint64) bool { return mapped > t.mappedAfterRelease.Load()+minRelease }
 
 // setPercent sets the GC percentage. It ignores small changes, because each change briefly stops
@@ -94,7 +94,7 @@ func percentFor(live uint64) int {
 	return int(max(minPercent, min(maxPercent, 100*garbageTarget/max(live, 1))))
 }
 
-// giveBack releases unused memory to the operating system if enough can be released.
+// giveBack releases unused memory to the operating system if there is enough to release.
 func (t *tuner) giveBack() {
 	if live, mapped := heap(); (mapped > live+minRelease || t.grown(mapped)) && !t.ended.Load() {
 		t.release()

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A monitor exports the proxy's state: it collects metrics, creates traces if configured, and
-// answers health checks. It also knows whether the proxy is shutting down.
+// A monitor exports the proxy's state: it collects metrics, creates traces if the configuration
+// asks for them, and answers health checks. It also knows whether the proxy is shutting down.
 type monitor struct {
 	proxy    *proxy.Proxy // set by New before the monitor serves requests
 	secrets  masker
@@ -41,7 +41,7 @@ func newMonitor(c *config.Config, log *slog.Logger, secrets masker, version stri
 	return m, nil
 }
 
-// observe makes a proxy created with these options report to the monitor.
+// observe sets the options so that the proxy reports to the monitor.
 func (m *monitor) observe(o *proxy.Options, p *processors) {
 	o.Meter = m.metrics
 	if p != nil {
@@ -55,7 +55,7 @@ func (m *monitor) observe(o *proxy.Options, p *processors) {
 	}
 }
 
-// feed returns the feed of the records that the log stores, which may be nil.
+// feed returns the feed of the records that are stored in the log. The log may be nil.
 func (m *monitor) feed(log *audit.Log) *audit.Feed {
 	if log == nil {
 		return audit.NewFeed(nil)

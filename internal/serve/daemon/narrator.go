@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// newNarrator returns the narrator that the options ask for, or nil. It writes nothing while the
-// log level is above info.
+// newNarrator returns the narrator that the options ask for, or nil. The narrator writes nothing
+// while the log level is above info.
 func newNarrator(o *Options, secrets masker) *narrate.Narrator {
 	if o.Narration == nil {
 		return nil
@@ -18,7 +18,7 @@ func newNarrator(o *Options, secrets masker) *narrate.Narrator {
 	return narrate.New(narrate.Options{Out: o.Narration, Ink: o.Ink, Quiet: quiet, Mask: secrets.Replace})
 }
 
-// headline describes the policy, the servers and the listen address, for the first line of the
+// headline describes the policy, the servers and the listen address. It is the first line of the
 // narration.
 func (d *Daemon) headline() string {
 	s := d.Status()

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// New creates a daemon with its proxy. It starts nothing.
+// New creates a daemon and its proxy. It starts nothing.
 func New(o Options) (*Daemon, error) {
 	c := o.Config
 	if err := errTextOnly(c); err != nil {
@@ -88,7 +88,7 @@ func (d *Daemon) applyPolicy(p *gate.Policy, options *proxy.Options) {
 	options.Remedy, options.Impossible = finder.remedy, impossible(p)
 }
 
-// options returns the proxy options that do not require opening a file.
+// options returns those proxy options for which no file must be opened.
 func (d *Daemon) options(o Options) proxy.Options {
 	c := d.config
 	return proxy.Options{
@@ -140,8 +140,8 @@ func (d *Daemon) closeRecords() (err error) {
 	return err
 }
 
-// root returns the directory that contains the configuration file. Without a file, it returns the
-// working directory.
+// root returns the directory of the configuration file. Without a configuration file, it returns
+// the working directory.
 func root(file string) string {
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// notifyReady tells systemd that clients can connect. It does nothing unless the service unit has
-// Type=notify; NOTIFY_SOCKET then names the socket.
+// notifyReady tells systemd that clients can connect. It does nothing unless the service unit
+// contains Type=notify, because only then does NOTIFY_SOCKET name a socket.
 func notifyReady() error {
 	socket := os.Getenv("NOTIFY_SOCKET")
 	if socket == "" {

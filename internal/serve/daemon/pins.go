@@ -7,7 +7,7 @@ import (
 )
 
 // PinsPath returns the path of the file that stores the accepted tool definitions. If none is
-// configured, the path is derived from that of the configuration file.
+// configured, the path is derived from the path of the configuration file.
 func PinsPath(c *config.Config) (string, error) {
 	if c.Pinning.File != "" {
 		return c.Pinning.File, nil
@@ -18,8 +18,8 @@ func PinsPath(c *config.Config) (string, error) {
 // ToolChanges returns the tools whose current definition has not been accepted.
 func (d *Daemon) ToolChanges() []operator.ToolChange { return d.pins.Changes() }
 
-// AcceptTool accepts the current definition of a tool. hash comes from the [operator.ToolChange]
-// and ensures that the person has read exactly this definition.
+// AcceptTool accepts the current definition of a tool. The hash is that of the
+// [operator.ToolChange] and ensures that the person has read exactly this definition.
 func (d *Daemon) AcceptTool(canonical, hash string, a operator.Actor) error {
 	return d.pins.Accept(canonical, hash, a)
 }
@@ -50,11 +50,11 @@ func (d *Daemon) openPins() (*proxy.Pins, error) {
 }
 
 // sharedPins returns the accepted definitions stored in the database. If the database has none yet,
-// it imports those from a file on this machine.
+// it imports the definitions from a file on this machine.
 func (d *Daemon) sharedPins() (*proxy.Pins, error) {
 	path, err := PinsPath(d.config)
 	if err != nil {
-		path = "" // without a state directory, no file can be imported
+		path = "" // without a state directory, there is no file to import
 	}
 	pins, err := proxy.SharedPins(d.database.Late, path, d.config.Pinning.Mode == "enforce", d.log)
 	if err != nil {

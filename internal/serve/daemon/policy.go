@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
 )
 
-// Policy builds the configured policy, proves its claims, and returns warnings to show to the user.
-// If a claim is refuted, it returns an error of type [diag.List].
+// Policy builds the configured policy, proves its claims, and returns the warnings for the user. If
+// a claim is refuted, it returns an error of type [diag.List].
 func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, error) {
 	source := policy.FromConfig(c)
 	result, err := policy.Build(source)
@@ -37,8 +37,8 @@ func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, e
 		check.NoPolicy(source), check.NoUpstream(c), check.Sessions(c), check.ShortSessions(source), found), nil
 }
 
-// Runnable checks whether the commands and TLS files in the configuration can be used on this
-// machine. It returns warnings, or an error of type [diag.List] that lists everything unusable.
+// Runnable checks whether this machine can use the commands and TLS files in the configuration. It
+// returns warnings, or an error of type [diag.List] that lists everything unusable.
 func Runnable(c *config.Config) (diag.List, error) {
 	found := slices.Concat(check.MissingCommands(c, diag.Error), TLSProblems(c, diag.Error))
 	if errs := found.Of(diag.Error); len(errs) > 0 {

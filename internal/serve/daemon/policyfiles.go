@@ -10,12 +10,12 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// policyFiles returns the policy's files with hashes of their content.
+// policyFiles returns the policy's files with the hashes of their content.
 func policyFiles(c *config.Config) (files []proxy.File) {
 	for _, name := range filesOf(c) {
 		sum := c.Sums[name]
 		if i := slices.IndexFunc(c.Rules, func(r config.RuleText) bool { return r.File == name }); sum == "" && i >= 0 {
-			sum = audit.HashOf(c.Rules[i].Text) // a file named on the command line
+			sum = audit.HashOf(c.Rules[i].Text) // the file was named on the command line
 		}
 		if sum != "" {
 			files = append(files, proxy.File{Name: name, SHA256: sum})
@@ -28,7 +28,7 @@ func policyFiles(c *config.Config) (files []proxy.File) {
 func filesOf(c *config.Config) (files []string) {
 	seen := map[string]bool{"": true}
 	add := func(name string) {
-		if !seen[name] && !strings.Contains(name, "://") { // addresses are not watched
+		if !seen[name] && !strings.Contains(name, "://") { // addresses of bases are not watched
 			seen[name] = true
 			files = append(files, name)
 		}

@@ -13,21 +13,21 @@ import (
 
 // processors limits the Go scheduler to one processor while calls arrive one at a time, and lets it
 // use all processors while several calls are in flight. Whenever a goroutine becomes ready, the
-// scheduler wakes a thread to look for more work, but with one call in flight it finds none. On a
-// machine with two processors, that thread delays the client or the server and makes calls over
-// HTTP 10 % slower. A nil *processors changes nothing.
+// scheduler wakes a thread to look for more work, but there is no more work while only one call is
+// in flight. On a machine with two processors, that thread delays the client or the server and
+// makes calls over HTTP 10 % slower. A nil *processors changes nothing.
 type processors struct {
 	set      func(one bool)
 	inFlight atomic.Int64 // number of calls in flight
-	alone    atomic.Int64 // number of consecutive calls that started while no other was in flight
+	alone    atomic.Int64 // number of consecutive calls that started while no other call was in flight
 
 	mu   sync.Mutex
-	held int // number of active useAll calls
+	held int // number of useAll calls that have not been released
 	one  bool
 }
 
-// minAlone is the number of consecutive lone calls before the scheduler is limited. Each change
-// briefly stops all goroutines.
+// minAlone is the number of consecutive calls that must run alone before the scheduler is limited.
+// Each change briefly stops all goroutines.
 const minAlone = 32
 
 // newProcessors returns nil if GOMAXPROCS is set, or if limiting the number of processors would not
@@ -69,7 +69,8 @@ func (p *processors) begin() {
 // end counts the end of a call.
 func (p *processors) end() { p.inFlight.Add(-1) }
 
-// useAll makes all processors available for work other than calls, until release is called.
+// useAll makes all processors available for work other than calls, until the returned function
+// release is called.
 func (p *processors) useAll() (release func()) {
 	if p == nil {
 		return func() {}
@@ -95,7 +96,7 @@ func (p *processors) update() {
 	}
 }
 
-// A loadMeter passes call counts to the metrics and to processors.
+// A loadMeter passes the number of calls to the metrics and to processors.
 type loadMeter struct {
 	*telemetry.Metrics
 	processors *processors

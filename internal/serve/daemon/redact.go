@@ -8,17 +8,18 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// A masker replaces secrets in texts.
+// A masker replaces secrets in strings.
 type masker struct{ *strings.Replacer }
 
-// A redactor is a log handler that removes secrets from all records, whatever their source. A
-// server, for example, may print its own command line.
+// A redactor is a log handler that removes secrets from all records, no matter where they come
+// from. A server, for example, may print its own command line.
 type redactor struct {
 	slog.Handler
 	secrets masker
 }
 
-// redacted returns a handler that removes the given secrets before h handles a record.
+// redacted returns a handler that removes the given secrets from each record and passes the record
+// to h.
 func redacted(h slog.Handler, secrets []string) slog.Handler {
 	if len(secrets) == 0 {
 		return h
@@ -78,7 +79,7 @@ func mask(secrets []string) masker {
 	return masker{strings.NewReplacer(pairs...)}
 }
 
-// maskUpstreams replaces secrets in the upstreams' error texts and process output.
+// maskUpstreams replaces secrets in the error messages and process output of the upstreams.
 func (m masker) maskUpstreams(upstreams []operator.UpstreamStatus) {
 	for i := range upstreams {
 		u := &upstreams[i]

@@ -19,7 +19,7 @@ func (d *Daemon) logBases(c *config.Config) {
 	d.bases.Store(&all)
 }
 
-// nextRefresh returns how often the bases must be fetched again, or 0 for never.
+// nextRefresh returns how often the bases must be fetched again. It returns 0 if they must not be.
 func (s *reloads) nextRefresh() (every time.Duration) {
 	c, _ := s.inForce()
 	for _, b := range c.Bases {
@@ -30,8 +30,8 @@ func (s *reloads) nextRefresh() (every time.Duration) {
 	return every
 }
 
-// refresh fetches the bases again at the configured interval until ctx ends. wait waits until the
-// last fetch has finished.
+// refresh fetches the bases again at the configured interval until ctx ends. The returned function
+// wait waits until the last fetch has finished.
 func (t *reloadTriggers) refresh(ctx context.Context) (wait func()) {
 	done := make(chan struct{})
 	go func() {

@@ -25,20 +25,21 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// reloads holds the configuration in force and replaces it with new ones, one reload at a time.
+// reloads holds the configuration in force. It replaces it with new configurations, one reload at a
+// time.
 type reloads struct {
 	load  func() (*config.Config, error) // nil if the configuration cannot be reloaded
 	watch bool                           // whether to reload when files change
-	level *slog.LevelVar                 // log level to adjust; nil if the level never changes
+	level *slog.LevelVar                 // log level, which a reload sets; nil if the level never changes
 
 	mu      sync.Mutex
-	config  *config.Config // the one in force, except for settings that require a restart
+	config  *config.Config // the configuration in force, except for settings that require a restart
 	result  *policy.Result
 	review  *review
 	started bool // whether reviews have been started
 	ended   bool
 
-	adopted chan struct{} // tells refresh that a new configuration is in force
+	adopted chan struct{} // receives a value when a new configuration comes into force, for refresh
 
 	status atomic.Pointer[reloadStatus] // result of the last reload; nil before the first one
 }
@@ -46,11 +47,11 @@ type reloads struct {
 // reloadStatus is the result of the last reload.
 type reloadStatus struct {
 	at      time.Time
-	problem string // why the new configuration was not put into force; empty if it was
+	problem string // why the new configuration did not come into force; empty if it did
 }
 
 // Reload loads the configuration again, compares the new policy with the one in force, and puts the
-// new one into force. If it returns a problem, nothing has changed.
+// new policy into force. If it returns a problem, nothing has changed.
 func (d *Daemon) Reload(ctx context.Context, o control.Reload) control.Reloaded {
 	defer d.processors.useAll()() // calls continue during a reload
 	r := d.reloads.reload(ctx, d, o)
@@ -89,8 +90,8 @@ func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 // maxDifference is the maximum length of the policy difference in a log line, in bytes.
 const maxDifference = 300
 
-// firstLines joins the first lines of diff, at least one, to a single line. left is the number of
-// remaining lines.
+// firstLines joins the first lines of diff to a single line. It always includes at least one line.
+// Its result left is the number of remaining lines.
 func firstLines(diff string) (first string, left int) {
 	for line := range strings.Lines(diff) {
 		line = strings.Join(strings.Fields(line), " ")
@@ -160,7 +161,7 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 	return r
 }
 
-// adopt applies those settings of a new configuration that are not part of the policy. The caller
+// adopt applies the settings of a new configuration that do not belong to the policy. The caller
 // must hold the lock.
 func (s *reloads) adopt(d *Daemon, c *config.Config, result *policy.Result, known diag.List) {
 	if s.level != nil {
@@ -191,7 +192,7 @@ func (s *reloads) startReview(d *Daemon) {
 	s.review.start(d)
 }
 
-// close ends the current review and prevents further ones.
+// close ends the current review. No review can start afterwards.
 func (s *reloads) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,8 +207,8 @@ func (s *reloads) files() []string {
 	return filesOf(s.config)
 }
 
-// isRelevant reports whether name may be one of the configuration's files, or a symbolic link on
-// the path to one.
+// isRelevant reports whether name may be one of the files of the configuration, or a symbolic link
+// on the path to one.
 func (s *reloads) isRelevant(name string) bool {
 	base := filepath.Base(name)
 	switch filepath.Ext(base) {
@@ -217,7 +218,7 @@ func (s *reloads) isRelevant(name string) bool {
 	return strings.HasPrefix(base, "..") || slices.ContainsFunc(s.files(), func(file string) bool { return filepath.Base(file) == base })
 }
 
-// inForce returns the configuration in force and its policy.
+// inForce returns the configuration and the policy that are in force.
 func (s *reloads) inForce() (*config.Config, *policy.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,16 +14,16 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A remedyFinder finds which calls of the available tools would unlock a refused call. It is safe
-// for concurrent use.
+// A remedyFinder finds the calls after which a refused call would be allowed, among the available
+// tools. It is safe for concurrent use.
 type remedyFinder struct {
 	policy *gate.Policy
 	tools  func() toolset  // returns the current tools
-	met    func() []string // returns the agents whose hooks have reported calls
-	apart  bool            // calls from hooks run in separate sessions
+	met    func() []string // returns the names of the agents whose hooks have reported calls
+	apart  bool            // whether calls from hooks run in separate sessions
 
 	mu     sync.Mutex
-	agents []gate.Call // built-in agent tools seen so far
+	agents []gate.Call // built-in tools of agents, seen in refused calls so far
 	cached [scopes]cachedFinder
 }
 
@@ -31,11 +31,11 @@ type remedyFinder struct {
 type toolScope int
 
 const (
-	serverTools          toolScope = iota // server tools only
-	callerAndServerTools                  // known tools of the agent whose call was refused, and server tools
-	callerTools                           // known tools of the agent whose call was refused
-	activeAgentTools                      // server tools, and tools of agents that have reported calls
-	allAgentTools                         // server tools, and tools of all known agents
+	serverTools          toolScope = iota // tools of servers only
+	callerAndServerTools                  // known tools of the agent whose call was refused, and tools of servers
+	callerTools                           // known tools of the agent whose call was refused, without tools of servers
+	activeAgentTools                      // tools of servers, and tools of the agents that have reported calls
+	allAgentTools                         // tools of servers, and tools of all known agents
 	scopes
 )
 
@@ -50,7 +50,7 @@ type toolset interface {
 	Schema(tool string) json.RawMessage
 }
 
-// A cachedFinder caches a finder for a set of tools.
+// A cachedFinder keeps a finder for a set of tools.
 type cachedFinder struct {
 	known       []gate.Call
 	definitions []string             // hashes of the definitions of the tools in known
@@ -68,7 +68,7 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 			return proxy.Remedy{Text: verify.OwnToolMay}
 		}
 	} else if found = f.forAgent(s, c, r); found.None {
-		return proxy.Remedy{} // other tools of the agent, unknown here, might help
+		return proxy.Remedy{} // the agent may have other tools that are not known here and that might help
 	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
 	if found.None && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
@@ -78,8 +78,8 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 }
 
 // findAny looks for a remedy that uses server tools, and otherwise for one that uses agents'
-// built-in tools. known is false if only built-in tools could help and no agent that has them has
-// reported a call.
+// built-in tools. Its result known is false if only built-in tools could help and no agent that has
+// them has reported a call.
 func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()
@@ -109,8 +109,8 @@ func withAgents(tools []gate.Call, agents ...string) []gate.Call {
 	return tools
 }
 
-// forAgent looks for a remedy for an agent's call of a built-in tool. If the agent has a separate
-// session, calls of server tools count only for nets that all sessions share.
+// forAgent looks for a remedy after an agent's call of a built-in tool was refused. If the agent
+// has a separate session, calls of server tools count only for nets that all sessions share.
 func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy) {
 	tools, own := f.tools(), f.refusedAgentTools(c)
 	if f.apart {
@@ -124,7 +124,8 @@ func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (fo
 // maxAgentTools is the maximum number of agent tools to remember.
 const maxAgentTools = 100
 
-// refusedAgentTools returns the agent tools that were refused so far, including that of c.
+// refusedAgentTools returns the agent tools for which calls were refused so far, including the tool
+// of c.
 func (f *remedyFinder) refusedAgentTools(c gate.Call) []gate.Call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -153,8 +154,9 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that, for a tool and a field of a rule, names the argument that the
-// field reads but the tool's schema does not allow. It returns nil if no schema is known.
+// lacks returns a function for a tool and a field of a rule. The function returns the name of the
+// argument that the field reads, if the tool's schema does not allow that argument. lacks returns
+// nil if no schema is known.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {
@@ -175,11 +177,11 @@ func toolsOf(names []gate.Call) []verify.Tool {
 }
 
 // impossibleTime limits the search for tools that can never be called, because a tools/list request
-// waits for it. Tools without a proof by then are listed.
+// waits for it. Tools for which no proof is found in that time are listed.
 const impossibleTime = 250 * time.Millisecond
 
 // impossible returns a function that finds the tools that provably can never be called under the
-// policy. It does not include tools that could be called after some call has failed.
+// policy. The function leaves out tools that could be called after some call has failed.
 func impossible(whole *gate.Policy) func([]gate.Call, []string) []string {
 	return func(tools []gate.Call, active []string) []string {
 		p, err := activeNets(whole, active)

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// needRestart returns the configuration keys whose values have changed and only take effect after a
-// restart.
+// needRestart returns the keys of configuration values that have changed but only take effect after
+// a restart.
 func needRestart(old, c *config.Config) (keys []string) {
 	for _, section := range []struct {
 		key     string

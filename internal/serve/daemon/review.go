@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A review checks a proxy's policy against the upstreams' tools once those are known. It finds
-// rules that never apply because a tool name is misspelled, and rules with different names that may
-// refer to the same tool.
+// A review checks a proxy's policy against the tools of the upstreams once the tools are known. It
+// finds rules that never apply because a tool name is misspelled, and rules with different names
+// that may refer to the same tool.
 type review struct {
 	config *config.Config
-	shown  map[string]bool // problems already shown at startup
+	shown  map[string]bool // problems that were already shown at startup
 	stop   context.CancelFunc
 	done   chan struct{}
 }
@@ -36,7 +36,7 @@ func (r *review) start(d *Daemon) {
 		d.AwaitTools(ctx)
 		tools, err := d.Tools("")
 		if err != nil || len(tools) == 0 || len(d.silentUpstreams()) > 0 || ctx.Err() != nil {
-			return // tools that are not listed yet must not be reported as mistakes
+			return // tools that are not listed yet must not be reported as misspelled
 		}
 		defer d.processors.useAll()() // calls continue during a review
 		for _, found := range r.problems(ctx, check.KnownSet(ListedTools(tools), r.config)) {

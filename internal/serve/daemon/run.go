@@ -19,10 +19,10 @@ import (
 )
 
 // Run serves clients, either over in and out or at the configured address, until ctx is canceled or
-// the stdio client disconnects. If Run creates a token, it shows the token on say, which must be a
+// the stdio client disconnects. If Run creates a token, it prints the token to say, which must be a
 // terminal. If say is nil, Run only logs the path of the token file.
 func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) error {
-	slog.SetDefault(d.log) // log records from libraries must not contain secrets, either
+	slog.SetDefault(d.log) // log records from libraries must not contain secrets either
 	defer d.logEnd(ctx)()
 	if err := recordBases(d.config); err != nil {
 		return err
@@ -53,13 +53,13 @@ func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) erro
 	return d.serveHTTP(ctx, say)
 }
 
-// Hook decides a call that an agent reports through its hooks, or records how the call ended.
+// Hook decides a call that an agent reports through its hooks, or records how such a call ended.
 func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, error) {
 	return d.Hooks.Serve(ctx, e)
 }
 
 // logEnd logs the signal that ends the proxy as soon as it arrives, because shutting down may take
-// a while. wait waits until the line has been logged.
+// a while. The returned function wait waits until the line has been logged.
 func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -75,7 +75,7 @@ func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 
 // OutlivePipes keeps the process alive when a client or the reader of the log closes its pipe.
 // Writes to the pipe then fail, and the proxy shuts down in order and records its end. Ignoring
-// SIGPIPE would not do, because child processes would inherit that.
+// SIGPIPE would not be correct, because child processes would inherit that.
 func OutlivePipes() (stop func()) {
 	closed := make(chan os.Signal, 1)
 	signal.Notify(closed, syscall.SIGPIPE)
@@ -129,8 +129,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reopen returns a wrapper of stream that needs the fewest system calls, and a function that closes
-// it.
+// reopen returns a wrapper of the stream that needs as few system calls as possible, and a function
+// that closes the wrapper.
 func reopen[T any](stream T) (T, func()) {
 	f, ok := any(stream).(*os.File)
 	if !ok {
@@ -143,8 +143,8 @@ func reopen[T any](stream T) (T, func()) {
 	return any(pipe.New(mine)).(T), func() { _ = mine.Close() }
 }
 
-// serveHTTP serves clients over HTTP. It listens before it starts anything else, so that a port in
-// use is detected first.
+// serveHTTP serves clients over HTTP. It listens before it starts anything else, so that it detects
+// first if the port is in use.
 func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	l := d.config.Listen
 	listener, err := listenAt(l.HTTP, l, d.log)
@@ -206,7 +206,7 @@ func (d *Daemon) logOpenCalls() {
 
 // accessOf returns the rules for who may connect. It reads or creates the tokens that clients need.
 func accessOf(l config.Listen, listener net.Listener, made func(token, path string)) (proxy.Access, error) {
-	host, _, _ := net.SplitHostPort(l.HTTP) // cannot fail: the listener uses these addresses
+	host, _, _ := net.SplitHostPort(l.HTTP) // cannot fail: the listener already uses this address
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	a := proxy.Access{
 		Addr: net.JoinHostPort(host, port), TLS: l.TLS != nil, Path: l.Path, Hosts: l.AllowedHosts, Origins: l.AllowedOrigins, Hooks: l.Hooks,

@@ -10,7 +10,7 @@ import (
 )
 
 // Default limits for connections. None of them ends a silent stream. The MCP endpoint itself limits
-// how long a request may take to arrive, since only the endpoint knows when the request is
+// how long a request may take to arrive, because only the endpoint knows when the request is
 // complete.
 const (
 	headerTimeout  = 10 * time.Second // time for a client to send the request headers
@@ -19,10 +19,10 @@ const (
 	headerBytes    = 64 << 10
 	bodyTimeout    = 10 * time.Second // time for a client to send the body of a request to an endpoint other than the MCP endpoint
 	writeBytes     = 256 << 10        // number of bytes that a client must read within writeTimeout
-	maxConnections = 25_000           // or half of the files that the process may open, if fewer
+	maxConnections = 25_000           // maximum number of connections, or half of the files that the process may open, if that is less
 )
 
-// Time limits for a shutdown.
+// Time limits during a shutdown.
 const (
 	drainTimeout    = 5 * time.Second // time for calls to end by themselves
 	farewellTimeout = time.Second     // time to send responses to canceled calls
@@ -30,7 +30,7 @@ const (
 
 func newServer(h http.Handler, l config.Listen) *http.Server {
 	protocols := &http.Protocols{}
-	protocols.SetHTTP1(true) // limits apply to connections, so each must belong to one client and carry one request at a time
+	protocols.SetHTTP1(true) // the limits apply to connections, so each connection must belong to one client and carry one request at a time
 	return &http.Server{
 		Handler:           h,
 		Protocols:         protocols,
@@ -41,14 +41,14 @@ func newServer(h http.Handler, l config.Listen) *http.Server {
 }
 
 // shutdown stops accepting requests and waits for the calls in flight. After a while it calls cut
-// to cancel them, and closes the connections of clients that do not read the response.
+// to cancel these calls, and closes the connections of clients that do not read the response.
 func shutdown(server *http.Server, cut func() error) error {
 	if withTimeout(drainTimeout, server.Shutdown) == nil {
 		return nil
 	}
 	err := cut()
 	if withTimeout(farewellTimeout, server.Shutdown) != nil {
-		_ = server.Close() // clients had farewellTimeout to read the response
+		_ = server.Close() // the clients have had farewellTimeout to read the response
 	}
 	return err
 }

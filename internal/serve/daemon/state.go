@@ -20,8 +20,8 @@ import (
 )
 
 // StatePath returns the path of the SQLite database. If none is configured, the path is derived
-// from that of the configuration file, so that all proxies with the same configuration file share a
-// database.
+// from the path of the configuration file, so that all proxies with the same configuration file
+// share a database.
 func StatePath(c *config.Config) (string, error) {
 	if c.State.Path != "" {
 		return c.State.Path, nil
@@ -36,7 +36,8 @@ func StatePath(c *config.Config) (string, error) {
 	return path, nil
 }
 
-// stateFile returns the path in the state directory for the configuration's file of the given kind.
+// stateFile returns the path of a file of the given kind in the state directory. Each configuration
+// file has its own.
 func stateFile(c *config.Config, kind string) (string, error) {
 	dir, err := StateDir()
 	if err != nil {
@@ -93,7 +94,7 @@ func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 // openTimeout limits how long startup waits for the database.
 const openTimeout = 10 * time.Second
 
-// asBackend converts a typed nil pointer to a nil interface.
+// asBackend converts a *database to an interface. If the pointer is nil, the interface is nil too.
 func asBackend[B backend.Backend](b B, err error) (backend.Backend, error) {
 	if err != nil {
 		return nil, err

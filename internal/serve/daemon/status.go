@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// Status returns the status of the proxy, including its configuration file, listen address and
-// audit log. Secrets are removed, because a server may print its own command line.
+// Status returns the status of the proxy, including its configuration file, its listen address and
+// its audit log. Secrets are removed, because a server may print its own command line.
 func (d *Daemon) Status() operator.Status {
 	s := d.Proxy.Status()
 	s.Config, s.Bases = d.file, *d.bases.Load()
@@ -42,7 +42,7 @@ func (d *Daemon) silentUpstreams() []string {
 	return names
 }
 
-// LastWords returns the last lines that the upstream's process has printed, indented.
+// LastWords returns the last lines of output from the upstream's process, indented.
 func LastWords(u operator.UpstreamStatus, indent string) string {
 	if len(u.Said) == 0 {
 		return ""

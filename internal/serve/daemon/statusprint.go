@@ -50,8 +50,8 @@ func PrintStatus(w io.Writer, status operator.Status) {
 	}
 }
 
-// enforceHint returns a hint about the command that ends shadow mode. It returns "" if the proxy
-// has no configuration file.
+// enforceHint returns a hint that names the command for ending shadow mode. It returns "" if the
+// proxy has no configuration file.
 func enforceHint(file string) string {
 	if file == "" {
 		return ""
@@ -97,7 +97,7 @@ func printAuditFile(w io.Writer, a *operator.AuditInfo) {
 	}
 }
 
-// printState prints where states are stored, and which problems only an operator can fix.
+// printState prints where states are stored, and any problems that only an operator can fix.
 func printState(w io.Writer, s operator.StateInfo) {
 	if s.Driver == "memory" {
 		printUnknown(w, s)
@@ -114,7 +114,7 @@ func printState(w io.Writer, s operator.StateInfo) {
 	printUnknown(w, s)
 }
 
-// printUnknown prints the calls that ended with an unknown outcome, and the command that settles
+// printUnknown prints the calls that ended with an unknown outcome, and the command for settling
 // them.
 func printUnknown(w io.Writer, s operator.StateInfo) {
 	for _, call := range s.Unknown {
@@ -148,7 +148,7 @@ func printUpstream(w io.Writer, u operator.UpstreamStatus) {
 	_, _ = fmt.Fprintln(w, line+LastWords(u, "      "))
 }
 
-// Stopped describes a stop by its scope, actor and reason.
+// Stopped describes a stop: what is stopped, by whom, and why.
 func Stopped(s operator.StopInfo) string {
 	what, again := "all calls are refused", "petrigate start"
 	if s.Session != "" {

@@ -27,7 +27,7 @@ func (m *monitor) state() telemetry.State {
 	return t
 }
 
-// notReady explains why the proxy is not ready. It returns nothing if the proxy is ready.
+// notReady explains why the proxy is not ready. It returns an empty result if the proxy is ready.
 func (m *monitor) notReady() []string {
 	var all []string
 	if m.draining.Load() {
@@ -48,7 +48,8 @@ func (m *monitor) notReady() []string {
 	return all
 }
 
-// upstreamStates describes the upstreams, without secrets. It does not query the database.
+// upstreamStates describes the states of the upstreams. The descriptions contain no secrets, and
+// the database is not queried.
 func (m *monitor) upstreamStates() []operator.UpstreamStatus {
 	all := m.proxy.Overview().Upstreams
 	m.secrets.maskUpstreams(all)

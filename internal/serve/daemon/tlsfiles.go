@@ -42,7 +42,7 @@ func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	return all
 }
 
-// A tlsSection is one tls section of a configuration.
+// A tlsSection is one section named tls in a configuration.
 type tlsSection struct {
 	section interface {
 		Of(key, text string) config.Position
@@ -59,8 +59,8 @@ func (f *tlsSection) report(severity diag.Severity, code, key, msg, hint string)
 	f.problems = append(f.problems, p)
 }
 
-// read returns the content of the file that the given configuration key names. It returns nil if
-// the file cannot be read.
+// read returns the content of the file named by the given configuration key. It returns nil if the
+// file cannot be read.
 func (f *tlsSection) read(key, path string) []byte {
 	if path == "" {
 		return nil
@@ -77,7 +77,7 @@ func (f *tlsSection) read(key, path string) []byte {
 	return data
 }
 
-// checkAuthorities checks the file with the certificate authorities of a server.
+// checkAuthorities checks the file that contains the certificate authorities for a server.
 func (f *tlsSection) checkAuthorities(path string) {
 	certs := f.certificates("ca", path, f.read("ca", path))
 	if len(certs) > 0 && !slices.ContainsFunc(certs, func(c *x509.Certificate) bool { return validityProblem(c) == "" }) {
@@ -104,8 +104,8 @@ func (f *tlsSection) checkPair(certPath, keyPath string) {
 	}
 }
 
-// certificates parses the certificates in a file, which must contain at least one. It returns nil
-// if the file could not be read or parsed.
+// certificates parses the certificates in a file. The file must contain at least one. It returns
+// nil if the file cannot be read or parsed.
 func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.Certificate) {
 	if data == nil {
 		return nil
@@ -160,8 +160,8 @@ func isKey(data []byte) bool {
 	return block != nil && strings.HasSuffix(block.Type, "PRIVATE KEY")
 }
 
-// validityProblem describes when the certificate expired, or when it will become valid. It returns
-// "" if the certificate is valid now.
+// validityProblem says when the certificate expired, or when it will become valid. It returns "" if
+// the certificate is valid now.
 func validityProblem(c *x509.Certificate) string {
 	switch now := time.Now(); {
 	case now.After(c.NotAfter):

@@ -15,11 +15,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// minTokenLength is the minimum length of a token that is hard to guess.
+// minTokenLength is the minimum length of a token. Shorter tokens could be guessed.
 const minTokenLength = 16
 
 // loadTokens reads the listener's bearer tokens. On the first start, it creates a token and passes
-// it to made. It returns an error if others can read the token file.
+// it to the function made. It returns an error if others can read the token file.
 func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) {
 	path := l.TokenFile
 	if path == "" {
@@ -69,8 +69,8 @@ func readTokens(path string) (tokens, error) {
 func exposed(mode os.FileMode, ofRoot bool) bool { return mode.Perm()&forbidden(ofRoot) != 0 }
 
 // forbidden returns the mode bits that would give others access to a file. If root owns the file
-// but this process does not run as root, the file may be readable by its group, as Kubernetes
-// Secrets and systemd credentials are.
+// and this process does not run as root, the file may be readable by its group; Kubernetes Secrets
+// and systemd credentials are such files.
 func forbidden(ofRoot bool) os.FileMode {
 	if ofRoot {
 		return 0o037
@@ -78,7 +78,7 @@ func forbidden(ofRoot bool) os.FileMode {
 	return 0o077
 }
 
-// ForbiddenOfTokens returns the mode bits that must not be set on a token file.
+// ForbiddenOfTokens returns the mode bits that a token file must not have.
 func ForbiddenOfTokens(info os.FileInfo) os.FileMode { return forbidden(ownedByRoot(info)) }
 
 // parseTokens parses either a single token or lines of the form "name: token". Comments begin with
@@ -143,8 +143,8 @@ func (d *Daemon) reportToken(say io.Writer, token, path, endpoint string) {
 	announceToken(say, token, path, endpoint)
 }
 
-// announceToken prints the entry to paste into the configuration of a client. The token is not
-// printed again.
+// announceToken prints the entry for the user to paste into the configuration of a client. The
+// token is not printed again.
 func announceToken(w io.Writer, token, path, endpoint string) {
 	_, _ = fmt.Fprintf(w, `A token for clients was made and is kept in %s. Paste this into the client's configuration:
 

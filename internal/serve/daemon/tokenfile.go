@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TokenProblems reports problems with the mode, owner or content of the token file that would make
-// serve fail. An unreadable file is only a warning, because the configuration may be meant for
+// TokenProblems reports problems with the mode, owner or content of the token file if they would
+// make serve fail. An unreadable file is only a warning, because the configuration may be meant for
 // another machine or user.
 func TokenProblems(c *config.Config) diag.List {
 	if c.Listen.Stdio || c.Listen.Auth != "token" {
@@ -30,10 +30,10 @@ func TokenProblems(c *config.Config) diag.List {
 		path = filepath.Join(dir, "token")
 	}
 	if c.TextOnly && strings.Contains(path, "${") {
-		return nil // the path contains an unresolved variable
+		return nil // the path contains a variable that is not set
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil // opening a named pipe would block until something writes to it
+		return nil // opening a named pipe would block until a process writes to it
 	}
 	_, err := readTokens(path)
 	unread := (*fs.PathError)(nil)
@@ -46,12 +46,12 @@ func TokenProblems(c *config.Config) diag.List {
 	return diag.List{tokenProblem(c, diag.Error, check.UnusableTokens, err.Error())}
 }
 
-// tokenProblem returns a problem located at the configuration key that names the file, or at the
-// section if the key is absent.
+// tokenProblem returns a problem at the position of the configuration key that names the file, or
+// of the section if the key is absent.
 func tokenProblem(c *config.Config, severity diag.Severity, code, msg string) diag.Problem {
 	at := c.Listen.Of("tokenFile", "")
 	if at == (config.Position{}) {
-		at.File = c.File // the default path does not occur in the configuration file
+		at.File = c.File // the configuration file does not contain the default path
 	}
 	p := check.Warning(code, at, msg, "")
 	p.Severity, p.Excerpt = severity, c.Listen.Excerpt(at.Line, at.Column)

@@ -15,14 +15,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// Default time limits for ListTools to wait for the first answers. A program that downloads others
-// must not be killed meanwhile, because that could corrupt its cache.
+// Default values for how long ListTools waits for the first answers. While a program downloads
+// another program, it must not be killed, because that could corrupt its cache.
 const (
 	firstStart = time.Minute
 	firstFetch = 5 * time.Minute
 )
 
-// fetchers lists programs that may download the program that they run.
+// fetchers lists programs that may first download the program that they run.
 var fetchers = []string{"npx", "bunx", "pnpm", "yarn", "uvx", "uv", "pipx", "docker", "podman", "deno"}
 
 // startupTimeout returns how long to wait for the servers' first answers.
@@ -48,18 +48,18 @@ type Listing struct {
 	Began      time.Time // time when the servers were started
 	LeftOut    []string
 	Warnings   []string
-	Crowded    string // warning about too many tools, if Warnings contains it
+	Crowded    string // warning that there are too many tools; empty if Warnings does not contain it
 }
 
 // An Unanswered describes a server that does not answer.
 type Unanswered struct {
 	Upstream string
-	Why      error // reason, with the server's position, its last output, and a hint
+	Why      error // reason, together with the server's position, its last output, and a hint
 }
 
-// ListTools starts the configured servers, lists their tools, and stops them. It needs no policy
-// and records nothing. While it waits, it repeatedly calls waiting, at the given interval, with the
-// names of the servers that have not answered yet.
+// ListTools starts the configured servers, lists their tools, and stops the servers. It needs no
+// policy and records nothing. While it waits, it calls the function waiting at the given interval,
+// with the names of the servers that have not answered yet.
 func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiting func(servers []string)) (*Listing, error) {
 	quiet := *c
 	quiet.Audit.File, quiet.State = "", config.State{}
@@ -73,7 +73,7 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 	d.Start()
 	d.awaitTools(ctx, every, waiting)
 	if err := ctx.Err(); err != nil {
-		return nil, err // the caller no longer needs the result
+		return nil, err // ctx has ended, so the caller no longer needs the result
 	}
 	status := d.Status()
 	l := &Listing{Servers: len(status.Upstreams), Unanswered: unanswered(status.Upstreams, &quiet), LeftOut: status.LeftOut, Warnings: status.Warnings,
@@ -117,8 +117,8 @@ func (d *Daemon) pendingUpstreams() []string {
 	return names
 }
 
-// unanswered describes the upstreams that do not answer, each with the last output of its process
-// and a hint.
+// unanswered describes the upstreams that do not answer. Each description contains the last output
+// of the process and a hint.
 func unanswered(upstreams []operator.UpstreamStatus, c *config.Config) []Unanswered {
 	var all []Unanswered
 	for _, u := range upstreams {

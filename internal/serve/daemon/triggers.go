@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// reloadTriggers causes the reloads that no operator requests.
+// reloadTriggers triggers the reloads that are not requested by an operator.
 type reloadTriggers struct {
 	reloads *reloads
 	reload  func(context.Context, control.Reload) control.Reloaded // see [Daemon.Reload]

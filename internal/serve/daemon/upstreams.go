@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// upstreams returns the configured servers with their token sources.
+// upstreams returns the configured servers, each with its token source.
 func (d *Daemon) upstreams() ([]proxy.Upstream, error) {
 	var list []proxy.Upstream
 	for _, s := range d.config.Servers {
@@ -53,7 +53,7 @@ func UpstreamTLS(s config.Server) (*tls.Config, error) {
 }
 
 // clientTLS reads the certificate authorities and the client certificate for connections to a
-// server. If t is nil, it returns nil, so that the system's authorities apply and no client
+// server. If t is nil, it returns nil; the system's authorities then apply and no client
 // certificate is sent.
 func clientTLS(t *config.ServerTLS) (*tls.Config, error) {
 	if t == nil {

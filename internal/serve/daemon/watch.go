@@ -16,12 +16,12 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// settleDelay is how long files must stay unchanged before they are read again, because editors
-// save a file in several steps.
+// settleDelay is how long files must stay unchanged before they are read again. Editors save a file
+// in several steps.
 const settleDelay = 200 * time.Millisecond
 
-// follow reloads the configuration whenever it changes and on each hang-up signal, until end is
-// called.
+// follow reloads the configuration when its files change and on each hang-up signal, until the
+// returned function end is called.
 func (t *reloadTriggers) follow(ctx context.Context) (end func()) {
 	if t.reloads.load == nil {
 		return func() {}
@@ -40,8 +40,8 @@ func (t *reloadTriggers) follow(ctx context.Context) (end func()) {
 }
 
 // watch reloads the configuration whenever one of its files changes. It watches the directories of
-// the files and of link targets, because editors and Kubernetes replace files instead of writing to
-// them.
+// the files and of the targets of symbolic links, because editors and Kubernetes replace files
+// instead of writing to them.
 func (t *reloadTriggers) watch(ctx context.Context) (wait func()) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -54,7 +54,7 @@ func (t *reloadTriggers) watch(ctx context.Context) (wait func()) {
 	f.watchFolders(files)
 	f.known = subset(read, files)
 	timer := time.NewTimer(settleDelay)
-	if maps.Equal(hashes(files), f.known) { // nothing has changed since they were read
+	if maps.Equal(hashes(files), f.known) { // nothing has changed since the files were read
 		timer.Stop()
 	}
 	go func() {
@@ -66,7 +66,7 @@ func (t *reloadTriggers) watch(ctx context.Context) (wait func()) {
 				return
 			case e := <-w.Events:
 				if !t.reloads.isRelevant(e.Name) {
-					continue // a change to another file, such as the audit log
+					continue // the change was to another file, such as the audit log
 				}
 				f.appeared = f.appeared || e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)
 				timer.Reset(settleDelay)
@@ -90,8 +90,8 @@ type follower struct {
 }
 
 // check reloads the configuration if the content of its files has changed, or if files were created
-// or removed such that it now consists of different files. It computes the hashes before it reads
-// the files, so that a change in between is noticed.
+// or removed so that it now consists of different files. It computes the hashes before it reads the
+// files, so that a change in between is noticed.
 func (f *follower) check(ctx context.Context) {
 	files, next := f.reloads.files(), []string(nil)
 	if c, err := f.reloads.load(); err == nil {
@@ -104,12 +104,12 @@ func (f *follower) check(ctx context.Context) {
 		return
 	}
 	f.reload(ctx, control.Reload{Actor: "changed file"})
-	files = f.reloads.files() // the reload may have changed the list
+	files = f.reloads.files() // the reload may have changed the list of files
 	f.watchFolders(files)
 	f.known = subset(now, files)
 }
 
-// subset returns those entries of known that belong to the given files.
+// subset returns the entries of known for the given files.
 func subset(known map[string]string, files []string) map[string]string {
 	some := make(map[string]string, len(files))
 	for _, name := range files {
@@ -120,7 +120,7 @@ func subset(known map[string]string, files []string) map[string]string {
 	return some
 }
 
-// hashes maps each file to a hash of its content, or to the error from reading it.
+// hashes maps each file to a hash of its content, or to the error that occurred when it was read.
 func hashes(files []string) map[string]string {
 	all := make(map[string]string, len(files))
 	for _, name := range files {
@@ -133,7 +133,7 @@ func hashes(files []string) map[string]string {
 	return all
 }
 
-// watchFolders adds the directories of the given files to the watched ones.
+// watchFolders starts to watch the directories of the given files.
 func (f *follower) watchFolders(files []string) {
 	for _, name := range files {
 		for _, dir := range foldersOf(name) {
@@ -148,8 +148,8 @@ func (f *follower) watchFolders(files []string) {
 	}
 }
 
-// foldersOf returns the directories where a change can replace the file: its own directory and, if
-// it is a link, that of its target.
+// foldersOf returns the directories in which a change can replace the file: its own directory and,
+// if it is a link, the directory of its target.
 func foldersOf(name string) []string {
 	dirs := []string{filepath.Dir(name)}
 	if real, err := filepath.EvalSymlinks(name); err == nil && filepath.Dir(real) != dirs[0] {

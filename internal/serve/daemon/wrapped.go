@@ -39,12 +39,13 @@ func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	return server, nil
 }
 
-// runners lists programs that run packages. Here the package name describes the server better than
-// the name of the runner.
+// runners lists programs that run packages. For them, the name of the package describes the server
+// better than the name of the program.
 var runners = []string{"npx", "bunx", "uvx", "pipx", "pnpm", "yarn", "uv"}
 
-// commandName derives a server name from a command. It uses the program's name; for a runner, it
-// uses the package name without scope, version, and words common to all servers.
+// commandName derives a server name from a command. It uses the program's name. If the program is a
+// runner, it uses the package name, without scope, version, and words that server names usually
+// contain.
 func commandName(command string, args []string) string {
 	base := filepath.Base(command)
 	name := strings.TrimSuffix(base, filepath.Ext(base))
@@ -54,7 +55,7 @@ func commandName(command string, args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
 		case arg == "-p", arg == "--package", arg == "--from", arg == "--python", arg == "--with":
-			i++ // skip the flag's value
+			i++ // skip the value of the flag
 		case strings.HasPrefix(arg, "-"), slices.Contains([]string{"run", "dlx", "exec", "x", "tool"}, arg):
 		default:
 			return packageName(arg)
