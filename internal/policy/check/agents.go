@@ -50,8 +50,8 @@ func namesAgents(cfg *config.Config) bool {
 	})
 }
 
-// ToolsOf returns the built-in tools of the given agents, listing each name once. Without
-// arguments, it returns those of all known agents.
+// ToolsOf returns the built-in tools of the given agents and lists each name once. Without
+// arguments, it returns the tools of all known agents.
 func ToolsOf(agents ...string) (all []verify.Tool) {
 	if len(agents) == 0 {
 		agents = agenttool.Agents()
@@ -66,7 +66,7 @@ func ToolsOf(agents ...string) (all []verify.Tool) {
 	return all
 }
 
-// agentTool returns an agent's tool with all names that its calls have.
+// agentTool returns an agent's tool with all the names that a call of it has.
 func agentTool(agent, tool string) verify.Tool {
 	return verify.Tool{Name: tool, Also: NamesByHook(agent, tool, true)}
 }
@@ -81,8 +81,8 @@ func NamesByHook(agent, tool string, command bool) (all []gate.Name) {
 	return all
 }
 
-// OfAgent reports whether name, such as claude-code.Bash, denotes an agent's built-in tool under
-// the configuration, which may be nil.
+// OfAgent reports whether name, for example claude-code.Bash, denotes an agent's built-in tool
+// under the configuration, which can be nil.
 func OfAgent(name string, cfg *config.Config) bool {
 	_, _, ok := ownTool(name, Owners(cfg))
 	return ok

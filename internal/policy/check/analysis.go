@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// An Effort limits the work of a verification. Whatever exceeds it is reported as unknown.
+// An Effort limits the work of a verification. Whatever would exceed it is reported as unknown.
 type Effort struct {
 	States int                       // maximum number of states per search; 0: the default
 	Time   time.Duration             // maximum duration of the verification
@@ -26,14 +26,14 @@ type Effort struct {
 	// If it is nil, such claims remain unproved.
 	Narrower func(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof
 
-	// Widened finds the base policies that a configuration does more than narrow. If it is nil,
+	// Widened finds the base policies that a configuration does not merely narrow. If it is nil,
 	// base policies are not compared.
 	Widened func(ctx context.Context, c *config.Config, result *policy.Result) diag.List
 
-	spent func() time.Duration // time spent so far, according to the clock; nil: not started
+	spent func() time.Duration // the time spent so far, according to the clock; nil: the clock was not started
 }
 
-// begun returns e with its clock started, if it has a clock.
+// begun returns e after starting its clock, if it has a clock.
 func (e Effort) begun() Effort {
 	if e.Now != nil && e.spent == nil {
 		e.spent = Clock(e.Now)
@@ -41,7 +41,7 @@ func (e Effort) begun() Effort {
 	return e
 }
 
-// widened finds the base policies that the source does more than narrow.
+// widened finds the base policies that the source does not merely narrow.
 func (e Effort) widened(ctx context.Context, source policy.Source, result *policy.Result) diag.List {
 	if source.Config == nil || e.Widened == nil {
 		return nil
@@ -54,21 +54,21 @@ func (e Effort) widened(ctx context.Context, source policy.Source, result *polic
 	return e.Widened(ctx, source.Config, result)
 }
 
-// Clock returns a function that returns the time since the call of Clock.
+// Clock returns a function that returns the time since Clock was called.
 func Clock(now func() time.Time) (spent func() time.Duration) {
 	began := now()
 	return func() time.Duration { return now().Sub(began) }
 }
 
-// WorkClock returns a function that returns the processor time spent since the call of WorkClock.
+// WorkClock returns a function that returns the processor time spent since WorkClock was called.
 // The caller must stay on its operating system thread.
 func WorkClock() (spent func() time.Duration) {
 	began := workTime()
 	return func() time.Duration { return workTime() - began }
 }
 
-// Efforts used when a proxy starts. Because a client is waiting, a policy without claims must
-// hardly delay the start, even on a busy machine.
+// Efforts that are used when a proxy starts. Because a client is waiting, a policy without claims
+// must hardly delay the start, even on a busy machine.
 const (
 	startTime        = 2 * time.Second
 	startTimeNoClaim = 250 * time.Millisecond
@@ -89,28 +89,28 @@ type Analysis struct {
 	names  []verify.Name // names in the order of the nets, followed by the other known tools
 	proofs []proven
 	nets   netInfos
-	policy *gate.Policy // policy with only the active nets
+	policy *gate.Policy // the policy, with only its active nets
 	tools  ToolSet
-	dead   map[string][]string // transitions that never fire, by hand-written net
-	idle   []string            // inactive nets; they were not analyzed
+	dead   map[string][]string // by hand-written net, the transitions that never fire
+	idle   []string            // inactive nets, which were not analyzed
 	shadow bool                // the policy is in shadow mode but was analyzed as if it were enforced
 	shell  config.Shell
 
 	unlisted []string    // known tools that no net lists by name
 	written  writtenNets // hand-written nets, with the lines of their transitions
 	bases    []string    // files of the base policies that the configuration extends
-	found    diag.List   // problems found while building the policy, without a proof
-	partly   []string    // hand-written nets with states that were not explored
+	found    diag.List   // problems that were found while the policy was built, for which there is no proof
+	partly   []string    // hand-written nets, some of whose states were not explored
 	effort   Effort
 }
 
 // netInfos holds the analyzed nets by name.
 type netInfos map[string]gate.NetInfo
 
-// writtenNets are the hand-written nets.
+// writtenNets holds the hand-written nets.
 type writtenNets []config.Net
 
-// A proven is a claim together with its result.
+// A proven holds a claim together with its result.
 type proven struct {
 	policy.Claim
 	verify.Proof
@@ -130,7 +130,7 @@ func baseFiles(c *config.Config) (files []string) {
 	return files
 }
 
-// Run verifies a policy within effort e. tools specifies which names belong to the same tool.
+// Run verifies a policy with effort e. tools specifies which names belong to the same tool.
 func Run(ctx context.Context, result *policy.Result, source policy.Source, tools ToolSet, e Effort) (*Analysis, error) {
 	tools = tools.withAgents(result)
 	v := &Analysis{nets: make(netInfos), tools: tools, written: source.Nets, found: result.Problems, dead: make(map[string][]string)}
@@ -234,8 +234,8 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// others returns tools whose callability the nets do not show: free tools, tools in phases, tools
-// that only shadow nets list, and known tools that no net lists by name.
+// others returns tools for which the nets do not show whether they can be called: free tools, tools
+// in phases, tools that only shadow nets list, and known tools that no net lists by name.
 func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
@@ -269,7 +269,8 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return others
 }
 
-// tellable adds a hint on how to find out which tools exist to a reason that depends on it.
+// tellable adds a hint to a reason that depends on which tools exist. The hint says how to find
+// that out.
 func tellable(why, supposed string) string {
 	if supposed == "" {
 		return why
@@ -277,7 +278,7 @@ func tellable(why, supposed string) string {
 	return why + ", which petrigate check --live can tell"
 }
 
-// tellable is like the function tellable, but for a name that the reader did not use for a tool. If
+// tellable is like the function tellable, but for a name that the user did not write for a tool. If
 // a map gives the name to calls of other tools, the text refers to that map.
 func (v *Analysis) tellable(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
@@ -288,7 +289,7 @@ func (v *Analysis) tellable(why, supposed string) string {
 	return tellable(why, supposed)
 }
 
-// NameOf converts the proof that a name is reachable to findings about that name.
+// NameOf converts the proof that a name is reachable to the findings about that name.
 func NameOf(tool gate.Tool, p verify.Proof) verify.Name {
 	n := verify.Name{Tool: tool, Because: p.Because, Why: tellable(p.Why, p.Supposed)}
 	switch {

@@ -10,7 +10,7 @@ import (
 // maxPlayed is the maximum number of calls in a replayed run.
 const maxPlayed = 10_000
 
-// asked returns the number of people who must approve the last call of the run; 0 means that no
+// asked returns the number of people who must approve the last call of the run. It returns 0 if no
 // approval is required.
 func (v *Analysis) asked(t verify.Trace) (people int) {
 	now := time.Unix(0, 0)

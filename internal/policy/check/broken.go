@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// part returns the text of the part that the proof is about, without the word "prove".
+// part returns the text of the single claim that the proof is about, without the word "prove".
 func (p proven) part() string { return strings.TrimPrefix(p.Parts[p.Part].Text, "prove ") }
 
 // brokenBy returns a phrase that describes how the end of the counterexample violates the claim.
@@ -60,7 +60,7 @@ func brokenBy(p proven) string {
 
 func called(t gate.Tool) string { return text.Escape(t.Name) }
 
-// alternatives joins the names of the tools with "or".
+// alternatives joins the names of the tools with the word "or".
 func alternatives(tools []gate.Tool) string {
 	var names []string
 	for _, t := range tools {

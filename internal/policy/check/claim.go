@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Assertion returns the assertion that a claim makes.
+// Assertion returns the assertion for a claim, to be verified.
 func Assertion(c policy.Claim) verify.Assertion {
 	if len(c.Parts) == 0 {
 		return assertion(c)
@@ -19,7 +19,7 @@ func Assertion(c policy.Claim) verify.Assertion {
 	return each
 }
 
-// assertion returns the assertion of a claim about a single name.
+// assertion returns the assertion for a claim about a single name.
 func assertion(c policy.Claim) verify.Assertion {
 	if key := c.Key; len(key) > 0 {
 		c.Key = nil
@@ -66,7 +66,7 @@ func assertionOfNet(c policy.Claim) verify.Assertion {
 	}
 }
 
-// approval returns the approval in the claim, or nil if the claim has none.
+// approval returns the approval that the claim mentions, or nil if it mentions none.
 func approval(c policy.Claim) *verify.Approval {
 	if c.Approval == nil {
 		return nil
@@ -79,8 +79,9 @@ func period(c policy.Claim) verify.Period {
 	return verify.Period{Call: c.First, Successful: c.Successful, User: c.User || c.Over == rules.User, Window: c.Over.Window()}
 }
 
-// compared returns the fields of a key. It identifies expressions by their source text, so that the
-// verification can use the reader of an expression in a rule that has the same text.
+// compared returns the fields of a key. It identifies an expression by its source text. If a rule
+// contains an expression with the same text, the verification can then use the reader of that
+// expression.
 func compared(key []rules.KeyField) []verify.Compared {
 	field := func(f rules.Field) gate.Field {
 		out := gate.Field{Result: f.Result, Source: f.String()}

@@ -9,6 +9,6 @@ const (
 	codeRedundant = "W304" // a net never changes a verdict
 	codeUnproved  = "W305" // a claim could not be decided
 	codeDead      = "W306" // a transition can never fire
-	codeMilder    = "W307" // all calls that a map matches also have the name given by a stricter map
+	codeMilder    = "W307" // all calls that a map matches also get a name from a map with stricter rules
 	codeLost      = "W308" // a failure makes tools permanently unavailable
 )

@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// MissingCommands finds server commands that this machine cannot run. They are errors if the proxy
-// is about to start. They are only warnings if a configuration, which may be for another machine,
-// is being checked.
+// MissingCommands finds commands of servers that this machine cannot run. They are errors if the
+// proxy is about to start. If a configuration is only being checked, they are warnings, because the
+// configuration may be for another machine.
 func MissingCommands(c *config.Config, severity diag.Severity) diag.List {
 	var problems diag.List
 	code := codeNoCommand
@@ -35,8 +35,9 @@ func MissingCommands(c *config.Config, severity diag.Severity) diag.List {
 	return problems
 }
 
-// findCommand looks up a server's command in the same way as the server's process would: relative
-// to its directory if the path is relative, and in its own PATH if it has one.
+// findCommand looks up a server's command in the same way as the server's process would. A relative
+// path is relative to the server's directory, and if the server has a PATH of its own, the command
+// is searched in it.
 func findCommand(s config.Server) error {
 	path, own := s.Env["PATH"]
 	bare := filepath.Base(s.Command) == s.Command

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A hand-written net can have transitions that never fire, regardless of the other nets. In nets
-// generated from rules, such transitions are intended.
+// In a hand-written net, there can be transitions that never fire, whatever the other nets do. In
+// nets generated from rules, such transitions are intended.
 
 // deadTransitions reports transitions that never fire although their tools can be called. Tools
 // that cannot be called are reported separately.
@@ -38,8 +38,8 @@ func (v *Analysis) impossible(tool gate.Tool) bool {
 	})
 }
 
-// whyDead describes the transitions that would admit calls with the given name but never fire, and
-// the tokens that they need.
+// whyDead describes the transitions that would admit calls with the given name but can never fire,
+// and the tokens that they need.
 func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 	var b strings.Builder
 	for _, n := range nets {
@@ -53,8 +53,8 @@ func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 	return b.String()
 }
 
-// needs describes the places that a dead transition waits for. These are the places that nothing
-// ever fills. If all places can be filled, they are all of the transition's places, because they
+// needs describes the places that a dead transition waits for. If nothing ever fills some of the
+// transition's places, these are the places. Otherwise, they are all of its places, because these
 // never hold enough tokens at the same time.
 func (v *Analysis) needs(net string, t gate.Transition) string {
 	info := v.nets[net]

@@ -18,8 +18,9 @@ const (
 	codeDenied = "W118" // the default refuses agents' built-in tools
 )
 
-// Denied warns if the default of a configuration, once it is enforced, refuses built-in tools of
-// the given agents that no rule names. Blocked tools are refused intentionally.
+// Denied warns if the default of a configuration, once the configuration is enforced, refuses
+// built-in tools of the given agents that no rule names. It does not warn about blocked tools,
+// because these are refused intentionally.
 func Denied(c *config.Config, agents []string) diag.List {
 	if c == nil || c.Default != "deny" {
 		return nil
@@ -28,7 +29,7 @@ func Denied(c *config.Config, agents []string) diag.List {
 	source.Mode = "enforce"
 	result, err := policy.Build(source)
 	if err != nil {
-		return nil // reported elsewhere
+		return nil // this is reported elsewhere
 	}
 	state := result.Policy.NewState(result.Active)
 	var told, allow []string
@@ -47,7 +48,7 @@ func Denied(c *config.Config, agents []string) diag.List {
 		fmt.Sprintf("write \"allow %s\", or block the tools to refuse", strings.Join(allow, ", ")))}
 }
 
-// Listened returns the agents whose hook events may arrive over the network: the agents that rules
+// Listened returns the agents that may send hook events over the network: the agents that rules
 // name, or all agents if rules name none.
 func Listened(c *config.Config) []string {
 	if c == nil || !c.Listen.Hooks {
@@ -61,12 +62,12 @@ func Listened(c *config.Config) []string {
 	return all
 }
 
-// names reports whether rules name tools together with the given agent.
+// names reports whether rules name tools together with this agent.
 func names(c *config.Config, agent string) bool {
 	return slices.ContainsFunc(c.Rules, func(r config.RuleText) bool { return strings.Contains(r.Text, agent+".") })
 }
 
-// refusedByDefault returns the agent's tools that the default refuses.
+// refusedByDefault returns those tools of the agent that the default refuses.
 func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string {
 	return slices.DeleteFunc(agenttool.Of(agent), func(tool string) bool {
 		d, _ := p.Decide(state, gate.Call{Tool: tool, Also: NamesByHook(agent, tool, true), Args: json.RawMessage("{}")}, nil)

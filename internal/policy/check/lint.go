@@ -17,23 +17,23 @@ import (
 
 // Codes of problems with a configuration as a whole.
 const (
-	codeConfig        = "E201" // an error in the file
-	codeNoCommand     = "E202" // a command that cannot be run
-	codeDoubt         = "W201" // a doubtful line in the file
-	codeNoPolicy      = "W202" // nothing is gated
-	codeNoRule        = "W203" // a rules text without any rules
-	codeNoCommandHere = "W204" // E202, if nothing is being started
-	codeNoUpstream    = "W205" // no server to gate
-	codeNoAuditHere   = "W208" // an audit log that cannot be written
-	codeChosenSession = "W209" // callers choose their sessions
-	codeShortSession  = "W210" // budgets per connection although states are kept in a database
+	codeConfig        = "E201" // an error in the configuration file
+	codeNoCommand     = "E202" // a server's command cannot be run
+	codeDoubt         = "W201" // a doubtful line in the configuration file
+	codeNoPolicy      = "W202" // no policy gates any calls
+	codeNoRule        = "W203" // a rules text without a rule
+	codeNoCommandHere = "W204" // like E202, if nothing is being started
+	codeNoUpstream    = "W205" // there is no server to gate
+	codeNoAuditHere   = "W208" // an audit log cannot be written
+	codeChosenSession = "W209" // callers choose their own sessions
+	codeShortSession  = "W210" // rules limit calls per connection although states are kept in a database
 
-	UnusableTLS        = "E203" // a TLS file that cannot be used
-	MissingTLS         = "W206" // E203, if nothing is being started
-	ExpiredCertificate = "W207" // a certificate that is expired or not yet valid
+	UnusableTLS        = "E203" // a TLS file cannot be used
+	MissingTLS         = "W206" // like E203, if nothing is being started
+	ExpiredCertificate = "W207" // a certificate is expired or not yet valid
 
-	UnusableTokens = "E204" // a token file that "petrigate serve" refuses
-	MissingTokens  = "W211" // a token file that cannot be read
+	UnusableTokens = "E204" // "petrigate serve" refuses a token file
+	MissingTokens  = "W211" // a token file cannot be read
 )
 
 // NoPolicy warns about policies that admit all calls or no calls. Such policies are valid but
@@ -50,7 +50,7 @@ func NoPolicy(s policy.Source) diag.List {
 		gates += counts[i].gates
 	}
 	for i, text := range s.Rules {
-		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // maps apply to the rules in other files
+		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // the maps apply to the rules in other files
 			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "the file has no rule", "begin a rule with require, block, limit or allow"))
 		}
 	}
@@ -75,7 +75,7 @@ func Warning(code string, at config.Position, message, hint string) diag.Problem
 	return p
 }
 
-// A counted holds the number of statements of each kind in a rules text: those that gate calls,
+// A counted holds the numbers of statements in a rules text, by kind: statements that gate calls,
 // claims, and maps with their examples. Each syntax error counts as a gating statement.
 type counted struct{ gates, claims, maps int }
 
@@ -110,8 +110,8 @@ func NoUpstream(c *config.Config) diag.List {
 	return diag.List{Warning(codeNoUpstream, config.Position{File: c.File}, "no server is configured, so clients see no tools", `name servers under "mcpServers"`)}
 }
 
-// speaksOfAgents reports whether the rules name a tool that is obviously built into an agent. Many
-// built-in tools have names that servers use, too.
+// speaksOfAgents reports whether the rules name a tool that can only be a built-in tool of an
+// agent. Many built-in tools have names that servers use, too.
 func speaksOfAgents(c *config.Config) bool {
 	own := slices.DeleteFunc(agenttool.Names(), func(name string) bool {
 		return name == strings.ToLower(name) && name != "bash" && name != "apply_patch"
@@ -128,8 +128,8 @@ func speaksOfAgents(c *config.Config) bool {
 	})
 }
 
-// NoAudit warns about an audit log in a directory that does not exist. The proxy would not start,
-// because it refuses calls that it cannot record.
+// NoAudit warns about an audit log in a directory that does not exist. The proxy would not start
+// without its audit log, because it refuses calls that it cannot record.
 func NoAudit(c *config.Config) diag.List {
 	if c.Audit.File == "" {
 		return nil
@@ -142,7 +142,7 @@ func NoAudit(c *config.Config) diag.List {
 		fmt.Sprintf("the audit log %s cannot be written: %s is not a directory", c.Audit.File, dir), "make the directory: petrigate serve does not start without it")}
 }
 
-// Sessions warns about sessions that do not limit what a caller can do.
+// Sessions warns about sessions that cannot limit what a caller does.
 func Sessions(c *config.Config) diag.List {
 	if c == nil || c.Session.By != "header" && c.Session.By != "meta" {
 		return nil
@@ -152,11 +152,11 @@ func Sessions(c *config.Config) diag.List {
 		"write per user in rules, and scope: principal in nets, to limit a caller")}
 }
 
-// ShortSessions warns if states are kept in a database although rules count per connection, because
-// the counts start anew with each connection.
+// ShortSessions warns if states are kept in a database although rules count calls per connection,
+// because these counts start anew with each connection.
 func ShortSessions(s policy.Source) diag.List {
 	c := s.Config
-	if c == nil || c.Session.By != "connection" || !c.Has("state") || c.State.Driver == "memory" { // a configuration without "state" does not expect states to be kept
+	if c == nil || c.Session.By != "connection" || !c.Has("state") || c.State.Driver == "memory" { // without a "state" section, the user does not expect states to be kept
 		return nil
 	}
 	for _, text := range s.Rules {
@@ -173,8 +173,8 @@ func ShortSessions(s policy.Source) diag.List {
 	return nil
 }
 
-// ConfigProblems returns the problems that a configuration error contains, each with a code. It
-// returns any other error unchanged.
+// ConfigProblems returns the problems in a configuration error, each with a code. It returns any
+// other error unchanged.
 func ConfigProblems(err error) (diag.List, error) {
 	list, ok := diag.Find(err)
 	if !ok {

@@ -11,8 +11,8 @@ import (
 )
 
 // lost reports tools that a failure can make permanently unavailable although no run without
-// failures does. It omits losses that a reported deadlock or a refuted claim already shows, and the
-// ends of workflows.
+// failures does. It omits the ends of workflows, and losses that a reported deadlock or a refuted
+// claim already shows.
 func (v *Analysis) lost() diag.List {
 	var ps diag.List
 	for _, l := range v.report.Losses {
@@ -40,7 +40,7 @@ func (v *Analysis) lost() diag.List {
 	return ps
 }
 
-// claimedPossible reports whether a claim that the tool is always possible was refuted.
+// claimedPossible reports whether there is a refuted claim that the tool is always possible.
 func (v *Analysis) claimedPossible(t gate.Tool) bool {
 	return slices.ContainsFunc(v.proofs, func(p proven) bool {
 		return p.Kind == rules.AlwaysPossible && p.Result == verify.Refuted && p.Tool.Name == t.Name && p.Tool.Kind == t.Kind
@@ -54,7 +54,7 @@ func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	})
 }
 
-// endsWorkflow reports whether the loss's run leads to a terminal place, which is the end of a
+// endsWorkflow reports whether the run of the loss leads to a terminal place, which is the end of a
 // workflow.
 func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	states := v.after(l.Trace)

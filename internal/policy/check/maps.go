@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A call that two maps match has both names and is subject to the rules for both. That is correct
-// if a command does two things or if the narrower pattern has the stricter rules. If the narrower
+// A call that two maps match has both names, so the rules for both apply to it. That is correct if
+// a command does two things or if the narrower pattern has the stricter rules. If the narrower
 // pattern has the weaker rules, these rules have no effect.
 
-// milder warns about a map if all calls that it matches also have a second name, given by a wider
-// map, with stricter rules.
+// milder warns about a map if all calls that it matches also have a second name, which a map with a
+// wider pattern gives and which has stricter rules.
 func (v *Analysis) milder() diag.List {
 	var ps diag.List
 	treated := v.treatments()
@@ -86,8 +86,8 @@ func (ns netInfos) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(ns[n.Name]), name) })
 }
 
-// within reports whether text shows that narrow matches a subset of what wide matches: some part of
-// text is matched only by wide, and no part is matched only by narrow.
+// within reports whether text shows that narrow matches a subset of what wide matches: some
+// substrings of text are matched only by wide, and none are matched only by narrow.
 func within(narrow, wide gate.Map, text string) bool {
 	if narrow.Match == nil || wide.Match == nil {
 		return false

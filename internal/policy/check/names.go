@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// ruleName returns a tool's name in the form that rules use: quoted if it contains a dot and does
-// not denote an action.
+// ruleName returns a tool's name as rules write it: quoted if it contains a dot and does not denote
+// an action.
 func ruleName(t gate.Tool) string {
 	if t.Kind == gate.Literal && strings.Contains(t.Name, ".") {
 		return `"` + t.Name + `"`
@@ -21,7 +21,7 @@ func ruleName(t gate.Tool) string {
 
 func ruleNames(names []verify.Name) string { return text.And(toolNames(names)) }
 
-// toolNames returns the names in the form that rules use.
+// toolNames returns the names of the tools as rules write them.
 func toolNames(names []verify.Name) []string {
 	var all []string
 	for _, n := range names {
@@ -30,7 +30,7 @@ func toolNames(names []verify.Name) []string {
 	return all
 }
 
-// listed returns the names that a net lists, in the form that rules use.
+// listed returns the names that a net lists, as rules write them.
 func listed(net gate.NetInfo) []string {
 	var names []string
 	for _, t := range net.Transitions {

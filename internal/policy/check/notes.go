@@ -52,7 +52,7 @@ func (v *Analysis) notes() []string {
 	return slices.Concat(notes, scriptNotes(v.shell), v.unsure())
 }
 
-// scriptNotes describes how scripts are read, if the configuration changes that.
+// scriptNotes describes how scripts are read, if the configuration changes this.
 func scriptNotes(s config.Shell) (notes []string) {
 	if s.Strict {
 		notes = append(notes, "shell.strict: a script that cannot be fully parsed may run any command")
@@ -73,8 +73,8 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields the selected names grouped by the key that common returns, in the order of each
-// group's first member.
+// grouped yields the selected names in groups. Names for which the function common returns the same
+// key form a group, and the groups are in the order of their first names.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
 	var order []string
 	groups := make(map[string][]verify.Name)

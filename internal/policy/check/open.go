@@ -13,13 +13,13 @@ import (
 // An openQuestion is an unanswered question about the policy. Unknown claims and tools are not
 // listed here, because they carry their own reason.
 type openQuestion struct {
-	Question string   `json:"question"` // "calls", "lost", "redundant", "deadlock", "because" or "transitions"
+	Question string   `json:"question"` // topic of the question: "calls", "lost", "redundant", "deadlock", "because" or "transitions"
 	Tools    []string `json:"tools,omitempty"`
 	Nets     []string `json:"nets,omitempty"`
 	Why      string   `json:"why"`
-	Hint     string   `json:"hint,omitempty"` // how to answer the question
+	Hint     string   `json:"hint,omitempty"` // how to get an answer to the question
 
-	text  string // a sentence that describes the question
+	text  string // the question as a sentence
 	group string // for "deadlock": the names of the nets
 }
 
@@ -39,7 +39,7 @@ func (e Effort) raise(why string) string {
 	return ""
 }
 
-// reason returns why, followed by the hint to raise a limit if that helps.
+// reason returns why, with the hint to raise a limit added if that helps.
 func (e Effort) reason(why string) string {
 	if hint := e.raise(why); hint != "" {
 		return why + "; " + hint
@@ -115,8 +115,8 @@ func toolTexts(tools []gate.Tool) []string {
 	return names
 }
 
-// unexplored returns questions about hand-written nets with unexplored states. Some transitions of
-// such a net might never fire.
+// unexplored returns questions about hand-written nets that have unexplored states. Some
+// transitions of such a net might never fire.
 func (v *Analysis) unexplored() []openQuestion {
 	var out []openQuestion
 	for _, name := range v.partly {

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print writes the problems, the summary, and the policy's behavior, first by tool and then by
+// Print writes the problems, the summary, and how the policy behaves: first by tool and then by
 // claim.
 func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 	r.Problems.Print(w, ink)
@@ -105,13 +105,13 @@ func (r Report) ToolRows() [][]string {
 	return rows
 }
 
-// Column widths. If a net's name is too long, the table shows its line instead.
+// Column widths. If the name of a net is too long, the table shows the line of its rule instead.
 const (
 	maxClaimWidth = 80
 	maxNetWidth   = 40
 )
 
-// shortened returns the claim, truncated to the width of its column.
+// shortened returns the claim, cut to the width of its column.
 func shortened(claim string) string {
 	if runes := []rune(claim); len(runes) > maxClaimWidth {
 		return string(runes[:maxClaimWidth-3]) + "..."
@@ -127,7 +127,7 @@ func short(n gate.NetInfo) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(n.Rule.File), n.Rule.Line)
 }
 
-// maxBefore is the maximum number of preceding calls named in a row.
+// maxBefore is the maximum number of preceding calls that a table row names.
 const maxBefore = 12
 
 // callable describes whether and how a name can be called. asks is the number of people who must
@@ -155,8 +155,8 @@ func (r Report) callable(t reportedTool, asks int) string {
 	}
 }
 
-// yes returns "yes" for a callable name. If the run needs a tool that the tool list lacks, the text
-// names that tool.
+// yes returns "yes" for a callable name. If the run needs a tool that the tool list does not
+// contain, yes adds the name of that tool.
 func (s ToolSet) yes(t verify.Trace) string {
 	for _, step := range t {
 		if s.Known && !step.Ends && step.Wait == 0 && !slices.ContainsFunc(s.Tools, func(known verify.Tool) bool { return known.Name == step.Tool }) {
@@ -173,11 +173,11 @@ func byWhat(n verify.Name) string {
 	return citedAll(n.Because)
 }
 
-// maxOverlaps is the maximum number of listed pairs of maps that match the same text.
+// maxOverlaps is the maximum number of pairs of maps listed because they match the same text.
 const maxOverlaps = 10
 
-// details returns the notes for --verbose: the states of groups, the intended ends of workflows,
-// and overlapping maps.
+// details returns the notes for --verbose: the number of states of groups, the intended ends of
+// workflows, and overlapping maps.
 func (v *Analysis) details() []string {
 	var lines []string
 	for _, g := range v.report.Groups {
@@ -188,7 +188,7 @@ func (v *Analysis) details() []string {
 		switch {
 		case !g.Complete:
 			lines = append(lines, of+": not all states were explored")
-		case len(g.Nets) > 1: // the table shows the states of a single net
+		case len(g.Nets) > 1: // for a single net, the table shows the number of states
 			lines = append(lines, fmt.Sprintf("%s: %s together", of, text.Count(g.States, "state")))
 		}
 		if g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 {
@@ -215,7 +215,7 @@ func (v *Analysis) details() []string {
 	return append(lines, "claims cover one session with these nets active; a reset or new rules start over")
 }
 
-// Summary returns the line with the verdict and the counts.
+// Summary returns the line that contains the verdict and the counts.
 func (r Report) Summary() string {
 	errs, warnings := len(r.Problems.Of(diag.Error)), len(r.Problems.Of(diag.Warning))
 	verdict, of := "ok", ""
@@ -271,7 +271,7 @@ func (r Report) proved() string {
 	return fmt.Sprintf(", %d of %s proved", n, text.Count(len(r.Proofs), "claim"))
 }
 
-// cut reports whether a limit ended the search for some answer.
+// cut reports whether some question has no answer because a limit ended the search.
 func (r Report) cut() bool {
 	return slices.ContainsFunc(r.Open, func(q openQuestion) bool { return q.Hint != "" }) ||
 		slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Hint != "" }) ||

@@ -63,13 +63,13 @@ func (v *Analysis) refuted(p proven) diag.Problem {
 	return q
 }
 
-// holdsForEach returns the hint for a claim that holds for each value separately but not for all
-// calls together.
+// holdsForEach returns the hint for a claim that holds for each single key value but not for the
+// calls with all values together.
 func (p proven) holdsForEach() string {
 	return "it is proved " + p.ForEach + ": add that to the claim if you mean it"
 }
 
-// noEvidence explains those successes in the run that do not count as evidence for the claim.
+// noEvidence explains why certain successes in the run do not count as evidence for the claim.
 func noEvidence(p proven) string {
 	var b strings.Builder
 	for i, s := range p.Counterexample {
@@ -80,7 +80,7 @@ func noEvidence(p proven) string {
 	return b.String()
 }
 
-// succeeds reports whether the first call of the run ends with a success.
+// succeeds reports whether the first call in the run ends with a success.
 func succeeds(t verify.Trace) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == t[0].Call && s.Outcome == gate.Success })
 }
@@ -110,8 +110,8 @@ func (v *Analysis) uncallableUnexpectedly(n verify.Name) bool {
 	return n.Callable == verify.Impossible && !v.nets.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
 }
 
-// forbids returns the position of the first net that both lists and forbids the name or, failing
-// that, of the first net that contributes to the prohibition.
+// forbids returns the position of the first net that both lists and forbids the name. If there is
+// no such net, it returns the position of the first net that helps to forbid the name.
 func (ns netInfos) forbids(n verify.Name) diag.Position {
 	for _, net := range n.Because {
 		if ns[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(ns[net.Name]), ruleName(n.Tool)) {
@@ -132,7 +132,7 @@ func (ns netInfos) reasons(nets []verify.Net) string {
 	return b.String()
 }
 
-// blocked reports whether block rules alone make a name uncallable.
+// blocked reports whether the name can never be called because of block rules alone.
 func (ns netInfos) blocked(n verify.Name) bool {
 	return len(n.Because) > 0 && !slices.ContainsFunc(n.Because, func(net verify.Net) bool { return ns[net.Name].Cause != gate.CauseBlock })
 }
@@ -164,8 +164,8 @@ func (v *Analysis) speaksOf(tool gate.Tool) diag.Position {
 	return diag.Position{}
 }
 
-// deadlocks reports runs after which a group of nets forbids everything that it gates. An exhausted
-// session limit, a block, and the end of a workflow are intended and therefore not reported.
+// deadlocks reports runs after which a group of nets forbids all calls that it gates. It does not
+// report an exhausted session limit, a block, or the end of a workflow, because these are intended.
 func (v *Analysis) deadlocks() diag.List {
 	var ps diag.List
 	for _, g := range v.report.Groups {
@@ -182,7 +182,7 @@ func (v *Analysis) deadlocks() diag.List {
 	return ps
 }
 
-// claimed reports whether a refuted claim already shows the deadlock.
+// claimed reports whether a refuted claim already shows this deadlock.
 func (v *Analysis) claimed(d verify.Deadlock) bool {
 	return slices.ContainsFunc(v.proofs, func(p proven) bool {
 		return p.Result == verify.Refuted && slices.Equal(p.Because, d.Because) && slices.Equal(p.Counterexample, d.Trace)
@@ -196,7 +196,7 @@ func (ns netInfos) ends(net verify.Net) bool {
 }
 
 // redundant reports nets without effect. It omits nets whose tools are all reported as uncallable,
-// limits that are reported as unreachable, and allow rules if the default allows calls.
+// limits that are reported as unreachable, and, if the default allows calls, allow rules.
 func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {
@@ -217,8 +217,8 @@ func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
 
-// before returns a phrase that names the nets which already decide the calls of a redundant net,
-// and their effect.
+// before returns a phrase that names the nets that already decide the calls of a redundant net,
+// together with their effect.
 func (ns netInfos) before(nets []verify.Net) string {
 	asking := 0
 	for _, n := range nets {
@@ -241,8 +241,8 @@ func (ns netInfos) before(nets []verify.Net) string {
 	return citedAll(nets) + " forbid or ask before it does"
 }
 
-// unreached reports whether the net is a limit that was already found to be unreachable when the
-// policy was built.
+// unreached reports whether the net is a limit that was found to be unreachable when the policy was
+// built.
 func (v *Analysis) unreached(net verify.Net) bool {
 	return slices.ContainsFunc(v.found, func(p diag.Problem) bool {
 		return p.Code == string(rules.IdleLimit) && p.File == net.Rule.File && p.Line == net.Rule.Line && p.Column == net.Rule.Column

@@ -18,46 +18,47 @@ type Report struct {
 	Tools     []reportedTool  `json:"tools"`
 	Proofs    []reportedProof `json:"proofs"`
 	Redundant []string        `json:"redundant"`
-	Open      []openQuestion  `json:"open"`     // questions that were examined only in part or not at all
-	Complete  bool            `json:"complete"` // every question about the policy was answered
+	Open      []openQuestion  `json:"open"`     // questions that were not examined, or only in part
+	Complete  bool            `json:"complete"` // all questions about the policy were answered
 
 	verified *Analysis // nil: the policy was not verified
-	open     int       // number of unknown claims that prevent the report from being ok
+	open     int       // number of unknown claims because of which the report is not ok
 }
 
 // A reportedTool is the result for a single name. Its events are a sequence that "petrigate eval"
-// reads. For a tool that can be called only after a failure, they are a run that leads to the call.
+// can read. If the tool can be called only after a failure, the events are a run that leads to the
+// call.
 type reportedTool struct {
 	Name     string          `json:"name"`
 	Callable any             `json:"callable"` // true, false or "after-failure"; nil: unknown
 	Shortest []string        `json:"shortest"` // nil if the tool cannot be called
 	Because  []string        `json:"because,omitzero"`
-	Why      string          `json:"why,omitempty"`  // the reason if Callable is nil
+	Why      string          `json:"why,omitempty"`  // if Callable is nil, the reason
 	Hint     string          `json:"hint,omitempty"` // how to find out whether the tool can be called
 	Events   []sandbox.Event `json:"events,omitempty"`
 
 	known verify.Name
 }
 
-// A reportedProof is the result of a claim. Its counterexample consists of events that "petrigate
-// eval" reads.
+// A reportedProof is the result for a claim. Its counterexample consists of events that "petrigate
+// eval" can read.
 type reportedProof struct {
 	Text           string          `json:"text"`
-	Part           string          `json:"part,omitempty"` // for a claim about several names: the part that was refuted or is unknown
+	Part           string          `json:"part,omitempty"` // for a claim about several names, the single claim that was refuted or is unknown
 	File           string          `json:"file"`
 	Line           int             `json:"line"`
 	Result         string          `json:"result"`
 	Counterexample []sandbox.Event `json:"counterexample"`
 	Because        []string        `json:"because,omitempty"`
-	Marking        map[string]int  `json:"marking,omitempty"` // for "conserved" and "exclusive": the marking that refutes the claim, by place
+	Marking        map[string]int  `json:"marking,omitempty"` // by place, the marking that refutes the claim; only for "conserved" and "exclusive"
 	Why            string          `json:"why,omitempty"`     // the reason why the result is unknown or a counterexample is missing
-	Hint           string          `json:"hint,omitempty"`    // how to find out the result
+	Hint           string          `json:"hint,omitempty"`    // how to find out whether the claim holds
 
-	// ForEach is the suffix that would make the claim provable.
+	// ForEach is the suffix with which the claim could be proved.
 	ForEach string `json:"forEach,omitempty"`
 }
 
-// NewReport creates a report. v is nil if nothing could be verified.
+// NewReport creates a report. v is nil if it was not possible to verify anything.
 func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Analysis) Report {
 	r := Report{
 		Version: 1, Problems: problems, Nets: result.Nets,
@@ -109,7 +110,7 @@ func (r *Report) Judge(strict, allowUnknown bool) {
 	r.OK = len(r.Problems.Of(diag.Error)) == 0 && r.open == 0 && (!strict || len(r.Problems.Of(diag.Warning)) == 0)
 }
 
-// events returns the counterexample as events.
+// events returns the events of the counterexample.
 func (p proven) events(tools ToolSet) []sandbox.Event {
 	events := tools.Events(p.Counterexample)
 	var lacks *verify.Approval

@@ -20,7 +20,7 @@ import (
 const maxReplayed = 20_000
 
 // after returns the state of each net at the end of the run. It returns nil if the run is too long
-// or is not possible under the policy.
+// or if the policy does not admit it.
 func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 	box := sandbox.New(v.policy, nil)
 	session := box.Session("")
@@ -55,7 +55,7 @@ func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 	return states
 }
 
-// call returns the call of a step with all names of its tool.
+// call returns the call that a step makes, with all names of its tool.
 func (s ToolSet) call(step verify.Step) gate.Call {
 	c := gate.Call{Tool: step.Tool}
 	if step.Args != "" {
@@ -73,7 +73,7 @@ func (s ToolSet) call(step verify.Step) gate.Call {
 	return c
 }
 
-// tokensText lists a net's tokens and its transitions in flight.
+// tokensText returns a list of the tokens in a net and its transitions in flight.
 func (v *Analysis) tokensText(s gate.NetState) string {
 	var parts []string
 	for _, t := range s.Marking {
@@ -122,7 +122,7 @@ func (ns writtenNets) transitionAt(net, name string) config.Position {
 	return config.Position{}
 }
 
-// stuck describes what each net is waiting for at the end of the run.
+// stuck describes what each net waits for at the end of the run.
 func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 	states := v.after(t)
 	var b strings.Builder
@@ -148,8 +148,8 @@ func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 	return b.String()
 }
 
-// reason returns the text of the net's refusals, with the names of key fields in place of their
-// values.
+// reason returns the net's reasons for refusing the call, with the names of key fields in place of
+// their values.
 func reason(n gate.NetInfo) string {
 	key := n.Key
 	for _, t := range n.Transitions {
@@ -193,7 +193,7 @@ func Lacking(t gate.Transition, s gate.NetState) string {
 	return text.And(missing)
 }
 
-// refutingState describes the state that refutes a claim about states.
+// refutingState describes the state by which a claim about states is refuted.
 func (v *Analysis) refutingState(p proven) string {
 	switch p.Kind {
 	case rules.AlwaysPossible, rules.NoFailureLocks, rules.DeadlockFree, rules.NoTerminalStates:
@@ -220,7 +220,7 @@ func (v *Analysis) refutingState(p proven) string {
 	return fmt.Sprintf("  then %s has %s\n", cited(p.Net, v.nets[p.Net].Rule), told)
 }
 
-// marking returns the marking that refutes a claim about places.
+// marking returns the marking by which a claim about places is refuted.
 func (v *Analysis) marking(p proven) map[string]int {
 	if p.Result != verify.Refuted || p.Kind != rules.Conserved && p.Kind != rules.Exclusive {
 		return nil

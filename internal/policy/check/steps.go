@@ -17,8 +17,8 @@ type Claim struct {
 	Rule   gate.Position
 	Result string // "proved", "refuted" or "unknown"
 	Why    string // the reason for an unknown result or a missing counterexample
-	Part   string // for a claim with several parts: the part that was refuted or is unknown
-	Broken string // how the calls of Steps violate the claim; empty: no calls refute the claim
+	Part   string // for a claim about several names, the single claim that was refuted or is unknown
+	Broken string // how the calls in Steps violate the claim; empty: the claim is not refuted by calls
 }
 
 // Claims returns the policy's claims in order.
@@ -39,13 +39,13 @@ func (r Report) Claims() []Claim {
 
 // A Step is a step of a counterexample.
 type Step struct {
-	Text    string // what happens; empty: the initial state
-	Verdict string // for a call: "allow", "refuse" or "ask"
+	Text    string // what happens in this step; empty: this is the initial state
+	Verdict string // for a call, the verdict: "allow", "refuse" or "ask"
 	Reason  string // for a refused call: the reason
 	Nets    []NetStep
 }
 
-// A NetStep is a net's verdict for a step and the net's marking after the step.
+// A NetStep holds a net's verdict for a step and the net's marking after the step.
 type NetStep struct {
 	Net     string
 	Rule    gate.Position
@@ -54,11 +54,11 @@ type NetStep struct {
 	Moved   bool // whether the step changed the marking
 }
 
-// maxSteps is the maximum number of steps that are shown individually.
+// maxSteps is the maximum number of steps that are shown one by one.
 const maxSteps = 200
 
-// Steps replays a claim's counterexample from the initial state. It omits nets that none of its
-// calls affects. more is the number of steps that were not replayed.
+// Steps replays a claim's counterexample from the initial state. It omits nets that are not
+// affected by any of the calls. more is the number of steps that were not replayed.
 func (r Report) Steps(claim int) (all []Step, more int) {
 	if r.verified == nil || claim < 0 || claim >= len(r.verified.proofs) {
 		return nil, 0
@@ -98,7 +98,7 @@ type player struct {
 	returns   map[int][]byte
 	names     map[int]string // names of the calls, by call number
 	played    int
-	before    map[string]string // marking before the step, by net
+	before    map[string]string // each net's marking before the step
 	concerned map[string]bool
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// ParseTools parses a result of tools/list, its tools array, or a list of names. Its errors include
-// the file name.
+// ParseTools parses the result of a tools/list request, its tools array, or a list of names. Its
+// errors include the file name.
 func ParseTools(file string, src []byte) ([]ListedTool, error) {
 	var list struct {
 		Tools []json.RawMessage `json:"tools"`
@@ -31,8 +31,8 @@ func ParseTools(file string, src []byte) ([]ListedTool, error) {
 	return tools, nil
 }
 
-// KnownSet returns the set of tools in a complete list. If cfg is not nil, tools known only by
-// their exposed name also get their other names.
+// KnownSet returns the set of tools for a complete list of tools. If cfg is not nil, tools known
+// only by their exposed name get their other names as well.
 func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	owners := Owners(cfg)
 	for i := range list {
@@ -81,8 +81,9 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	return likely(list, named, owners)
 }
 
-// likely converts tools that might not exist. Each remains separate, because only one of them may
-// own a bare name. The first named tools are suggested by rules; no claim may depend on the others.
+// likely converts tools that might not exist. Each tool remains separate, because only one of them
+// can own a bare name. The number named says how many tools at the start of the list are suggested
+// by rules. No claim may depend on the other tools.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet
 	seen := make(map[string]bool)
@@ -99,8 +100,8 @@ func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 }
 
 // CallsUnder returns a function that creates calls with the names that tools have behind a proxy
-// with this configuration: gh_push and gh.push denote the tool push of the server gh, and
-// claude-code.Bash denotes that agent's built-in tool Bash, with the names given by its hook.
+// with this configuration. For example, gh_push and gh.push denote the tool push of the server gh,
+// and claude-code.Bash denotes that agent's built-in tool Bash, with the names given by its hook.
 // Without a configuration, a server's tool has only one name.
 func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
 	owners := Owners(cfg)

@@ -18,11 +18,11 @@ type ToolSet struct {
 	Tools []verify.Tool
 	Known bool // no other tools exist; if false, the rules make these tools likely
 
-	Schemas map[string][]policy.Schema // argument schemas, by each name of the tool; likely tools have none
+	Schemas map[string][]policy.Schema // argument schemas, by each name of the tool; tools that are only likely have none
 	Agents  bool                       // agents also call their built-in tools, reporting these calls through hooks
 	Hooks   []string                   // all agents that use petrigate as a hook; nil: unknown
 
-	named bool // the rules name tools of agents whose hooks may be added later
+	named bool // the rules name tools of agents, whose hooks might be added later
 }
 
 // A ListedTool is an entry in a list of tools, in the format of tools/list or of "petrigate tools
@@ -30,11 +30,11 @@ type ToolSet struct {
 type ListedTool struct {
 	Name, Exposed, Bare, Canonical string
 	InputSchema                    json.RawMessage
-	Annotations                    json.RawMessage // hints given by the server; may be nil
+	Annotations                    json.RawMessage // hints from the server; may be nil
 }
 
-// complete derives the other names of a tool from its exposed name, which has a prefix that
-// identifies the server.
+// complete derives the other names of a tool from its exposed name, whose prefix identifies the
+// server.
 func (t *ListedTool) complete(owners toolname.Owners) {
 	if t.Exposed != "" {
 		return
@@ -72,8 +72,8 @@ func Owners(cfg *config.Config) toolname.Owners {
 	return owners
 }
 
-// MayServe reports whether a client may see a tool that a server of the configuration calls name.
-// cfg may be nil.
+// MayServe reports whether a client may see a tool that a configured server calls name. cfg can be
+// nil.
 func MayServe(cfg *config.Config, name string) bool {
 	return cfg != nil && slices.ContainsFunc(cfg.Servers, func(s config.Server) bool {
 		return !s.Disabled && toolname.Filter(s.Tools).Filtered(name) == ""
@@ -92,7 +92,7 @@ func ownersOf(list []ListedTool) toolname.Owners {
 	return owners
 }
 
-// joined returns the tools under their exposed names, with their further names.
+// joined returns the tools under their exposed names, together with their further names.
 func joined(list []ListedTool, owners toolname.Owners) []verify.Tool {
 	all := make([]toolname.Names, 0, len(list))
 	for _, t := range list {
@@ -105,8 +105,8 @@ func joined(list []ListedTool, owners toolname.Owners) []verify.Tool {
 	return tools
 }
 
-// Lacks returns a function that returns the argument that a field reads although the tool's schema
-// does not list it. It returns nil if no schemas are known.
+// Lacks returns a function. It returns the argument that a field reads although the tool's schema
+// does not list it. Lacks returns nil if no schemas are known.
 func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
 	if len(s.Schemas) == 0 {
 		return nil
@@ -144,9 +144,9 @@ func (s ToolSet) Hooked() []string {
 	})
 }
 
-// AddHooks adds agents that a user uses with petrigate as a hook. complete reports whether all of
-// the user's agents are known; if hook events arrive over the network, other users may have further
-// agents.
+// AddHooks adds the agents with which a user uses petrigate as a hook. complete reports whether all
+// of the user's agents are known. If hook events arrive over the network, other users may have
+// further agents.
 func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	if complete && !s.Agents {
 		s.Hooks = agents
@@ -154,9 +154,9 @@ func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	s.Agents = s.Agents || len(agents) > 0
 }
 
-// Unended returns the names of tools that run agents' scripts without a hook that reports how a
-// script ended. These are the tools of agents that never report it and, if all hooks belong to such
-// agents, also the names that these tools share with others.
+// Unended returns the names of tools that run agents' scripts without any hook that reports how a
+// script ended. These are the tools of agents that never report it. If all hooks belong to such
+// agents, the names that these tools share with others are included.
 func (s ToolSet) Unended() (names []string) {
 	bare := len(s.Hooks) > 0 && !slices.ContainsFunc(s.Hooks, agenttool.TellsEnds)
 	hooked := s.Hooked()
@@ -175,7 +175,7 @@ func (s ToolSet) Unended() (names []string) {
 	return names
 }
 
-// others returns the known tools that have none of the names in seen.
+// others returns the known tools none of whose names are in seen.
 func (s ToolSet) others(seen map[string]bool) []string {
 	var names []string
 	for _, t := range s.Tools {
@@ -186,8 +186,8 @@ func (s ToolSet) others(seen map[string]bool) []string {
 	return names
 }
 
-// Find returns the tool with the given name, preferring exposed names. The result is false if no
-// tool or several tools have the name.
+// Find returns the tool with the given name. A tool with this exposed name takes precedence. The
+// result is false if no tool or several tools have the name.
 func (s ToolSet) Find(name string) (verify.Tool, bool) {
 	for _, t := range s.Tools {
 		if t.Name == name {

@@ -14,10 +14,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Events returns the events of a run where every approval is granted, with all names of its tools.
+// Events returns the events of a run in which every approval is granted. Each call has all names of
+// its tool.
 func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	events := []sandbox.Event{}
-	returns := make(map[int]json.RawMessage) // results returned by successful calls, by call number
+	returns := make(map[int]json.RawMessage) // by call number, the results that successful calls return
 	for _, step := range t {
 		id := strconv.Itoa(step.Call)
 		switch {
@@ -46,7 +47,7 @@ func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	return events
 }
 
-// unasked removes the approval of the last call, which needs no approval.
+// unasked removes the approval from the last call, because that call needs none.
 func unasked(events []sandbox.Event) []sandbox.Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Type == "call" {
@@ -57,8 +58,9 @@ func unasked(events []sandbox.Event) []sandbox.Event {
 	return events
 }
 
-// TraceLines returns a run as readable lines, one for the beginning and one for the end of each
-// call. A call that ends before the next event takes only one line, and so do many equal calls.
+// TraceLines returns a run as readable lines. There is one line for the beginning and one for the
+// end of each call, but a call that ends before the next event takes only one line, and so do many
+// equal calls.
 func TraceLines(t verify.Trace) []string {
 	names, begun := make(map[int]string), make(map[int]verify.Step)
 	var lines []string
@@ -98,7 +100,7 @@ func TraceLines(t verify.Trace) []string {
 	return lines
 }
 
-// outcomeOf returns the outcome of the run's first call as text, and the number of steps that the
+// outcomeOf returns the outcome of the run's first call in words, and the number of steps that the
 // call takes.
 func outcomeOf(t verify.Trace) (what string, steps int) {
 	switch {
@@ -115,8 +117,8 @@ func outcomeOf(t verify.Trace) (what string, steps int) {
 // minSame is the minimum number of equal calls that are merged into one line.
 const minSame = 4
 
-// same returns the number of equal calls with equal outcomes at the beginning of the run. It does
-// not count a call that ends later, because such a call has its own line.
+// same returns the number of equal calls with equal outcomes at the start of the run. It does not
+// count a call that ends later, because such a call is on a line of its own.
 func same(t verify.Trace) int {
 	n := 0
 	for i := 0; i < len(t); n++ {
@@ -135,8 +137,8 @@ func same(t verify.Trace) int {
 // minPairs is the minimum number of equal pairs of calls that are merged into one line.
 const minPairs = 3
 
-// pairs returns how many times the run's first two calls are repeated with the same outcomes, and
-// the number of steps per pair.
+// pairs returns how many times the first two calls of the run are repeated with the same outcomes,
+// and the number of steps per pair.
 func pairs(t verify.Trace) (n, steps int) {
 	whole := func(t verify.Trace) (said string, steps int) {
 		if len(t) == 0 || t[0].Ends || t[0].Wait > 0 || t[0].Times > 0 {
@@ -174,7 +176,8 @@ func ends(t verify.Trace, call int) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == call })
 }
 
-// Called returns the name of the call, with its tool and arguments if the name does not imply them.
+// Called returns the name of the call. If the name does not imply the tool and the arguments, it
+// adds these.
 func Called(s verify.Step) string {
 	if s.Name == s.Tool && (s.Args == "" || s.Args == "{}") && further(s) == "" {
 		return text.Escape(s.Name)
@@ -183,7 +186,7 @@ func Called(s verify.Step) string {
 	return fmt.Sprintf("%s (%s%s)", text.Escape(s.Name), called, further(s))
 }
 
-// further returns the relevant names of the call besides that of its tool.
+// further returns the relevant names of the call other than that of its tool.
 func further(s verify.Step) string {
 	if s.Names == nil {
 		return ""
@@ -206,7 +209,7 @@ func further(s verify.Step) string {
 	return also
 }
 
-// ending returns outcome o of the step's call as text, with the result that the call must return.
+// ending returns outcome o of the step's call in words, with the result that the call must return.
 func ending(s verify.Step, o gate.Outcome) string {
 	if o == gate.Success && s.Result != "" {
 		return "succeeds and returns " + text.Escape(s.Result)

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// workTime returns the processor time that the current thread has used. A limit on it allows for
-// the same work on a busy machine as on an idle one. The caller must stay on its thread.
+// workTime returns the processor time that the current thread has used. Because it limits this
+// time, a verification can do the same work on a busy machine as on an idle one. The caller must
+// stay on its thread.
 func workTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_THREAD, &u); err != nil {
-		return 0 // cannot happen; searches limited by states would still end
+		return 0 // this cannot happen; searches limited by states would still end
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
