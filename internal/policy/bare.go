@@ -55,7 +55,8 @@ func (all servers) spellings(n rules.Name) []rules.Name {
 	return names
 }
 
-// identifiesServer reports whether the name or pattern determines which server the tool belongs to.
+// identifiesServer reports whether the name or pattern makes it clear which server the tool belongs
+// to.
 func (all servers) identifiesServer(name string, glob bool) bool {
 	begins := func(prefix string) bool {
 		return strings.HasPrefix(name, prefix) && len(name) > len(prefix) || glob && mayBegin(name, prefix)
@@ -72,7 +73,7 @@ func (all servers) identifiesServer(name string, glob bool) bool {
 	})
 }
 
-// mayBegin reports whether the pattern can match a name with the given prefix.
+// mayBegin reports whether the pattern can match a name that begins with the given prefix.
 func mayBegin(pattern, prefix string) bool {
 	for i := range len(prefix) {
 		switch {
@@ -87,8 +88,8 @@ func mayBegin(pattern, prefix string) bool {
 	return true
 }
 
-// checkBare reports bare names that several servers may have, if they are used where a call of the
-// wrong server's tool must not count.
+// checkBare reports bare names that several servers may have. It only reports them where a call of
+// a tool of the wrong server must not count.
 func (b *builder) checkBare() {
 	all := serversOf(b.source.Config)
 	if len(all) < 2 {
@@ -122,7 +123,7 @@ func (b *builder) checkBare() {
 type bareNames struct {
 	*builder
 	servers servers
-	labels  map[string][]string // tools that the maps read, by label that the rules' maps give
+	labels  map[string][]string // by label that the rules' maps give, the tools that these maps read
 }
 
 func (c *bareNames) net(n *config.Net) {
@@ -154,8 +155,8 @@ func (c *bareNames) net(n *config.Net) {
 	}
 }
 
-// progresses reports whether the transition moves tokens instead of only putting them back where it
-// took them from.
+// progresses reports whether the transition really moves tokens, that is, does not only put them
+// back into the places from which it took them.
 func progresses(t config.Transition) bool {
 	left := slices.Clone(t.Inputs)
 	for _, place := range t.Outputs {
@@ -168,8 +169,8 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf returns the problem with a name that is used as specified by u. It returns empty
-// strings if the name identifies its owner or is a label of calls whose names do.
+// problemOf returns the problem with a name that is used in the way that u specifies. It returns
+// empty strings if the name identifies its owner, or if it is a label for calls whose names do so.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
@@ -191,10 +192,10 @@ func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][
 		"name the owner of the tool in the map: " + c.ways(read[0], "_") + ofAgents(read[0])
 }
 
-// identifiesOwner reports whether the name identifies the owner of the tool: a server, or an agent
-// that reports the tool's calls through hooks. The bare name of an agent's tool identifies the
-// agent if the configuration listens to hooks. If a server also has a tool with that name, the name
-// does not count as evidence.
+// identifiesOwner reports whether the name identifies the owner of the tool, which is a server or
+// an agent that reports the tool's calls through hooks. The bare name of an agent's tool identifies
+// the agent if the configuration listens to hooks. If a server also has a tool with that name, the
+// name does not count as evidence.
 func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	if c.servers.identifiesServer(name, glob) {
 		return true
@@ -205,8 +206,8 @@ func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	return !glob && c.source.Config.Listen.Hooks && slices.Contains(agenttool.Names(), name)
 }
 
-// ofAgents returns a hint on how to write the name of an agent's tool, if name obviously denotes
-// one.
+// ofAgents returns a hint on how to write the name of an agent's tool, if the name obviously
+// denotes such a tool.
 func ofAgents(name string) string {
 	if full := agenttool.Qualified(name); full != "" {
 		return fmt.Sprintf("; for the tool of an agent, write %q", full)
@@ -222,7 +223,7 @@ func (c *bareNames) bare(u use, name string, glob bool) (msg, hint string) {
 	return fmt.Sprintf("%q may %s a tool of %s, so %s", name, verb, c.servers.joined(), u), "write " + c.ways(name, ".") + ofAgents(name)
 }
 
-// joined returns the servers' names as text.
+// joined returns the servers' names, joined for use in a sentence.
 func (all servers) joined() string {
 	var names []string
 	for _, s := range all {
@@ -231,8 +232,8 @@ func (all servers) joined() string {
 	return enumerate(names)
 }
 
-// ways returns, as text, the names that identify the server of the tool. If the tools are known, it
-// considers only the servers that have the tool.
+// ways returns, for use in a sentence, the names that identify the server of the tool. If the tools
+// are known, it considers only servers that have the tool.
 func (c *bareNames) ways(name, dot string) string {
 	var ways, known []string
 	for _, s := range c.servers {
@@ -251,7 +252,8 @@ func (c *bareNames) ways(name, dot string) string {
 	return enumerate(ways)
 }
 
-// enumerate joins a few words with "or". If there are many, it uses only the first.
+// enumerate joins the words with "or" if there are only a few. If there are many, it uses only the
+// first.
 func enumerate(words []string) string {
 	const few = 4
 	if len(words) > few {

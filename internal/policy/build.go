@@ -61,7 +61,7 @@ func Build(s Source) (*Result, error) {
 
 // rules parses and compiles all rules texts.
 func (b *builder) rules() *rules.Compiled {
-	bases := 0 // the texts of the base policies come first
+	bases := 0 // the texts of the base policies are at the start
 	if b.source.Config != nil {
 		for _, base := range b.source.Config.Bases {
 			bases += len(base.Rules)
@@ -98,8 +98,8 @@ func (b *builder) deny() bool {
 	return false
 }
 
-// policy lets the gate validate the nets. It does so even if there are other errors, so that all
-// errors are reported together.
+// policy lets the gate validate the nets. It does so even after other errors, so that all errors
+// are reported together.
 func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 	p, err := gate.NewPolicy(nets, o)
 	var errs gate.ErrorList
@@ -110,9 +110,9 @@ func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 	b.result.Policy = p
 }
 
-// active determines which nets are active at the start: "active" selects hand-written nets, whereas
-// nets generated from rules are always active. Because an inactive net gates nothing, a misspelt
-// name must be an error. This is checked only if all nets are known.
+// active determines which nets are active at the start: "active" selects from the hand-written
+// nets, whereas nets generated from rules are always active. A misspelt name must be an error,
+// because an inactive net gates nothing. Names are checked only if all nets are known.
 func (b *builder) active() {
 	if b.result.Policy == nil || len(b.errors()) > 0 || b.source.Active == nil {
 		return

@@ -18,9 +18,9 @@ type builder struct {
 	labels *gate.Labels // labels given by the rules' maps
 
 	netMaps map[string][]gate.Map // the hand-written nets' own maps, by net name
-	invalid bool                  // there are errors other than in claims
+	invalid bool                  // there are errors outside of claims
 
-	scripts *shell.Reader // created when a net first needs it
+	scripts *shell.Reader // created when a net needs it for the first time
 }
 
 // A report collects the problems with a policy.
@@ -32,7 +32,7 @@ type report struct {
 type netReader struct {
 	report
 
-	// Created when a net first needs them.
+	// Created when a net needs them for the first time.
 	cel   *cel.Compiler
 	calls *cel.Reader
 }
@@ -54,11 +54,11 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 	r.add(p)
 }
 
-// at returns the first of the positions that is known.
+// at returns the first known position among the positions.
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
-// places returns a function that returns the position of a name in the list with the given key. of
-// is the Of method of the net or transition that contains the list.
+// places returns a function that returns the position of a name in the list with the given key. The
+// argument of is the Of method of the net or transition that contains the list.
 func places(of func(key, text string) config.Position, key string, otherwise config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(of(key, text), otherwise) }
 }

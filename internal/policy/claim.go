@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// claims resolves the names in all claims.
+// claims resolves the names that the claims contain.
 func (b *builder) claims(claims []*rules.Prove, nets []gate.Net) {
 	for _, p := range claims {
 		b.claim(p, nets)
@@ -24,7 +24,7 @@ func (b *builder) claims(claims []*rules.Prove, nets []gate.Net) {
 	}
 }
 
-// claim resolves a claim in rules.
+// claim resolves the names in a claim in rules.
 func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 	parts := p.Each()
 	c := claimOf(parts[0])
@@ -59,7 +59,7 @@ func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 	}
 }
 
-// claimOf returns a claim about a single name or a single pair of names.
+// claimOf returns a claim about a single name or about a single pair of names.
 func claimOf(p *rules.Prove) Claim {
 	c := Claim{
 		Kind: p.Claim, Text: p.String(), Rule: p.Pos, Tools: callsOf(p.Tools), Until: callsOf(p.Until), Once: p.Once,
@@ -90,7 +90,7 @@ func (b *builder) lacks(net string) bool {
 	})
 }
 
-// nearestNet returns a hint that suggests a net or lists the existing nets.
+// nearestNet returns a hint that suggests a net with a similar name or lists the existing nets.
 func nearestNet(name string, known []string) string {
 	const few = 6
 	hint := text.Suggest(name, known)
@@ -144,8 +144,8 @@ func claimOfNet(n *config.Net, p config.Proof) Claim {
 	return c
 }
 
-// checkClaimed warns about a claim about a call that nothing gates, because such a claim is hardly
-// intended. If the tools are known, checkTools instead checks every name.
+// checkClaimed warns if a claim is about a call that nothing gates, because this is hardly
+// intended. If the tools are known, checkTools checks every name instead.
 func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 	if b.source.Tools != nil || b.invalid {
 		return
@@ -172,7 +172,7 @@ func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 	}
 }
 
-// spokenOf returns the tools in a net's transitions and allowlists.
+// spokenOf returns the tools that a net's transitions and allowlists contain.
 func spokenOf(net gate.Net) (tools []gate.Tool) {
 	for _, t := range net.Transitions {
 		tools = append(tools, t.Tools...)

@@ -10,7 +10,7 @@ import (
 type Net struct {
 	Name            string   `json:"name"`
 	Rule            Rule     `json:"rule"`
-	States          *int     `json:"states"`    // nil: infinitely many, or more than were counted
+	States          *int     `json:"states"`    // nil: there are infinitely many states, or more than were counted
 	Bounded         *bool    `json:"bounded"`   // nil: unknown
 	Deadlocks       *int     `json:"deadlocks"` // number of deadlocked states; nil: unknown
 	DeadTransitions []string `json:"deadTransitions"`
@@ -24,8 +24,8 @@ type Rule struct {
 	Column int    `json:"column"`
 }
 
-// describe returns the state counts of each net. They are known for nets generated from rules;
-// other nets are explored.
+// describe returns the state counts of each net. They are known in advance for nets generated from
+// rules; other nets are explored.
 func describe(p *gate.Policy, known []rules.Verification) []Net {
 	infos := p.Nets()
 	nets := make([]Net, len(infos))
@@ -38,7 +38,7 @@ func describe(p *gate.Policy, known []rules.Verification) []Net {
 		}
 		nets[i].Name, nets[i].Rule, nets[i].Invariants = info.Name, Rule(info.Rule), []string{}
 		if nets[i].DeadTransitions == nil {
-			nets[i].DeadTransitions = []string{} // must not be null in JSON
+			nets[i].DeadTransitions = []string{} // the list must not be null in JSON
 		}
 	}
 	return nets

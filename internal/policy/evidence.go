@@ -11,7 +11,8 @@ import (
 )
 
 // checkEvidence warns about rules that wait for the success of a command that has no effect, such
-// as a dry run, or whose end is never reported. No call of such a command counts as evidence.
+// as a dry run, or of a command whose end is never reported. No call of such a command counts as
+// evidence.
 func (b *builder) checkEvidence() {
 	scripts := unjudged{b, make(map[string]bool)}
 	for _, f := range b.files {
@@ -33,7 +34,7 @@ func (b *builder) checkEvidence() {
 	}
 }
 
-// evidence warns if all maps that give the name look for a command with an option that makes the
+// evidence warns if every map that gives the name looks for a command with an option that makes the
 // command ineffective.
 func (b *builder) evidence(n rules.Name, so string) {
 	option := ""
@@ -70,12 +71,12 @@ func idleOption(m *gate.Map) string {
 	return ""
 }
 
-// checkDefault warns about a rule that makes the default ineffective, and about a rule that the
-// default makes ineffective.
+// checkDefault warns if a rule makes the default ineffective, and if the default makes a rule
+// ineffective.
 func (b *builder) checkDefault() {
 	deny := b.source.Default == "deny"
 	if !deny && b.source.Default == "" && b.source.Config == nil {
-		return // the default is unknown if the rules have no configuration
+		return // the default is unknown if the rules do not belong to a configuration
 	}
 	for _, f := range b.files {
 		for _, s := range f.Statements {
@@ -99,13 +100,14 @@ func (b *builder) checkUnderDefault(s rules.Statement, deny bool) {
 	}
 }
 
-// matchesAll reports whether the name is a pattern that matches every tool.
+// matchesAll reports whether the name is a pattern that all tools match.
 func matchesAll(n rules.Name) bool {
 	return n.Glob() && strings.Contains(n.Text, "*") && strings.Trim(n.Text, "*?") == "" && strings.Count(n.Text, "?") <= 1
 }
 
 // checkUntoldEnds warns about a rule that waits for scripts that only hooks report, if no hook
-// reports how a script ended. A rule with "or" is affected only if all of its alternatives are.
+// reports how a script ended. A rule with "or" is affected only if all of its alternatives are
+// affected.
 func (b *builder) checkUntoldEnds(s *rules.Require) {
 	var untold []rules.Name
 	for _, first := range s.First {

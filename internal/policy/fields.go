@@ -55,7 +55,7 @@ func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (ke
 	return key, known
 }
 
-// wayOf returns the keys on the path to a map's field.
+// wayOf returns the keys on the path to the field of a map.
 func wayOf(field string) []string {
 	if !strings.HasPrefix(field, "$.") && !strings.HasPrefix(field, "$[") {
 		return []string{field}
@@ -80,7 +80,7 @@ func fieldsRead(m gate.Map) [][]string {
 	return ways
 }
 
-// checkMaps warns about maps in rules that read arguments which no call has. It returns the labels
+// checkMaps warns about maps in rules that read arguments that no call has. It returns the labels
 // of the other maps.
 func (b *builder) checkMaps() (given []string) {
 	byPlace := make(map[gate.Position]gate.Map)
@@ -101,7 +101,7 @@ func (b *builder) checkMaps() (given []string) {
 	return given
 }
 
-// mapApplies reports whether the map can apply to some call.
+// mapApplies reports whether the map can apply to any call.
 func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 	so := "so this map never applies"
 	if len(m.Tools) > 1 {
@@ -113,8 +113,8 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 	return applies
 }
 
-// mapApplies reports whether the map can apply to calls of the given tool, and warns if it cannot.
-// so is the consequence that the warning states.
+// mapApplies reports whether the map can apply to calls of the given tool. If it cannot, mapApplies
+// warns. The string so is the consequence that the warning states.
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
@@ -136,7 +136,7 @@ func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 	return applies
 }
 
-// checkNetField is like checkMaps, but for a net's own map.
+// checkNetField does for the map of a net what checkMaps does for maps in rules.
 func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	for _, of := range b.netMaps[n.Name] {
 		if of.Rule != position(m.Position) {
@@ -161,7 +161,7 @@ func noField(tool, key string, known []string, m gate.Map, where gate.Position, 
 	return problem(diag.Warning, UnknownField, where, fmt.Sprintf("%s has no argument %q, %s", tool, key, so), hint)
 }
 
-// unknownAction splits a name of the form tool.action if the tool's schema does not list the
+// unknownAction splits a name of the form tool.action if the schema of the tool does not list the
 // action. Otherwise, it returns empty strings.
 func (b *builder) unknownAction(n rules.Name) (action, tool string) {
 	if n.Quoted || n.Glob() {

@@ -21,7 +21,7 @@ type hooks struct {
 type validator struct {
 	tools   []string
 	require *cel.Condition
-	reason  *cel.Template // nil: use a generic text
+	reason  *cel.Template // nil: use a generic reason
 	source  string
 }
 
@@ -32,8 +32,8 @@ type memory struct {
 	to         *cel.Value
 }
 
-// forgotten is the key that a net sets if it could not remember something. From then on, validators
-// that depend on what the net remembers refuse calls.
+// forgotten is the key that a net sets if it failed to remember something. From then on, calls are
+// refused by those validators that depend on what the net remembers.
 const forgotten = config.Reserved + "forgotten"
 
 // hooks compiles the net's validators and memories.
@@ -81,7 +81,8 @@ func (r *netReader) memory(n *config.Net, m config.Memory, names *cel.Names) mem
 	return out
 }
 
-// compiler returns the CEL compiler, creating it when a net first needs it.
+// compiler returns the CEL compiler. It creates the compiler when a net needs it for the first
+// time.
 func (r *netReader) compiler() *cel.Compiler {
 	if r.cel == nil {
 		r.cel = cel.NewCompiler()
@@ -100,7 +101,7 @@ func (r *netReader) inExpression(n *config.Net, e config.Expression, err error) 
 	}
 }
 
-// identity returns a text that identifies a net's functions.
+// identity returns a string that identifies a net's functions.
 func identity(n *config.Net) string {
 	var s strings.Builder
 	for _, v := range n.Validate {
@@ -113,7 +114,7 @@ func identity(n *config.Net) string {
 }
 
 // validate is the net's [gate.Net.Validate] function. It considers every name of the call, even if
-// the same transition gates several of them.
+// the same transition gates several of these names.
 func (h *hooks) validate(f gate.Firing) error {
 	in := cel.NewInput(f)
 	for i := range h.validators {
@@ -130,7 +131,7 @@ func (h *hooks) validate(f gate.Firing) error {
 	return h.checkRememberable(f.Transition, in)
 }
 
-// judge checks a call against a single requirement. A requirement that cannot be evaluated counts
+// judge checks a call against a single requirement. If a requirement cannot be evaluated, it counts
 // as not met.
 func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
 	if _, ok := meta[forgotten]; ok && v.require.Uses("meta") {
@@ -160,12 +161,12 @@ func (o objection) Error() string { return string(o) }
 
 func objectionf(format string, args ...any) error { return objection(fmt.Sprintf(format, args...)) }
 
-// checkRememberable refuses a call if its success could not be remembered. It ignores observers,
-// because these must not refuse calls.
+// checkRememberable refuses a call if the net could not remember the call's success. It ignores
+// observers, because observers must not refuse calls.
 func (h *hooks) checkRememberable(transition string, in *cel.Input) error {
 	for _, m := range h.memories {
 		if m.transition != transition || m.observes || m.to.Uses("result") {
-			continue // the result is unknown before the call
+			continue // before the call, the result is unknown
 		}
 		if _, err := m.to.Of(in); err != nil {
 			return objectionf("The success of the call could not be remembered as %q: %v.", m.set, err)
@@ -175,7 +176,7 @@ func (h *hooks) checkRememberable(transition string, in *cel.Input) error {
 }
 
 // remember is the net's [gate.Net.OnSuccess] function. It computes all values from the previous
-// state before it sets any of them.
+// state before it sets the first of them.
 func (h *hooks) remember(f gate.Firing) {
 	in := cel.NewInput(f)
 	set := make(map[string]any)

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// ignored returns the arguments that are not part of a call's identity: those of agents' built-in
-// tools and those in approval.ignore.
+// ignored returns the arguments that do not belong to a call's identity: those in approval.ignore
+// and those of agents' built-in tools.
 func (s *Source) ignored() (all []gate.Ignored) {
 	for _, agent := range agenttool.Agents() {
 		for _, tool := range agenttool.Of(agent) {
@@ -32,11 +32,12 @@ func (s *Source) ignored() (all []gate.Ignored) {
 	return all
 }
 
-// readIgnored finds arguments in approval.ignore that rules or nets read. For such an argument, the
-// approval of one value would also apply to a call that a rule treats differently.
+// readIgnored finds arguments in approval.ignore that rules or nets read. If someone approves a
+// call, the approval also applies to calls with other values of such an argument, although a rule
+// may treat these calls differently.
 type readIgnored struct{ *builder }
 
-// check warns about each map, key and sum that reads such an argument.
+// check warns about each map, key and sum that reads an argument in approval.ignore.
 func (b readIgnored) check() {
 	if b.source.Config == nil || len(b.source.Config.Approval.Ignore) == 0 {
 		return
@@ -74,7 +75,7 @@ func (b readIgnored) check() {
 
 // net checks a hand-written net.
 func (b readIgnored) net(n *config.Net) {
-	warned := make(map[[2]int]bool) // a net's key applies to several transitions
+	warned := make(map[[2]int]bool) // the key of a net applies to several transitions
 	inNet := func(p diag.Problem) {
 		if at := [2]int{p.Line, p.Column}; !warned[at] {
 			warned[at] = true
@@ -98,7 +99,8 @@ func (b readIgnored) net(n *config.Net) {
 	}
 }
 
-// waysIn returns the paths of the arguments that a field in a hand-written net's key reads.
+// waysIn returns the paths of the arguments that are read by a field in the key of a hand-written
+// net.
 func (b readIgnored) waysIn(f config.KeyField) [][]string {
 	switch {
 	case f.Result:
@@ -127,7 +129,8 @@ func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	})
 }
 
-// warn warns if one of the paths leads to an ignored argument of a tool that called selects.
+// warn warns if one of the paths leads to an ignored argument of a tool that the function called
+// selects.
 func (b readIgnored) warn(ways [][]string, called func(tool string) bool, where gate.Position, what string, add func(diag.Problem)) {
 	for _, entry := range b.source.Config.Approval.Ignore {
 		dot := strings.LastIndexByte(entry, '.')

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// key converts a net's key for the gate.
+// key converts a net's key to the form that the gate uses.
 func (r *netReader) key(n *config.Net, key []config.KeyField) []gate.Field {
 	var fields []gate.Field
 	for _, f := range key {
@@ -20,8 +20,8 @@ func (r *netReader) key(n *config.Net, key []config.KeyField) []gate.Field {
 	return fields
 }
 
-// field converts a field for the gate. It reports an invalid field itself, because it knows the
-// field's position, and gives a valid field to the gate instead.
+// field converts a field to the form that the gate uses. It reports an invalid field itself,
+// because it knows the field's position. The gate then gets a valid field in its place.
 func (r *netReader) field(n *config.Net, f config.KeyField) gate.Field {
 	if f.Expression.Text != "" {
 		number, err := r.expressions().ValueExpr(f.Expression.Text)
@@ -40,7 +40,7 @@ func (r *netReader) field(n *config.Net, f config.KeyField) gate.Field {
 	return gate.Field{Path: f.Path, Result: f.Result, Source: f.String()}
 }
 
-// expressions returns the reader for all expressions over calls in nets.
+// expressions returns the reader of all expressions over calls in nets.
 func (r *netReader) expressions() *cel.Reader {
 	if r.calls == nil {
 		r.calls = r.compiler().NewReader()

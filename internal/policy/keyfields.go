@@ -36,7 +36,8 @@ func (b fieldChecker) check(s rules.Statement) {
 	}
 }
 
-// checkField warns about each name whose tools do not accept the argument that f reads.
+// checkField warns about each name if the tools with this name do not accept the argument that f
+// reads.
 func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
 	if f.Result {
 		return
@@ -53,8 +54,8 @@ func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
 	}
 }
 
-// lacking returns a problem for each path if the tools with the given name accept no argument
-// there.
+// lacking returns a problem for each path that does not lead to an argument of the tools with the
+// given name.
 func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]string, where gate.Position, so string) (ps diag.List) {
 	for _, way := range ways {
 		key, known := b.fieldLacking(tools, way)
@@ -70,8 +71,8 @@ func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]str
 	return ps
 }
 
-// checkNet warns about keys of a hand-written net in the same way. A gating transition refuses a
-// call without a value, and an observing transition never fires for it.
+// checkNet warns about keys of a hand-written net in the same way as check. A gating transition
+// refuses a call without a key value, and an observing transition never fires for such a call.
 func (b fieldChecker) checkNet(n *config.Net) {
 	for _, t := range n.Transitions {
 		key, so := t.Key, "so this net refuses every call of it"
@@ -105,7 +106,7 @@ func (b fieldChecker) canHaveName(n *config.Net, name, tool string) bool {
 	return name == tool || slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && m.Tool == tool })
 }
 
-// waysOf returns the paths in args that an expression in a key or sum mentions.
+// waysOf returns the paths below args that an expression in a key or sum mentions.
 func (b fieldChecker) waysOf(source string) (ways [][]string) {
 	if b.result.Policy == nil {
 		return nil // no reader is known
@@ -133,7 +134,7 @@ func (b fieldChecker) waysOf(source string) (ways [][]string) {
 }
 
 // toolsOf returns a function that reports whether calls of a tool can have name n: as their own
-// name, as an action, or through a map.
+// name, as the name of an action, or through a map.
 func (b fieldChecker) toolsOf(n rules.Name) func(tool string) bool {
 	return func(tool string) bool {
 		if n.Matches(tool) || !n.Quoted && strings.HasPrefix(n.Text, tool+".") {

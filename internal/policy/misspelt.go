@@ -5,27 +5,28 @@ import (
 	"unicode"
 )
 
-// A likeness describes how likely one of two names is a misspelling of the other. The values are in
-// ascending order of likelihood.
+// A likeness describes how likely it is that one of two names is a misspelling of the other. The
+// values are in ascending order of likelihood.
 type likeness int
 
 const (
 	unlike  likeness = iota
-	ending           // an additional letter at the end of a word, which may form a plural
-	similar          // a different letter in a long word, which may be a different word
-	slip             // a doubled letter or two swapped letters
-	joined           // the same words joined differently: drop_table, drop-table, dropTable
+	ending           // an additional letter at the end of a word, which may be a plural
+	similar          // a different letter in a long word, which may be another word
+	slip             // a doubled letter, or two swapped letters
+	joined           // the same words, joined differently: drop_table, drop-table, dropTable
 )
 
-// Minimum lengths of words that are compared, because short words often resemble others.
+// Minimum lengths of the words that are compared, because short words often resemble one another.
 const (
 	longEnough  = 6
 	longWord    = 8
 	shortEnding = 4
 )
 
-// likenessOf compares the words of two names. word is the word in a that differs. Words that
-// contain digits or have different first letters (lock, unlock) always count as different words.
+// likenessOf compares the words of two names. The result word is the word in the first name that
+// differs. Words that contain digits or begin with different letters (lock, unlock) always count as
+// different words.
 func likenessOf(a, b []string) (l likeness, word string) {
 	if len(a) != len(b) || len(a) == 0 {
 		return unlike, ""
@@ -47,7 +48,7 @@ func likenessOf(a, b []string) (l likeness, word string) {
 	return l, word
 }
 
-// slipOf compares two different words.
+// slipOf compares two words that are not equal.
 func slipOf(a, b []rune) likeness {
 	if len(a) < len(b) {
 		a, b = b, a

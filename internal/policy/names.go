@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A mention is a name in a rule, with its use and with the consequence if no call has the name.
+// A mention is a name in a rule, together with its use and with the consequence if no call has this
+// name.
 type mention struct {
 	rules.Name
 	use use
@@ -63,7 +64,7 @@ func mentions(s rules.Statement) (all []mention) {
 	return all
 }
 
-// withoutSuccess returns the consequence if a required call never succeeds.
+// withoutSuccess returns the consequence of a required call never succeeding.
 func withoutSuccess(s *rules.Require) string {
 	before := listed(s.Before)
 	switch {
@@ -87,20 +88,20 @@ func listed(names []rules.Name) string {
 	return text.And(texts)
 }
 
-// A use is the effect that a name has in a policy, apart from restricting calls. Its value is the
-// text for a name that lacks this effect.
+// A use is the effect that a name has in a policy, apart from restricting calls. The value of a use
+// is the text for a name that cannot have this effect.
 type use string
 
 const (
-	forbids use = "" // the name forbids calls or occurs in a claim: any call with the name counts
+	forbids use = "" // the name forbids calls or occurs in a claim, so any call with the name counts
 	proves  use = "it never counts as evidence"
 	exempts use = "it exempts nothing"
 	lists   use = "no call of that name passes"
 	admits  use = `"default: deny" lets none of them pass`
 )
 
-// beyondTools reports whether the name denotes a prompt or a resource, which no list of tools
-// contains.
+// beyondTools reports whether the name denotes a prompt or a resource. No list of tools contains
+// these.
 func beyondTools(name string) bool {
 	return strings.HasPrefix(name, "prompt:") || strings.HasPrefix(name, "resource:")
 }
@@ -108,7 +109,7 @@ func beyondTools(name string) bool {
 func isKnown(n rules.Name, known []string) bool {
 	switch {
 	case n.Glob():
-		// A pattern with a dot also matches actions, which no list contains.
+		// A pattern with a dot also matches actions, which no list of tools contains.
 		return strings.Contains(n.Text, ".") || slices.ContainsFunc(known, n.Matches)
 	case slices.Contains(known, n.Text):
 		return true
@@ -116,8 +117,8 @@ func isKnown(n rules.Name, known []string) bool {
 	return !n.Quoted && slices.ContainsFunc(known, func(tool string) bool { return strings.HasPrefix(n.Text, tool+".") })
 }
 
-// nearestTool returns a hint that suggests a known tool. People often join a server and its tool
-// with a separator other than a dot.
+// nearestTool returns a hint that suggests a known tool. People often write a separator other than
+// a dot between a server and its tool.
 func (b *builder) nearestTool(name string, known []string) string {
 	for _, sign := range []string{":", "/", "__"} {
 		if dotted := strings.Replace(name, sign, ".", 1); dotted != name && slices.Contains(known, dotted) {

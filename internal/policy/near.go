@@ -31,7 +31,7 @@ func (b *builder) checkNear() {
 	}
 }
 
-// checkSpelling warns about a name that may be a misspelling of another name.
+// checkSpelling warns if the name with index i may be a misspelling of another name.
 func (v *vocabulary) checkSpelling(i int) {
 	s := v.all[i]
 	for j, other := range v.all {
@@ -41,7 +41,7 @@ func (v *vocabulary) checkSpelling(i int) {
 		}
 		isOwn := func(o *spelling) bool { return o != s && slices.Contains(o.words, word) }
 		if l != joined && !other.idle && slices.ContainsFunc(v.all, isOwn) {
-			continue // other names also contain the word
+			continue // the word also occurs in other names
 		}
 		first := s.uses[0]
 		msg, hint := fmt.Sprintf("%s is a different name from %s (%s)", first, other.text, other.place()), fmt.Sprintf("did you mean %q?", other.text)
@@ -57,16 +57,16 @@ func (v *vocabulary) checkSpelling(i int) {
 	}
 }
 
-// areAgents reports whether agents have tools with both names: createFile and create_file belong to
-// the same agent.
+// areAgents reports whether agents have tools with both names. For example, createFile and
+// create_file are tools of the same agent.
 func areAgents(a, b string) bool {
 	own := agenttool.Names()
 	return slices.Contains(own, a) && slices.Contains(own, b)
 }
 
-// misspells reports whether s is probably a misspelling of other. Two names that maps give count as
-// different names. A name that a rule uses next to the name of a tool in a different style also
-// counts as different.
+// misspells reports whether s is probably a misspelling of other. If maps give both names, they
+// count as different. They also count as different if a rule uses s next to the name of a tool in a
+// different style.
 func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool {
 	given := func(s *spelling) bool { return s.given != gate.Position{} }
 	fewer := len(s.uses) < len(other.uses) || len(s.uses) == len(other.uses) && later
@@ -85,8 +85,8 @@ func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool 
 	return false
 }
 
-// intended reports whether the policy obviously means two different names: it uses both in the same
-// list or in two statements that are otherwise equal.
+// intended reports whether the policy obviously means two different names, because it uses both in
+// the same list or in two statements that are otherwise equal.
 func (s *spelling) intended(other *spelling) bool {
 	return slices.ContainsFunc(s.uses, func(u occurrence) bool {
 		return slices.ContainsFunc(other.uses, func(o occurrence) bool {
@@ -95,8 +95,8 @@ func (s *spelling) intended(other *spelling) bool {
 	})
 }
 
-// place returns the position of the map that gives the name or, failing that, of the name's first
-// use.
+// place returns the position of the map that gives the name. If no map does, it returns the
+// position where the name is first used.
 func (s *spelling) place() gate.Position {
 	if s.given != (gate.Position{}) {
 		return s.given
@@ -104,7 +104,7 @@ func (s *spelling) place() gate.Position {
 	return s.uses[0].Pos
 }
 
-// checkMissed warns about a pattern such as pay_* if a rule names pay and no name matches the
+// checkMissed warns about a pattern such as pay_* if a rule names pay but no name matches the
 // pattern.
 func (v *vocabulary) checkMissed(s *spelling) {
 	bare := strings.TrimRight(s.text, "*")

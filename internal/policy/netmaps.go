@@ -19,7 +19,8 @@ type netMaps struct {
 	n *config.Net
 }
 
-// entries returns the gate's map for an entry, or one map for each of the entry's file globs.
+// entries returns the gate's maps for an entry: a single map, or one for each of the entry's file
+// globs.
 func (x netMaps) entries(m config.Map) (all []gate.Map) {
 	for _, glob := range m.Reads {
 		all = append(all, x.touching(m, shell.Reads, glob))
@@ -33,21 +34,21 @@ func (x netMaps) entries(m config.Map) (all []gate.Map) {
 	return []gate.Map{x.entry(m)}
 }
 
-// touching returns a map that reads the field as a script and looks for files that the script reads
-// or writes.
+// touching returns a map that reads the field as a script and looks for matching files that the
+// script reads or writes.
 func (x netMaps) touching(m config.Map, access shell.Access, glob string) gate.Map {
 	out := gate.Map{Tool: m.Tool, Field: cmp.Or(m.Field, "field"), As: m.As, Rule: position(m.Position)}
 	number, err := x.reader().Files(access, glob)
 	if err != nil {
 		x.b.inNet(x.n, problem(diag.Error, BadCommand, at(m.Of(access.String(), glob), m.Position), err.Error(), ""))
-		out.Match = func(string) bool { return false } // report only a single error
+		out.Match = func(string) bool { return false } // a single error is enough
 		return out
 	}
 	out.Reader, out.Pattern, out.Source = x.b.scripts, number, access.String()+" "+written([]string{glob})
 	return out
 }
 
-// reader returns the reader for all scripts.
+// reader returns the reader that is used for all scripts.
 func (x netMaps) reader() *shell.Reader {
 	if x.b.scripts == nil {
 		x.b.scripts = x.b.source.scripts().NewReader()
@@ -69,7 +70,7 @@ func (x netMaps) entry(m config.Map) gate.Map {
 		out.Match, out.Source = rules.MatchWord(m.Word), m.Word
 	}
 	if out.Match == nil && out.Reader == nil {
-		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // report only a single error
+		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // a single error is enough
 	}
 	return out
 }
@@ -92,7 +93,7 @@ func (x netMaps) runs(m config.Map, out *gate.Map) {
 	out.Reader, out.Pattern, out.Source = x.b.scripts, number, "runs "+map[bool]string{true: "exactly "}[m.Exactly]+written(m.Runs)
 }
 
-// written returns a command as text, quoting the words that need quotes.
+// written returns a command as a string, with quotes around the words that need them.
 func written(words []string) string {
 	var all []string
 	for _, word := range words {
@@ -104,7 +105,7 @@ func written(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// when makes the map evaluate an expression over the call.
+// when makes the map evaluate an expression about the call.
 func (x netMaps) when(m config.Map, out *gate.Map) {
 	number, err := x.b.expressions().Expr(m.When.Text)
 	if err != nil {

@@ -52,10 +52,10 @@ func (b *builder) net(n *config.Net) gate.Net {
 	return out
 }
 
-// scopes maps the scope keywords to scopes; the default is session scope. It is read-only.
+// scopes maps the scope keywords to scopes. The default is session scope. The map is read-only.
 var scopes = map[string]gate.Scope{"principal": gate.ScopePrincipal, "global": gate.ScopeGlobal}
 
-// phases returns a net's allowlists, in the order of its places.
+// phases returns the allowlists of a net, in the order of the net's places.
 func phases(n *config.Net) (all []gate.Phase) {
 	for _, place := range allowed(n) {
 		ph := gate.Phase{Place: place, Tools: exact(n.Allow[place])}
@@ -82,7 +82,7 @@ func allowed(n *config.Net) (with []string) {
 // isPattern reports whether a name contains wildcards.
 func isPattern(name string) bool { return strings.ContainsAny(name, "*?") }
 
-// transition converts a transition. If the transition has exceptions, its only tool is a pattern.
+// transition converts a transition. The only tool of a transition with exceptions is a pattern.
 func transition(t config.Transition) gate.Transition {
 	out := plainTransition(t)
 	if len(t.Except) > 0 {
@@ -95,7 +95,7 @@ func transition(t config.Transition) gate.Transition {
 	return out
 }
 
-// exact returns tools that match only these names, even if the names contain wildcards.
+// exact returns tools that match only these names literally, even if the names contain wildcards.
 func exact(names []string) []gate.Tool {
 	tools := gate.Tools(names...)
 	for i := range tools {
@@ -124,7 +124,7 @@ func plainTransition(t config.Transition) gate.Transition {
 	}
 }
 
-// checkNet warns about constructs that are valid but admit more than their author may expect.
+// checkNet warns about constructs that are valid but admit more than their author might expect.
 func (r *netReader) checkNet(n *config.Net) {
 	if n.Match == "first" && len(n.Map) > 1 {
 		r.inNet(n, problem(diag.Warning, FirstMatch, at(n.Of("match", ""), n.Position),
@@ -149,14 +149,14 @@ func (r *netReader) checkNet(n *config.Net) {
 	r.warnPlaces(n)
 }
 
-// warnPlaces warns about places that neither a transition nor an expression can use.
+// warnPlaces warns about places that cannot be used by any transition or expression.
 func (r *netReader) warnPlaces(n *config.Net) {
 	if len(n.Validate)+len(n.Remember) > 0 || len(n.Transitions) == 0 {
-		return // expressions may read the place's tokens
+		return // expressions might read the tokens in the place
 	}
 	for i, place := range n.Places {
 		if slices.Contains(n.Places[:i], place) {
-			continue // duplicates are reported as errors
+			continue // duplicates are reported as errors elsewhere
 		}
 		if _, allows := n.Allow[place]; allows {
 			continue
@@ -194,11 +194,11 @@ func moves(t config.Transition) bool {
 	return !slices.Equal(slices.Sorted(slices.Values(t.Inputs)), slices.Sorted(slices.Values(t.Outputs)))
 }
 
-// warnWindows warns if a net with session scope should obviously count for all sessions. Two
-// windows of a client are two sessions.
+// warnWindows warns if a net with session scope should obviously count over all sessions. For
+// example, two windows of a client are two sessions.
 func (r *netReader) warnWindows(n *config.Net) {
 	if n.Scope != "" {
-		return // the scope was chosen explicitly
+		return // the user chose the scope explicitly
 	}
 	for _, p := range n.Prove {
 		if p.Claim == "exclusive" {
@@ -224,7 +224,7 @@ func (r *netReader) warnGlobs(n *config.Net, tools []string, where func(tool str
 	}
 }
 
-// netError converts an error of the gate to a problem with the transition's position.
+// netError converts an error from the gate to a problem with the position of the transition.
 func (b *builder) netError(e *gate.NetError) diag.Problem {
 	p := problem(diag.Error, InvalidNet, e.Rule, e.Msg, e.Hint)
 	if e.Transition != "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkPeople warns about approvals that cannot be given, because their channel is not open, or
-// because they require several people although only the person at the client is asked.
+// checkPeople warns about approvals that cannot be given. Either their channel is not open, or they
+// require several people although only the person at the client is asked.
 func (b *builder) checkPeople() {
 	for _, f := range b.files {
 		for _, s := range f.Statements {
@@ -48,13 +48,13 @@ const (
 	noQuestionHint = "write via cli, via web or via webhook, or omit via"
 )
 
-// atClient reports whether the channel asks through the client that made the call.
+// atClient reports whether the channel asks for approval through the client that made the call.
 func atClient(via string) bool { return via == "elicit" || via == "url" }
 
-// byHook reports whether only calls reported by agents' hooks have the name.
+// byHook reports whether only calls that agents' hooks report have the name.
 func (b *builder) byHook(name string) bool { return b.onlyOf(b.source.Hooked, name) }
 
-// onlyOf reports whether only calls of the given tools have the name: either it is the name of one
+// onlyOf reports whether only calls of the given tools have the name. Either it is the name of one
 // of these tools, or every map that gives it reads one of them.
 func (b *builder) onlyOf(tools []string, name string) bool {
 	if slices.Contains(tools, name) {
@@ -85,8 +85,8 @@ func (b *builder) mappedTo(name string) (tools []string) {
 	return tools
 }
 
-// unasked returns the reason why the given number of people cannot be asked through the channel,
-// and a hint. It returns empty strings if they can be asked.
+// unasked returns the reason why this number of people cannot be asked through the channel, with a
+// hint. It returns empty strings if they can be asked.
 func (b *builder) unasked(via string, persons int) (msg, hint string) {
 	const elicit = "elicit"
 	open := []string{elicit, "web", "cli"}

@@ -13,34 +13,34 @@ import (
 // Codes of problems with policies. Package rules defines the codes of problems with rules.
 const (
 	InvalidNet    = "E101" // the gate rejects a hand-written net
-	BadPattern    = "E102" // invalid pattern in a net's map
-	UnknownActive = "E103" // unknown net in "active"
-	BadDefault    = "E104" // unknown default
+	BadPattern    = "E102" // a map of a net has an invalid pattern
+	UnknownActive = "E103" // "active" contains an unknown net
+	BadDefault    = "E104" // the default has an unknown value
 	MalformedNet  = "E105" // a net cannot be parsed
-	UnknownNet    = "E106" // a claim about an unknown net
-	UnknownPlace  = "E107" // a claim about places that no net has
-	BadExpression = "E108" // invalid CEL expression in a net
-	BadCommand    = "E109" // invalid command in a net's map
-	WeakUnless    = "E110" // an exemption for a name that is never certain
+	UnknownNet    = "E106" // a claim is about an unknown net
+	UnknownPlace  = "E107" // a claim is about places that no net has
+	BadExpression = "E108" // a net contains an invalid CEL expression
+	BadCommand    = "E109" // a map of a net contains an invalid command
+	WeakUnless    = "E110" // an exemption is for a name that is never certain
 
-	BareName = "E111" // a name that tools of several servers may have, used where this matters
+	BareName = "E111" // a name that tools of several servers may have is used where this matters
 
-	UnknownTool   = "W101" // a name that no known tool has
-	FirstMatch    = "W102" // "match: first" admits combined commands
-	ReleasedToken = "W103" // with "unknown: release", a call with an unknown outcome counts as not made
-	GlobInNet     = "W104" // a tool name in a net looks like a pattern
+	UnknownTool   = "W101" // no known tool has a name
+	FirstMatch    = "W102" // with "match: first", combined commands are admitted
+	ReleasedToken = "W103" // with "unknown: release", a call counts as not made if its outcome is unknown
+	GlobInNet     = "W104" // the name of a tool in a net looks like a pattern
 
-	UnknownClaimed = "W105" // a claim about a call that nothing gates
-	TwoWindows     = "W106" // a net with session scope that should probably count over all sessions
+	UnknownClaimed = "W105" // a claim is about a call that nothing gates
+	TwoWindows     = "W106" // a net with session scope should probably count over all sessions
 	UnknownField   = "W107" // a map, key or sum reads an argument that the tool does not accept
-	WeakProgress   = "W108" // with "weak: progress", an uncertain name suffices
-	UnusedPlace    = "W109" // a place that no transition uses
+	WeakProgress   = "W108" // with "weak: progress", an uncertain name is enough
+	UnusedPlace    = "W109" // no transition uses a place
 	NoEvidence     = "W110" // a rule waits for a command that never counts as evidence
-	IdleAllow      = "W111" // an allow rule although the default allows every call
-	IdleDeny       = "W112" // a limit makes every tool known, so the default never denies
-	NearName       = "W113" // a name that may be a misspelling of another name
-	MissedName     = "W114" // a pattern such as pay_* that misses the name pay
-	Unasked        = "W115" // an approval that cannot be given
+	IdleAllow      = "W111" // an allow rule has no effect because the default allows every call
+	IdleDeny       = "W112" // the default never denies a call because a limit makes every tool known
+	NearName       = "W113" // a name may be a misspelling of another name
+	MissedName     = "W114" // a pattern such as pay_* does not match the name pay
+	Unasked        = "W115" // an approval cannot be given
 	UntoldEnd      = "W116" // a rule waits for a script, but no hook reports how scripts end
 	NoCondition    = "W117" // a rule waits for the success of a script, but nothing defines that success
 	ReadIgnored    = "W119" // a map, key or sum reads an argument listed in approval.ignore; W118 belongs to package check
@@ -67,7 +67,7 @@ func ruleWarning(w rules.Warning) diag.Problem {
 
 func position(p config.Position) gate.Position { return gate.Position(p) }
 
-// QuotedRule returns a net's position, followed by the source line at that position.
+// QuotedRule returns the position of a net, followed by the source line at that position.
 func QuotedRule(at gate.Position, net string) string {
 	line, _, _ := strings.Cut(diag.At(diag.Position(at), "", "").SourceLine(), "\n")
 	if line = strings.TrimSpace(line); line == "" {

@@ -7,10 +7,10 @@ import (
 )
 
 // A Schema is the JSON Schema of a tool's arguments. Only the listed members are used. If the
-// schema allows additional members, every member is possible.
+// schema allows additional members, any member is possible.
 type Schema map[string]any
 
-// ParseSchema parses a schema. An invalid schema allows everything.
+// ParseSchema parses a schema. If the schema is invalid, it allows everything.
 func ParseSchema(src []byte) Schema {
 	var s Schema
 	if json.Unmarshal(src, &s) != nil {
@@ -19,7 +19,7 @@ func ParseSchema(src []byte) Schema {
 	return s
 }
 
-// openWords are schema keywords that may allow further members.
+// openWords are those schema keywords that may allow further members.
 var openWords = []string{"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "patternProperties", "dependentSchemas", "propertyNames"}
 
 // members returns the members that the schema lists. ok is false if it may allow others.
@@ -43,7 +43,7 @@ func (s Schema) members() (members map[string]any, ok bool) {
 }
 
 // lacks returns the first key on the path that the schema does not list, together with the keys
-// that it does list at that point. An empty key stands for the elements of an array.
+// that it lists in that place. An empty key stands for the elements of an array.
 func (s Schema) lacks(way []string) (key string, known []string) {
 	for _, step := range way {
 		var next any

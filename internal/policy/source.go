@@ -12,21 +12,21 @@ import (
 type Source struct {
 	Rules   []config.RuleText
 	Nets    []config.Net
-	Default string // "", "allow" or "deny"
-	Mode    string // "", "enforce" or "shadow"
+	Default string // "allow" or "deny"; may be empty
+	Mode    string // "enforce" or "shadow"; may be empty
 
-	Active         []string // hand-written nets that are active at the start; nil: all; nets generated from rules are always active
+	Active         []string // the hand-written nets that are active at the start; nil: all; nets generated from rules are always active
 	ActivePosition config.Position
 
-	Config *config.Config // configuration that the source comes from, for the positions of its keys; may be nil
+	Config *config.Config // the configuration that the source comes from, used for the positions of its keys; may be nil
 
 	Tools   []string            // all known physical tool names; nil: the tools are unknown
 	Schemas map[string][]Schema // argument schemas of the known tools, by each of the tool's names
-	Hooked  []string            // names that only agents' built-in tools have; hooks report these tools' calls
-	Unended []string            // those of Hooked that run scripts without a hook that reports how a script ended
+	Hooked  []string            // names that only agents' built-in tools have, whose calls hooks report
+	Unended []string            // names in Hooked of tools that run scripts although no hook reports how a script ended
 }
 
-// FromConfig returns a configuration's source, without known tools.
+// FromConfig returns the source that a configuration contains, without known tools.
 func FromConfig(c *config.Config) Source {
 	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Mode: c.Mode, Active: c.Active, ActivePosition: c.ActivePosition, Config: c}
 }
@@ -61,22 +61,22 @@ func (s *Source) scripts() shell.Options {
 // A Result is a policy, or the problems that prevent it from being built.
 type Result struct {
 	Policy   *gate.Policy // nil if one of Problems is an error
-	Problems diag.List    // problems in rules, in the order of the rules, followed by problems in nets
+	Problems diag.List    // the problems in rules, in the order of the rules, followed by the problems in nets
 	Nets     []Net        // the policy's nets; those generated from rules come first
 	Claims   []Claim      // claims to prove; those in rules come first
 	Active   []string     // nets that are active at the start, for gate.SessionOptions; nil: all
 }
 
 // A Claim is a property that a policy must have. It comes from a line in rules that begins with
-// "prove" or from an entry under "prove" in a net. Its net and places exist. See rules.Prove for
-// the fields. A claim about several names has the fields of its first part, and Parts.
+// "prove" or from an entry under "prove" in a net. Its net and places exist. For the fields, see
+// rules.Prove. A claim about several names has Parts, and its fields are those of the first part.
 type Claim struct {
 	Kind  rules.Claim
-	Text  string // the claim as a line of rules
+	Text  string // the claim in the form of a line of rules
 	Rule  gate.Position
 	Tool  gate.Tool
 	Tools []gate.Tool // for rules.AtMost and rules.Only: all tools that are counted together
-	First gate.Tool   // the other call, after "before", "after", "while" or "per"
+	First gate.Tool   // the call after "before", "after", "while" or "per"
 	Until []gate.Tool
 	Once  bool
 
@@ -92,5 +92,5 @@ type Claim struct {
 	Net    string // also set for rules.Exclusive
 	Places []string
 
-	Parts []Claim // the parts of a claim about several names; all of them must hold; nil: a single claim
+	Parts []Claim // for a claim about several names, one claim for each part, all of which must hold; nil: a single claim
 }

@@ -41,7 +41,7 @@ func (v *vocabulary) named(text string) *spelling {
 	return s
 }
 
-// use records a use of a name, only once per list.
+// use records a use of a name, but only one use per list.
 func (v *vocabulary) use(o occurrence) {
 	if o.Quoted || beyondTools(o.Text) {
 		return
@@ -95,25 +95,25 @@ func (v *vocabulary) ofNet(n *config.Net, list string) {
 	}
 }
 
-// A spelling is a name of calls, with all places where the policy uses it.
+// A spelling is a name of calls, with all uses of the name in the policy.
 type spelling struct {
 	text    string
 	words   []string
 	pattern bool
 	given   gate.Position // position of the first map that gives the name; zero: none
-	idle    bool          // a map gives the name, but no rule uses it
+	idle    bool          // a map gives the name although no rule uses it
 	uses    []occurrence
 }
 
 // An occurrence is a place where a name is used.
 type occurrence struct {
 	rules.Name
-	net  *config.Net // net that uses the name; nil: a rule uses it
-	list string      // identifies the statement or the net's list; equal for all names in it
-	form string      // text of the statement with the name replaced by a placeholder
+	net  *config.Net // the net that uses the name; nil: a rule uses it
+	list string      // identifies the statement or the list of a net; equal for all names in it
+	form string      // the text of the statement, with a placeholder instead of the name
 }
 
-// reported returns the problem with the given code at the given position, or nil.
+// reported returns the problem with the given code at this position, or nil.
 func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
 	i := slices.IndexFunc(v.result.Problems, func(p diag.Problem) bool {
 		return p.Code == code && p.File == at.File && p.Line == at.Line && p.Column == at.Column
@@ -124,7 +124,7 @@ func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
 	return &v.result.Problems[i]
 }
 
-// retract removes a warning about rules that another warning explains.
+// retract removes a warning about rules because another warning explains it.
 func (v *vocabulary) retract(code rules.Code, at gate.Position) {
 	said := v.reported(string(code), at)
 	v.result.Problems = slices.DeleteFunc(v.result.Problems, func(p diag.Problem) bool { return said != nil && p == *said })

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkTools warns about names that no known tool has and about arguments that none of the tools
-// accepts. Such rules do not do what their author expects.
+// checkTools warns about names that no known tool has, and about arguments that none of the tools
+// accepts. Such rules do not have the effect that their author expects.
 func (b *builder) checkTools() {
 	if b.source.Tools == nil {
 		b.noteNames()
@@ -61,7 +61,7 @@ func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	b.atName(n, problem(diag.Warning, UnknownTool, n.Pos, msg+", "+m.so, hint))
 }
 
-// checkNetTools warns about names in a net that no tool has and no map gives.
+// checkNetTools warns about names in a net that neither a tool nor a map provides.
 func (b *builder) checkNetTools(n *config.Net, given []string) {
 	check := func(names, known []string, where func(name string) gate.Position, so func(name string) string) {
 		for _, name := range names {
@@ -110,8 +110,8 @@ func (b *builder) checkAllow(n *config.Net, place string, known []string) {
 	}
 }
 
-// noteNames reports names that probably do not denote a tool, if the tools are unknown but the
-// names of the servers are known.
+// noteNames reports names that probably do not denote a tool. It does so if the tools are unknown
+// but the names of the servers are known.
 func (b *builder) noteNames() {
 	var servers []string
 	if b.source.Config != nil {
@@ -133,7 +133,7 @@ func (b *builder) noteNames() {
 	}
 }
 
-// oddName describes the oddity of a name. before holds the names used before it.
+// oddName describes what is odd about a name. before holds the names that are used earlier.
 func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (msg, hint string) {
 	if n.Quoted || b.givenBy(n.Text) != "" {
 		return "", ""
@@ -143,7 +143,7 @@ func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (
 			return fmt.Sprintf("the server %[2]s has no tool %[1]q", n.Text, server), fmt.Sprintf("did you mean %q?", server+"."+tool)
 		}
 	}
-	// A server name that resembles none of the servers may be a tool with an action.
+	// If a server name does not resemble any of the servers, it may be a tool with an action.
 	if server, tool, ok := strings.Cut(n.Text, "."); ok && !n.Glob() && !slices.Contains(servers, server) && !b.isTool(server) {
 		if near := text.Nearest(server, servers); near != "" {
 			return fmt.Sprintf("unknown server %s", server), fmt.Sprintf("did you mean %q?", near+"."+tool)
@@ -157,7 +157,7 @@ func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (
 	return "", ""
 }
 
-// isTool reports whether the rules elsewhere use the name as a tool.
+// isTool reports whether the rules use this name as a tool elsewhere.
 func (b *builder) isTool(name string) bool {
 	if slices.ContainsFunc(b.labels.Maps, func(m gate.Map) bool { return m.Tool == name }) {
 		return true

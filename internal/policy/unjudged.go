@@ -12,14 +12,14 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// unjudged finds evidence without a definition of success.
+// An unjudged finds evidence for which success is not defined.
 type unjudged struct {
 	*builder
-	warned map[string]bool // tools that already have a warning
+	warned map[string]bool // tools about which a warning was given
 }
 
-// warn warns, once per tool, about evidence that is the success of a script if the server might not
-// report that a script failed and no condition defines success.
+// warn warns, once per tool, if the success of a script is used as evidence although the server
+// might not report that a script failed and no condition defines success.
 func (b unjudged) warn(n rules.Name, effect string) {
 	for _, tool := range b.scriptTools(n) {
 		known, condition := b.shellOf(tool)
@@ -39,8 +39,8 @@ func (b unjudged) warn(n rules.Name, effect string) {
 	}
 }
 
-// scriptTools returns the tools whose scripts get name n from a map, and the tool of a well-known
-// server with that name.
+// scriptTools returns the tools whose scripts get the name n from a map. It also returns the tool
+// of a well-known server with that name.
 func (b unjudged) scriptTools(n rules.Name) (tools []string) {
 	if known, _ := b.shellOf(n.Text); known != nil {
 		tools = append(tools, n.Text)
@@ -81,7 +81,7 @@ func namesOf(s *config.Server, tool string) []string {
 	return []string{tool, s.Name + "." + tool, s.Name + "_" + tool, s.Prefix + "_" + tool}
 }
 
-// judged reports whether a success condition may apply to the tool under one of its names.
+// judged reports whether a success condition can apply to the tool under one of its names.
 func (b unjudged) judged(tool string) bool {
 	c := gate.Call{Tool: tool}
 	if b.source.Config != nil {

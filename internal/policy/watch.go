@@ -2,8 +2,8 @@ package policy
 
 import "github.com/petrigate/petrigate/gate"
 
-// A Watch is notified when transitions of a policy fire. Its functions run inside a decision, so
-// they must not block and must not call the session.
+// A Watch is notified when transitions of a policy fire. Its functions run while a decision is
+// made, so they must not block and must not call the session.
 type Watch struct {
 	Chosen func(net, transition string) // called for a transition that fires if the current call is admitted
 	Fired  func(net, transition string) // called for a transition that fired because of a result
@@ -18,7 +18,7 @@ func (r *Result) Watched(w Watch) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, r.Policy.Options())
 }
 
-// net returns n with the watch's hooks running before n's own.
+// net returns n with the hooks of w running before its own hooks.
 func (w Watch) net(n gate.Net) gate.Net {
 	deferred := make(map[string]bool)
 	for _, t := range n.Transitions {
