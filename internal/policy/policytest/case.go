@@ -33,7 +33,8 @@ type policyCase struct {
 // maxTimes is the maximum number of repetitions of a call in one event.
 const maxTimes = 10_000_000
 
-// readCase parses a line that holds either a case or an object with a case and its expected answer.
+// readCase parses a line that is either a case or an object that contains a case and the expected
+// answer.
 func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	inner, expect, err := split(line)
 	if err != nil {
@@ -41,7 +42,7 @@ func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	}
 	c := &policyCase{}
 	if err := strict(inner, c); err != nil {
-		return c, expect, err // c contains the case's name if that could be decoded
+		return c, expect, err // c contains the name of the case if the name could be decoded
 	}
 	if c.Mode != "" && c.Mode != "enforce" && c.Mode != "shadow" {
 		return c, expect, fmt.Errorf("unknown mode %q: enforce or shadow", c.Mode)
@@ -65,10 +66,11 @@ func readEvent(src []byte) (*sandbox.Event, error) {
 	return e, checkEvent(e)
 }
 
-// split splits a line of the form {"case": ..., "expect": ...}. Any other line is the case itself.
+// split splits a line of the form {"case": ..., "expect": ...}. On any other line, the whole line
+// is the case.
 func split(line []byte) (inner, expect json.RawMessage, err error) {
 	if !bytes.Contains(line, []byte(`"case"`)) {
-		return line, nil, nil // avoid decoding the line twice
+		return line, nil, nil // this avoids decoding the line twice
 	}
 	var outer map[string]json.RawMessage
 	if err := json.Unmarshal(line, &outer); err != nil {
@@ -98,8 +100,8 @@ func strict[T any](src []byte, to *T) error {
 	return nil
 }
 
-// unknownField returns an error for the first key that T has no field for, or nil if T has fields
-// for all keys.
+// unknownField returns an error for the first key without a corresponding field in T. It returns
+// nil if T has a field for every key.
 func unknownField[T any](src []byte) error {
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(src, &keys) != nil {
@@ -161,7 +163,7 @@ func checkEvent(e *sandbox.Event) error {
 	return nil
 }
 
-// eachLine calls f for each line with the line's number, starting at 1. Lines end only at LF.
+// eachLine calls f for each line with the line's number, starting at 1. Only LF ends a line.
 func eachLine(r io.Reader, f func(number int, line []byte) error) error {
 	in := bufio.NewReader(r)
 	for number := 1; ; number++ {

@@ -10,10 +10,10 @@ import (
 
 // A Difference is a mismatch between an answer and the expected answer.
 type Difference struct {
-	Line      int    // line of the case, starting at 1
+	Line      int    // line number of the case, starting at 1
 	Name      string // name of the case
-	Path      string // path of the first mismatch, such as decisions[3].kind
-	Got, Want string // values in JSON
+	Path      string // path to the first mismatch, for example decisions[3].kind
+	Got, Want string // the actual and the expected value, in JSON
 }
 
 // String returns the difference on one line.
@@ -22,7 +22,7 @@ func (d Difference) String() string {
 }
 
 // compare returns the first mismatch between an answer and the expected answer, or nil if they
-// match. Of errors, it compares only the line and the net. The answer may contain additional keys.
+// match. For errors, it compares only the line and the net. The answer can contain additional keys.
 func compare(answer []byte, expect json.RawMessage) *Difference {
 	if expect == nil {
 		return nil
@@ -46,7 +46,7 @@ func compare(answer []byte, expect json.RawMessage) *Difference {
 	return nil
 }
 
-// places reduces errors to the keys that are compared.
+// places reduces errors to those of their keys that are compared.
 func places(errs any) any {
 	list, ok := errs.([]any)
 	if !ok {
@@ -65,8 +65,8 @@ func places(errs any) any {
 }
 
 // differ returns the first mismatch between two values, or nil if they match. It compares lists
-// element by element and objects only by the expected keys. Everything else, including markings,
-// must match exactly.
+// element by element. In objects, it compares only the keys that are expected. Everything else,
+// including markings, must match exactly.
 func differ(path string, got, want any) *Difference {
 	switch w := want.(type) {
 	case []any:

@@ -13,7 +13,7 @@ type Coverage struct {
 	Percent int     `json:"percent"` // rounded down
 	Done    int     `json:"done"`
 	Total   int     `json:"total"`
-	Missing []*Item `json:"missing"` // items that were not exercised, ordered by position
+	Missing []*Item `json:"missing"` // items that were not exercised, in the order of their positions
 
 	Items []*Item `json:"-"`
 }
@@ -21,7 +21,7 @@ type Coverage struct {
 // An Item is a rule, a map or a transition.
 type Item struct {
 	Kind Kind        `json:"kind"`
-	Net  string      `json:"net,omitempty"`  // net that the item belongs to; also set for a transition
+	Net  string      `json:"net,omitempty"`  // the net that the item belongs to; also set for transitions
 	Name string      `json:"name,omitempty"` // name of a transition or label of a map
 	Rule policy.Rule `json:"rule"`
 	Hits int         `json:"-"`
@@ -33,7 +33,7 @@ type Item struct {
 type Kind string
 
 const (
-	KindRule       Kind = "rule"       // exercised if it blocks a call or asks for approval; if it can do neither, if it admits a call
+	KindRule       Kind = "rule"       // exercised if it blocks a call or asks for approval; if it can do neither, exercised if it admits a call
 	KindTransition Kind = "transition" // exercised if it fires
 	KindMap        Kind = "map"        // exercised if it gives a call its label
 )
@@ -57,8 +57,8 @@ func newCoverage(items []*Item) *Coverage {
 	return c
 }
 
-// A spoiler is a transition that acts on every admitted call of its tools even if it was not chosen
-// for the call.
+// A spoiler is a transition that acts on every admitted call of its tools, even if the transition
+// was not chosen for the call.
 type spoiler struct {
 	item  *Item
 	tools []gate.Tool
@@ -67,16 +67,16 @@ type spoiler struct {
 // A watch records which items of a policy are exercised.
 type watch struct {
 	items   []*Item
-	policy  *gate.Policy     // instrumented copy of the policy, which reports firings
+	policy  *gate.Policy     // an instrumented copy of the policy, which reports when transitions fire
 	chosen  []firing         // transitions chosen for the current call
-	rules   map[string]*Item // rules, by net
+	rules   map[string]*Item // the rules, by net
 	moves   map[firing]*Item
-	maps    map[string][]*Item // maps, by label
+	maps    map[string][]*Item // the maps, by label
 	passive map[string]bool    // nets that never block a call
 	spoils  []spoiler
 }
 
-// hit counts a use of the item. i may be nil.
+// hit counts one use of the item i, which may be nil.
 func (i *Item) hit() {
 	if i != nil {
 		i.Hits++

@@ -50,10 +50,10 @@ func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 	return e, nil
 }
 
-// An Evaluation is the summary of an evaluation, excluding the answers.
+// An Evaluation is the summary of an evaluation. The answers are not included.
 type Evaluation struct {
 	Differences []Difference
-	Unreadable  []UnreadableCase // lines that are not cases and have no expected answer
+	Unreadable  []UnreadableCase // lines that are not cases and for which no answer is expected
 }
 
 // An UnreadableCase is a line that is not a case.
@@ -62,10 +62,10 @@ type UnreadableCase struct {
 	Why  string
 }
 
-// String returns the message for users.
+// String returns the message that users see.
 func (u UnreadableCase) String() string { return fmt.Sprintf("line %d: not a case: %s", u.Line, u.Why) }
 
-// An answer is the result of a case: either Errors or all other fields are set.
+// An answer is the result of a case. Either Errors is set, or all other fields are.
 type answer struct {
 	Name      string      `json:"name"`
 	Errors    []caseError `json:"errors,omitempty"`
@@ -95,7 +95,7 @@ type decision struct {
 	Nets     []string `json:"nets,omitzero"` // names of the nets that block the call or ask for approval, sorted
 	Cause    string   `json:"cause,omitempty"`
 	Reason   string   `json:"reason,omitempty"`
-	Times    int      `json:"times,omitempty"` // for a repeated call: the number of times that it was admitted
+	Times    int      `json:"times,omitempty"` // for a repeated call, how many times the call was admitted
 }
 
 type netFinal struct {
@@ -127,7 +127,7 @@ func evalLine(line []byte) (_ *answer, expect json.RawMessage, unreadable error)
 	return c.eval(), expect, nil
 }
 
-// eval builds the case's policy and plays the events under it.
+// eval builds the policy of the case and plays the events under it.
 func (c *policyCase) eval() *answer {
 	nets, errs := c.nets()
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: c.Rules}}, Nets: nets, Default: c.Default, Mode: c.Mode})
@@ -151,7 +151,7 @@ func (c *policyCase) eval() *answer {
 	return a
 }
 
-// nets parses the hand-written nets one by one, so that each error can name its net.
+// nets parses the hand-written nets one by one, so that each error can contain the name of the net.
 func (c *policyCase) nets() (nets []config.Net, errs []caseError) {
 	for i, src := range c.Nets {
 		ns, err := config.ParseNet("", src)
@@ -178,7 +178,7 @@ func netErrors(net string, err error) []caseError {
 	return errs
 }
 
-// buildErrors converts problems to errors of a case. Errors in nets have line 0.
+// buildErrors converts problems to errors of a case. An error in a net has line 0.
 func buildErrors(ps diag.List) []caseError {
 	errs := make([]caseError, len(ps))
 	for i, p := range ps {
@@ -221,7 +221,7 @@ func play(s *sandbox.Session, e *sandbox.Event) decision {
 	case *gate.Refusal:
 		shown = blockedDecision("refuse", d)
 	default:
-		if e.Type == "answer" { // no approval was requested
+		if e.Type == "answer" { // approval was not requested
 			shown.Decision = "ignored"
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// event parses an event of a counterexample, in the format of "check --json" and of cases, as a
-// step. A call whose result is a separate event stays pending.
+// event parses an event of a counterexample as a step. The event has the format of "check --json"
+// and of cases. A call whose result is a separate event remains pending.
 func (p *parser) event(t *Test, v config.Value) {
 	raw, ok := v.Object()
 	if !ok {

@@ -23,45 +23,45 @@ type File struct {
 type Source struct {
 	Config      string // path of a configuration file
 	Rules, Nets []string
-	Default     string            // only with Rules or Nets: the default
-	Env         map[string]string // variables for the configuration, which take precedence over those of the process
+	Default     string            // the default; allowed only with Rules or Nets
+	Env         map[string]string // variables for the configuration, which take precedence over the variables of the process
 	Position    config.Position
 
-	named bool // Config is the configuration that all files are tested against
+	named bool // Config was named as the configuration against which all files are tested
 }
 
 // A Test is one test.
 type Test struct {
 	Name     string
 	Position config.Position
-	Sessions []sandbox.Participant // sessions in order; empty: a single session without a principal
+	Sessions []sandbox.Participant // the sessions, in order; empty: a single session without a principal
 	Steps    []Step
 }
 
 // A Step makes a call, ends an earlier call, or lets time pass.
 type Step struct {
 	Position config.Position
-	After    time.Duration // time that passes before the step
+	After    time.Duration // the time that passes before the step
 
-	Tool        string      // tool of a call; empty: the step makes no call
-	Foreign     bool        // the tool's name is weak
-	Also        []gate.Name // further names of the tool in addition to those in the configuration
+	Tool        string      // the tool that is called; empty: the step makes no call
+	Foreign     bool        // the name of the tool is weak
+	Also        []gate.Name // further names of the tool, in addition to those that the configuration gives
 	Times       int         // number of consecutive calls
 	As          string
-	Args        json.RawMessage // arguments; nil: {}
-	Annotations json.RawMessage // annotations of the tool; nil: {}
+	Args        json.RawMessage // the arguments; nil: {}
+	Annotations json.RawMessage // the annotations of the tool; nil: {}
 	Session     string
-	Approve     sandbox.Consent // answer to an approval request: Yes, No or Nobody
-	Result      string          // one of results; empty: success
-	Returns     json.RawMessage // result of a successful call; nil: none
-	Expect      string          // one of verdicts
-	Would       string          // expected verdict of shadow nets, refuse or ask; empty: any
-	Reason      *Pattern        // expected reason; nil: any
+	Approve     sandbox.Consent // the answer to an approval request: Yes, No or Nobody
+	Result      string          // one of the words in results; empty: success
+	Returns     json.RawMessage // the result of a successful call; nil: none
+	Expect      string          // one of the words in verdicts
+	Would       string          // the expected verdict of shadow nets, refuse or ask; empty: any
+	Reason      *Pattern        // the expected reason; nil: any
 	Rule        string
-	RuleAt      config.Position // position of the key "rule"
+	RuleAt      config.Position // the position of the key "rule"
 	Names       []string
 
-	Settles int // if the step ends a call: the number of the step that made it, starting at 1
+	Settles int // if the step ends a call, the number of the step that made this call, starting at 1
 }
 
 // Keywords of a step.
@@ -80,16 +80,16 @@ const (
 // canSettleLater reports whether a later step can settle this step's call.
 func (s *Step) canSettleLater() bool { return s.Result == "pending" || s.Result == "unknown" }
 
-// admits reports whether the step's call is expected to run.
+// admits reports whether the call of the step is expected to be admitted.
 func (s *Step) admits() bool {
 	return s.Expect == allow || s.Expect == ask && s.Approve == sandbox.Yes
 }
 
-// A Pattern matches all texts that contain it. A pattern written as /regular expression/ matches as
-// a regular expression.
+// A Pattern matches all strings that contain it. A pattern written as /regular expression/ matches
+// as a regular expression.
 type Pattern struct {
 	Source string
-	regex  *regexp.Regexp // nil: Source is a substring
+	regex  *regexp.Regexp // nil: Source is matched as a substring
 }
 
 func newPattern(source string) (*Pattern, error) {
@@ -104,7 +104,7 @@ func newPattern(source string) (*Pattern, error) {
 		flag = ""
 	}
 	if !ok {
-		return p, nil // only a leading slash, as in a path
+		return p, nil // there is only a leading slash, as in a path
 	}
 	var err error
 	p.regex, err = regexp.Compile(flag + body)

@@ -13,8 +13,8 @@ import (
 const Suffix = "_test.yaml"
 
 // Find returns the test files that a path denotes: a single file, the files in a directory, or, if
-// the path ends in "...", the files in and below a directory. It skips subdirectories that begin
-// with a dot or are named node_modules.
+// the path ends in "...", the files in a directory and below it. It skips subdirectories whose
+// names begin with a dot or are node_modules.
 func Find(path string) ([]string, error) {
 	dir, below := strings.CutSuffix(filepath.ToSlash(path), "...")
 	if below {
@@ -55,7 +55,7 @@ func Find(path string) ([]string, error) {
 
 func hidden(folder string) bool { return strings.HasPrefix(folder, ".") || folder == "node_modules" }
 
-// plain returns a file system error without the path.
+// plain returns a file system error with the path removed.
 func plain(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {

@@ -36,7 +36,7 @@ func (p *Policy) Run(t *Test) TestResult {
 	return r
 }
 
-// A testRun is the execution of a test.
+// A testRun represents the execution of a test.
 type testRun struct {
 	policy *Policy
 	test   *Test
@@ -83,7 +83,7 @@ func (r *testRun) callOnce(s *Step, out *StepResult) *Failure {
 	return nil
 }
 
-// call returns the call of a step.
+// call returns the call that a step makes.
 func (r *testRun) call(number int, s *Step) gate.Call {
 	c := r.policy.call(s.Tool)
 	c.ID, c.Args, c.Time = strconv.Itoa(number), s.Args, r.box.Now()
@@ -94,7 +94,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 		case i < 0:
 			c.Also = append(c.Also, name)
 		case name.Weak:
-			c.Also[i] = name // keep a weakness that only the configuration declares
+			c.Also[i] = name // if only the configuration declares a name as weak, it stays weak
 		}
 	}
 	if s.Annotations != nil {
@@ -103,7 +103,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 	return c
 }
 
-// decide makes the call and answers a requested approval as specified by the step.
+// decide makes the call and answers a requested approval as the step specifies.
 func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *callOutcome {
 	about := &callOutcome{said: session.Classify(c)}
 	for _, n := range r.policy.Result.Policy.Names(c) {
@@ -158,7 +158,7 @@ func (r *testRun) settle(s *Step) *Failure {
 	return &Failure{Expected: fmt.Sprintf("step %d settles", s.Settles), Got: "its call is already settled"}
 }
 
-// end settles a call as specified by the step.
+// end settles a call as the step specifies.
 func end(session *sandbox.Session, id string, s *Step) bool {
 	switch s.Result {
 	case "pending":
@@ -200,7 +200,7 @@ func (s *Step) compare(d *callOutcome, p *Policy) *Failure {
 
 const inShadow = "in shadow "
 
-// numbered matches rules that are identified by their line.
+// numbered matches rules that are identified by a line number.
 var numbered = regexp.MustCompile(`^(.*?):([0-9]+)(?::([0-9]+))?$`)
 
 // speaksOf reports whether the block comes from the rule that the step expects.
@@ -215,8 +215,8 @@ func (s *Step) speaksOf(b gate.Block) bool {
 	return (want == got || strings.HasSuffix(got, "/"+path.Clean(want))) && line == b.Rule.Line && (column == 0 || column == b.Rule.Column)
 }
 
-// unknownRule returns a remark if the policy has no net with the expected name, and the empty
-// string otherwise.
+// unknownRule returns a remark if the policy has no net with the expected name. Otherwise, it
+// returns the empty string.
 func (s *Step) unknownRule(p *Policy) string {
 	if numbered.MatchString(s.Rule) {
 		return ""
@@ -247,7 +247,7 @@ func blocksText(blocks []gate.Block) string {
 	return strings.Join(all, ", ")
 }
 
-// concerned returns the nets that have a verdict on the call.
+// concerned returns the nets that give a verdict on the call.
 func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	said := make(map[string]bool)
 	for _, v := range d.said {
@@ -279,7 +279,7 @@ func (s *Step) What() string {
 	return text
 }
 
-// compact shortens JSON text to fit on a line.
+// compact shortens JSON text so that it fits on a line.
 func compact(text json.RawMessage) string {
 	const most = 120
 	shown := []rune(string(text))

@@ -5,11 +5,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// A Policy is a policy under test.
+// A Policy is a policy that is being tested.
 type Policy struct {
 	Result *policy.Result
 	Source policy.Source
 
-	call  func(tool string) gate.Call // creates a call with all names that the tool has behind the proxy
+	call  func(tool string) gate.Call // creates a call with all the names that the tool has behind the proxy
 	watch *watch                      // nil: coverage is not recorded
 }

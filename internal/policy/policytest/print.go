@@ -47,7 +47,7 @@ func (t *TestResult) print(b *strings.Builder, k text.Ink, file string, verbose 
 	if t.Failure == nil {
 		return
 	}
-	if len(t.Steps) == 0 { // the result of a case
+	if len(t.Steps) == 0 { // this is the result of a case
 		fmt.Fprintf(b, "        %s:%d: %s\n", file, t.Line, t.Failure.Got)
 		return
 	}

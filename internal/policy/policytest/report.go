@@ -14,11 +14,11 @@ type Report struct {
 	OK       bool         `json:"ok"`
 	Passed   int          `json:"passed"`
 	Failed   int          `json:"failed"`
-	Problems diag.List    `json:"problems"` // problems found while loading; if there are any, no test was run
+	Problems diag.List    `json:"problems"` // problems that were found while files were loaded; if there are any, no test was run
 	Files    []FileResult `json:"files"`
 	Coverage *Coverage    `json:"coverage,omitempty"`
 
-	Nothing int `json:"-"` // number of cases without an expectation
+	Nothing int `json:"-"` // number of cases without an expected answer
 }
 
 // A FileResult holds the results of the tests in a file.
@@ -31,8 +31,8 @@ type FileResult struct {
 type TestResult struct {
 	Name    string       `json:"name"`
 	Line    int          `json:"line"`
-	Result  string       `json:"result"`          // "pass" or "fail"; "unchecked" for a case without an expectation
-	Steps   []StepResult `json:"steps,omitempty"` // completed steps in order; if Failure is set, the last step failed
+	Result  string       `json:"result"`          // "pass" or "fail"; "unchecked" for a case without an expected answer
+	Steps   []StepResult `json:"steps,omitempty"` // the completed steps, in order; if Failure is set, the last of them failed
 	Failure *Failure     `json:"failure,omitempty"`
 
 	left int // number of steps that were not run
@@ -47,11 +47,11 @@ type StepResult struct {
 	Call    string          `json:"call,omitempty"`
 	Args    json.RawMessage `json:"args,omitempty"`
 	Names   []string        `json:"names,omitempty"`   // names of the call
-	Verdict string          `json:"verdict,omitempty"` // "allow", "refuse" or "ask"; empty: the step makes no call
+	Verdict string          `json:"verdict,omitempty"` // "allow", "refuse" or "ask"; empty if the step makes no call
 	Result  string          `json:"result,omitempty"`
 	Would   string          `json:"would,omitempty"`  // verdict of shadow nets
-	Reason  string          `json:"reason,omitempty"` // reason of the refusal, the approval request, or the verdict of shadow nets
-	Nets    []reportedRule  `json:"nets,omitempty"`   // rules behind Verdict or, if the call is allowed, behind Would
+	Reason  string          `json:"reason,omitempty"` // the reason for the refusal, for the approval request, or for the verdict of shadow nets
+	Nets    []reportedRule  `json:"nets,omitempty"`   // the rules that led to Verdict or, if the call is allowed, to Would
 }
 
 type reportedRule struct {
@@ -63,7 +63,7 @@ type reportedRule struct {
 type Failure struct {
 	Expected string                    `json:"expected"`
 	Got      string                    `json:"got"`
-	Marking  map[string]map[string]int `json:"marking,omitempty"` // markings before the step, by net
+	Marking  map[string]map[string]int `json:"marking,omitempty"` // the markings before the step, by net
 
 	nets []gate.NetState // states of the affected nets before the step
 }
@@ -93,7 +93,7 @@ func (r *Report) Add(f FileResult) {
 	r.Files = append(r.Files, f)
 }
 
-// marked returns the marking without empty places.
+// marked returns the marking without the places that are empty.
 func marked(m gate.Marking) map[string]int {
 	places := make(map[string]int)
 	for _, tokens := range m {

@@ -14,19 +14,20 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// A Loader loads the policies of test files, each policy only once. The zero value is ready to use.
+// A Loader loads the policies of test files. It loads each policy only once. The zero value is
+// ready to use.
 type Loader struct {
-	// Call returns a function that creates calls of tools under a configuration, such as
+	// Call returns a function that creates calls of tools under a configuration; an example is
 	// check.CallsUnder. The configuration is nil if the policy consists only of rules and nets. If
 	// Call is nil, every tool has a single name.
 	Call func(*config.Config) func(tool string) gate.Call
 
 	Cover  bool   // whether to record coverage
-	Config string // path of the configuration that all files are tested against; empty: each file determines its policy
+	Config string // path of the configuration against which all files are tested; empty: each file determines its policy
 
-	// Options for loading configurations. A configuration that a test file names, or that is found
-	// in the file's directory, was not chosen by a person. Unless it is trusted, it is therefore
-	// only read as text.
+	// Options for loading configurations. If a test file names a configuration, or if one is found
+	// in the file's directory, no person chose it. Unless it is trusted, it is therefore only read
+	// as text.
 	Options config.Options
 
 	loaded map[string]*Policy
@@ -64,7 +65,7 @@ func (l *Loader) Load(f *File) (*Policy, error) {
 	return p, nil
 }
 
-// Coverage returns the coverage of all policies, in loading order.
+// Coverage returns the coverage of all policies, in the order in which they were loaded.
 func (l *Loader) Coverage() *Coverage {
 	var items []*Item
 	for _, key := range l.order {
@@ -73,8 +74,8 @@ func (l *Loader) Coverage() *Coverage {
 	return newCoverage(items)
 }
 
-// source returns the policy source that the file names or, failing that, the one in the file's
-// directory.
+// source returns the source of the policy that the file names. If it names none, source returns
+// that of the policy in the file's directory.
 func (f *File) source(override string) (Source, error) {
 	s := f.Policy
 	if override != "" {
@@ -108,7 +109,7 @@ func escape(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
-// key returns a text that is the same for equal sources.
+// key returns a string that is the same for equal sources.
 func (s *Source) key() string {
 	key := fmt.Sprintf("%q %q %q %q", s.Config, s.Rules, s.Nets, s.Default)
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
@@ -147,7 +148,7 @@ func (s *Source) lookup(name string) (string, bool) {
 	return os.LookupEnv(name)
 }
 
-// located adds to err the position where the test file names the unreadable file.
+// located adds to err the position where the test file names the file that cannot be read.
 func (s *Source) located(err error) error {
 	var one config.Error
 	if errors.As(err, &one) && one.Line > 0 {

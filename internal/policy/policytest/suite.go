@@ -16,8 +16,8 @@ type Suite struct {
 	Loader Loader
 	Name   *regexp.Regexp // selects the tests to run by their names
 
-	// Problems extracts the problems from an error that occurred while loading a file. It returns
-	// any other error unchanged.
+	// Problems extracts the problems from an error that occurred while a file was loaded. It
+	// returns any other error unchanged.
 	Problems func(err error) (diag.List, error)
 
 	files    []suiteFile
@@ -32,7 +32,7 @@ type suiteFile struct {
 	cases  []TestResult
 }
 
-// Load reads all files that the paths denote, so that all errors can be reported together.
+// Load reads all files that the paths denote. This makes it possible to report all errors together.
 func (s *Suite) Load(paths []string) error {
 	var names []string
 	for _, path := range paths {
@@ -78,8 +78,8 @@ func (s *Suite) open(name string) (f suiteFile, err error) {
 	return f, err
 }
 
-// collectProblems records the problems in an error that occurred while loading a file. It returns
-// any other error.
+// collectProblems records the problems in an error that occurred while a file was loaded. It
+// returns any other error.
 func (s *Suite) collectProblems(err error) error {
 	found, err := s.Problems(err)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Suite) collectProblems(err error) error {
 	return nil
 }
 
-// Run runs the selected tests. If any file failed to load, it runs no test.
+// Run runs the selected tests. If a file could not be loaded, it runs no tests.
 func (s *Suite) Run(ctx context.Context) *Report {
 	report := NewReport(s.problems)
 	if len(s.problems) > 0 {

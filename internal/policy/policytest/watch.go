@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// newWatch lists a policy's items. Structural transitions and dead transitions need no test. An
-// allow rule counts only once, as a rule and not also as a transition.
+// newWatch lists the items of a policy. Structural transitions and dead transitions need no test.
+// An allow rule counts only once: as a rule, and not also as a transition.
 func newWatch(p *Policy) (*watch, error) {
 	c := &watch{
 		rules: make(map[string]*Item), moves: make(map[firing]*Item), maps: make(map[string][]*Item), passive: make(map[string]bool),
@@ -59,7 +59,7 @@ func (c *watch) net(p *Policy, n gate.NetInfo, dead []string) {
 	c.named(n.Name, n.Maps)
 }
 
-// decided counts the items that a decision has exercised.
+// decided counts the items that are exercised by a decision.
 func (c *watch) decided(about *callOutcome, d gate.Decision) {
 	for _, name := range about.names {
 		for _, item := range c.maps[name] {
@@ -97,7 +97,8 @@ func (c *watch) countBlocks(r *gate.Refusal) {
 	}
 }
 
-// place returns the position of a transition or, failing that, of its net.
+// place returns the position of a transition. If that is unknown, it returns the position of the
+// transition's net.
 func place(s policy.Source, n gate.NetInfo, transition string) gate.Position {
 	for _, net := range s.Nets {
 		if net.Name != n.Name || gate.Position(net.Position) != n.Rule {
@@ -112,11 +113,11 @@ func place(s policy.Source, n gate.NetInfo, transition string) gate.Position {
 	return n.Rule
 }
 
-// A callOutcome is the result of a call.
+// A callOutcome describes the outcome of a call.
 type callOutcome struct {
 	names   []string // names of the call
 	said    []gate.Verdict
-	verdict string        // one of verdicts
+	verdict string        // one of the words in verdicts
 	refusal *gate.Refusal // the refusal or the approval request; may be nil
-	would   *gate.Refusal // for an allowed call: the refusal by shadow nets; may be nil
+	would   *gate.Refusal // for an allowed call, the refusal by shadow nets; may be nil
 }
