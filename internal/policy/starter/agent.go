@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/agenttool"
 )
 
-// An Agent is an agent that starter can propose a policy for, covering its built-in tools.
+// An Agent is an agent for whose built-in tools starter can propose a policy.
 type Agent struct{ agenttool.Agent }
 
-// Agents returns all agents that a policy can be proposed for.
+// Agents returns all agents for which a policy can be proposed.
 func Agents() (all []Agent) {
 	for _, a := range agenttool.All() {
 		all = append(all, Agent{a})
@@ -29,8 +29,8 @@ func AgentOf(name string) (Agent, bool) {
 // FileName returns the name of the agent's rules file in the configuration's directory.
 func (a Agent) FileName() string { return a.Name + ".rules" }
 
-// names returns the given tools of the agent, each qualified with the agent's name so that rules do
-// not refer to servers' tools.
+// names returns the names of the given tools of the agent. Each is qualified with the agent's name,
+// so that rules do not refer to servers' tools.
 func (a Agent) names(tools ...string) string {
 	all := make([]string, len(tools))
 	for i, t := range tools {
@@ -39,13 +39,13 @@ func (a Agent) names(tools ...string) string {
 	return strings.Join(all, ", ")
 }
 
-// quoted returns quoted names of the agent's tools for use in maps. Without quotes, the part after
-// a dot would be a field.
+// quoted returns the names of the agent's tools in quotes, for use in maps. Without quotes, the
+// part after a dot would be a field.
 func (a Agent) quoted(tools ...string) string {
 	return `"` + strings.ReplaceAll(a.names(tools...), ", ", `", "`) + `"`
 }
 
-// asked lists the commands that require approval, with their labels.
+// asked lists the commands for which approval is required, with their labels.
 var asked = []struct {
 	label, comment string
 	commands       []string
@@ -79,7 +79,7 @@ func (a Agent) rules(tests []string, deny bool) string {
 	claims := a.push(say, tests)
 	labels, force := []string(nil), "force-push"
 	if a.asksPush(tests) {
-		force = "push" // every push requires approval anyway
+		force = "push" // every push requires approval in any case
 	}
 	for _, one := range asked {
 		if one.label == "force-push" && force != one.label {
@@ -114,13 +114,14 @@ func (a Agent) rules(tests []string, deny bool) string {
 	return b.String()
 }
 
-// evidence returns the script field of the agent's own shell. A server's tool named bash must not
-// provide evidence.
+// evidence returns the script field of the agent's own shell. A server's tool that is named bash
+// must not provide evidence.
 func (a Agent) evidence() string {
 	return fmt.Sprintf("%q.command", a.names(a.Shells[0]))
 }
 
-// asksPush reports whether each push requires approval because no tests can be required before it.
+// asksPush reports whether each push requires approval because it is not possible to require tests
+// before it.
 func (a Agent) asksPush(tests []string) bool { return a.Silent || len(tests) == 0 }
 
 // push requires tests before a push. If no tests are known or no hook reports whether they passed,

@@ -43,7 +43,7 @@ func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests
 	return plan, plan.passes()
 }
 
-// prepareAgent prepares the new configuration, with the rules file added to its list.
+// prepareAgent prepares the new configuration. In it, the rules file is added to the list of rules.
 func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 	for _, r := range c.Rules {
 		plan.texts = append(plan.texts, r.Text)
@@ -65,7 +65,7 @@ func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 		return nil
 	}
 	keys := []key{{"rules", "rules:\n  - file: " + name, `"rules": [{ "file": "` + name + `" }]`}}
-	if !c.Has("mode") && !c.Has("nets") { // enforced nets must stay enforced
+	if !c.Has("mode") && !c.Has("nets") { // if nets are enforced, they must remain enforced
 		keys = append([]key{shadowKey}, keys...)
 	}
 	plan.Enforced = plan.Enforced || !c.Has("mode") && c.Has("nets")

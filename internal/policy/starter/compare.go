@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// compare prints those proposed statements that the existing policy lacks. It does not change any
-// files.
+// compare prints the proposed statements that are missing from the existing policy. It does not
+// change any files.
 func (plan *Plan) compare(o Options) error {
 	more := missingStatements(plan.Rules, plan.have())
 	if more == "" {
@@ -21,7 +21,7 @@ func (plan *Plan) compare(o Options) error {
 	return err
 }
 
-// missingStatements returns those statements in text that are not in have, below their comments.
+// missingStatements returns those statements in text that are not in have, each below its comment.
 func missingStatements(text string, have map[string]bool) string {
 	var b strings.Builder
 	comment := ""
@@ -43,8 +43,8 @@ func missingStatements(text string, have map[string]bool) string {
 	return b.String()
 }
 
-// without returns the statement without the names that other statements already cover. It returns
-// the empty string if all names are covered.
+// without returns the statement without the names that other statements already cover. If all of
+// its names are covered, it returns the empty string.
 func without(statement string, have map[string]bool) string {
 	if have[statement] || have[successPrefix(statement)] {
 		return ""
@@ -66,7 +66,7 @@ func without(statement string, have map[string]bool) string {
 }
 
 // splitNames splits an approval statement, which treats all names in its list alike. It returns no
-// names for other statements or for lists that contain anything other than plain names.
+// names for any other statement or if the list contains anything other than plain names.
 func splitNames(statement string) (before string, names []string, after string) {
 	for _, form := range [][2]string{{"require human-approval before ", ""}, {"prove never ", " without human-approval"}} {
 		list, begins := strings.CutPrefix(statement, form[0])
@@ -88,12 +88,12 @@ func successPrefix(statement string) string {
 	return ""
 }
 
-// have returns the existing statements in canonical form. It also lists a statement about several
-// tools once for each tool.
+// have returns the existing statements in canonical form. A statement about several tools is also
+// listed once for each of these tools.
 func (plan *Plan) have() map[string]bool {
 	have := map[string]bool{}
 	for _, t := range plan.texts {
-		f, _ := rules.Parse("", []byte(t)) // unreadable statements are ignored
+		f, _ := rules.Parse("", []byte(t)) // statements that cannot be parsed are ignored
 		for _, s := range f.Statements {
 			have[s.String()] = true
 			if tool := successPrefix(s.String()); tool != "" {

@@ -2,8 +2,8 @@ package starter
 
 import "github.com/petrigate/petrigate/internal/agenttool"
 
-// OffersPipefail reports whether shell.pipefail would make test runs inside a pipe count as
-// evidence.
+// OffersPipefail reports whether test runs inside a pipe would count as evidence if shell.pipefail
+// were set.
 func (plan *Plan) OffersPipefail() bool {
 	return plan.agent != nil && plan.tested && plan.There == "" && !plan.shell && agenttool.TakesScript(plan.agent.Name)
 }

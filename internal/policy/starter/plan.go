@@ -22,48 +22,48 @@ import (
 // FileName is the name of the rules file in the configuration's directory.
 const FileName = "petrigate.rules"
 
-// A Plan is a verified first policy together with the files to write.
+// A Plan is a verified first policy, together with the files that will be written.
 type Plan struct {
 	Rules  string // content of the rules file
 	File   string // path of the rules file
 	Report check.Report
 	Tools  int
-	Left   []string // omitted lines, which check would complain about
+	Left   []string // omitted lines, about which check would complain
 
-	Missing []string // servers that did not respond; no rules name their tools
+	Missing []string // servers that did not respond, for whose tools there are no rules
 
-	Enforced bool // the configuration sets another mode, so the rules are not in shadow mode
+	Enforced bool // the configuration sets a mode other than shadow, so the rules are not in shadow mode
 
-	Config        string // path of the configuration; only missing keys are added to it
+	Config        string // path of the configuration, to which only missing keys are added
 	Before, After []byte // the configuration before and after the change
 
-	// There is the path of the file that contains the existing policy: a rules file or the
-	// configuration. If it is not empty, nothing is written.
+	// There is the path of the file that contains the existing policy, if there is one: a rules
+	// file or the configuration. If There is not empty, nothing is written.
 	There string
 
-	// Client reports whether the configuration seems to belong to a client, because it is a JSON
+	// Client reports whether the configuration probably belongs to a client, because it is a JSON
 	// object without a version. Such a file is not changed.
 	Client bool
 
 	made  bool   // the configuration does not exist yet
-	agent *Agent // the policy is for this agent's built-in tools; nil: it is for servers' tools
+	agent *Agent // the agent for whose built-in tools the policy is; nil: the policy is for servers' tools
 
-	tested   bool // commands that run the project's tests are known
+	tested   bool // it is known which commands run the project's tests
 	shell    bool // the configuration contains the key "shell"
 	pipefail bool // shell.pipefail was added to the configuration
 
 	texts   []string     // existing rules
 	secrets []string     // secrets used in the configuration
-	fetch   config.Fetch // see [config.Options]
-	text    bool         // see [config.Config.TextOnly]
+	fetch   config.Fetch // used to load the configuration; see [config.Options]
+	text    bool         // the configuration is only read as text; see [config.Config.TextOnly]
 }
 
 var (
 	// ErrNoTools is returned if no server lists any tool.
 	ErrNoTools = errors.New("the servers list no tools, so there is nothing to propose rules for")
-	// ErrClient is returned if the configuration seems to belong to a client.
+	// ErrClient is returned if the configuration probably belongs to a client.
 	ErrClient = errors.New("it has no \"version\" and may be the file of a client, which stays as it is; petrigate import makes a configuration of it")
-	// ErrMeanwhile is returned if the configuration has changed since the plan was created.
+	// ErrMeanwhile is returned if the configuration was changed after the plan was created.
 	ErrMeanwhile = errors.New("it was changed meanwhile; run petrigate init again")
 )
 
@@ -72,7 +72,7 @@ var (
 const rounds = 20
 
 // New creates a plan for a configuration and the tools that its servers list. missing holds the
-// servers that did not respond; effort limits the proofs.
+// servers that did not respond. effort limits the work of the proofs.
 func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missing []string, effort check.Effort) (*Plan, error) {
 	if len(tools) == 0 {
 		return nil, ErrNoTools
@@ -86,7 +86,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
-	known := check.KnownSet(tools, c) // this also completes the names of the tools
+	known := check.KnownSet(tools, c) // this adds the missing names of the tools
 	p := &proposal{servers: guess(tools, c.Servers), missing: missing, deny: c.Default == "deny" || !c.Has("default")}
 	p.propose()
 	for range rounds {
@@ -104,7 +104,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	return plan, plan.passes()
 }
 
-// prepare reads the existing policy if there is one; otherwise, it prepares the new configuration.
+// prepare reads the existing policy, if there is one. Otherwise, it prepares the new configuration.
 func (plan *Plan) prepare(c *config.Config) (err error) {
 	for _, r := range c.Rules {
 		plan.texts = append(plan.texts, r.Text)
@@ -114,14 +114,15 @@ func (plan *Plan) prepare(c *config.Config) (err error) {
 	case plan.There == "":
 		plan.After, err = splice(plan.Before, missing(c))
 	case len(c.Rules) == 0:
-		src, _ := os.ReadFile(plan.File) // an unreadable file counts as empty
+		src, _ := os.ReadFile(plan.File) // a file that cannot be read counts as empty
 		plan.texts = append(plan.texts, string(src))
 	}
 	return err
 }
 
-// existingPolicy returns the path of a file that contains an existing policy: rules, nets, or the
-// file to write. It returns the empty string if no policy exists.
+// existingPolicy returns the path of a file that contains an existing policy, or of the file to
+// write if that exists. The policy can consist of rules or nets. If no policy exists,
+// existingPolicy returns the empty string.
 func existingPolicy(c *config.Config, file string) string {
 	for _, r := range c.Rules {
 		return r.File
@@ -135,8 +136,8 @@ func existingPolicy(c *config.Config, file string) string {
 	return ""
 }
 
-// verify checks the plan in the same way as "check --live" and returns the numbers of the lines
-// that do not pass.
+// verify checks the plan in the same way as "check --live" does. It returns the numbers of the
+// lines that do not pass.
 func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, effort check.Effort) (wrong map[int]bool, err error) {
 	source := policy.Source{Rules: []config.RuleText{{File: plan.File, Text: plan.Rules}}, Mode: "shadow"}
 	if deny {
@@ -156,7 +157,7 @@ func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, ef
 	if err != nil {
 		return nil, err
 	}
-	report.Judge(plan.agent == nil, false) // other problems in the configuration do not affect rules for an agent
+	report.Judge(plan.agent == nil, false) // for an agent, other problems in the configuration do not affect the rules
 	plan.Report, wrong = report, map[int]bool{}
 	for _, p := range report.Problems {
 		if p.Severity != diag.Note && p.Line > 0 && filepath.Base(p.File) == filepath.Base(plan.File) {
@@ -234,8 +235,8 @@ func (plan *Plan) create() error {
 	return nil
 }
 
-// missing returns those keys that put the rules into force in shadow mode and that the
-// configuration lacks.
+// missing returns the keys that put the rules into force in shadow mode, as far as the
+// configuration lacks them.
 func missing(c *config.Config) (keys []key) {
 	all := []key{
 		shadowKey,
@@ -252,8 +253,8 @@ func missing(c *config.Config) (keys []key) {
 
 // Options control how a plan is printed and written.
 type Options struct {
-	Out io.Writer                           // writer for the rules
-	Err io.Writer                           // writer for messages
+	Out io.Writer                           // the rules are written here
+	Err io.Writer                           // messages are written here
 	Ask func(question string) (bool, error) // asks for confirmation; nil: confirmation is not possible
 	Yes bool                                // write without confirmation
 }

@@ -11,26 +11,26 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Initial limits in a proposal. They allow most work but stop runaway agents.
+// Initial limits in a proposal. They allow most kinds of work but stop runaway agents.
 const (
 	inARow  = 5
-	changes = 50 // changes per server and session
-	sends   = 20 // messages per session
+	changes = 50 // number of changes per server and session
+	sends   = 20 // number of messages per session
 	payment = 100
-	pays    = 5 // payments per session, if the amount is unknown
+	pays    = 5 // number of payments per session, if their amounts are unknown
 )
 
-// statements is a group of lines below a common comment.
+// A statements value is a group of lines with a common comment above them.
 type statements struct {
 	comment string
 	lines   []line
 }
 
-// A line is a statement.
+// A line is a line of rules that contains a statement.
 type line struct {
 	text string
-	// alone holds the same statement for each of its names separately; nil: the statement has a
-	// single name.
+	// alone holds, for each of the names, the same statement for that name only; nil: the statement
+	// has a single name.
 	alone []line
 }
 
@@ -55,13 +55,13 @@ func (p *proposal) of(kinds ...toolkind.Kind) (names []string) {
 	return names
 }
 
-// asked returns the names of the tools of a kind, in the form that approval statements use.
+// asked returns the names of the tools of a kind, as approval statements use them.
 func (p *proposal) asked(kind toolkind.Kind) (names []string) {
 	for _, s := range p.servers {
 		for _, t := range s.tools {
 			switch {
 			case t.Kind != kind:
-			case p.deny: // tools that are not named are refused
+			case p.deny: // the default refuses tools that are not named
 				names = append(names, t.name)
 			default:
 				names = append(names, t.asked)
@@ -89,8 +89,8 @@ func (p *proposal) propose() {
 	}
 }
 
-// agents returns the agents whose built-in tools rules can qualify with the agent's name. It omits
-// agents that have the same name as a server.
+// agents returns the agents whose names rules can use to qualify the names of built-in tools. It
+// omits agents that have the same name as a server.
 func (p *proposal) agents() []string {
 	return slices.DeleteFunc(agenttool.Agents(), func(agent string) bool {
 		return slices.ContainsFunc(p.servers, func(s server) bool { return s.name == agent }) || slices.Contains(p.missing, agent)
@@ -112,7 +112,7 @@ func (p *proposal) budget(comment string, names []string, count int) {
 	p.claim("prove at-most "+strconv.Itoa(count)+" %s per session", names)
 }
 
-// reads allows read-only tools and stops an agent that keeps repeating the same call.
+// reads allows read-only tools. It stops an agent that repeats the same call over and over.
 func (p *proposal) reads(s *server) {
 	names := s.of(toolkind.Read, toolkind.Outside)
 	if len(names) == 0 {
@@ -146,7 +146,7 @@ func (p *proposal) changes(s *server) {
 	}
 }
 
-// successes defines success for servers whose results do not report it through isError.
+// successes defines success for those servers whose results do not use isError to report it.
 func (p *proposal) successes(s *server) {
 	group := statements{comment: text.Escape(s.name) + ": its results do not tell whether a script failed or still runs, so none of these calls counts as a success."}
 	for _, t := range s.tools {
@@ -183,7 +183,7 @@ func (p *proposal) asks() {
 	p.claim("prove never %s without human-approval", all)
 }
 
-// sends limits messages to other people, and requires approval for them once the session may have
+// sends limits messages to other people. It requires approval for them once the session may have
 // read untrusted content.
 func (p *proposal) sends() {
 	names, outside := p.of(toolkind.Send), p.of(toolkind.Outside)
@@ -215,11 +215,11 @@ func (p *proposal) pays() {
 	}
 }
 
-// secretPath matches files that contain keys or passwords, and files in directories with such
-// files.
+// secretPath matches files that contain keys or passwords, and files in directories that contain
+// such files.
 const secretPath = `/(^|[\/\\])(\.env|\.ssh|\.aws|\.gnupg|\.netrc|\.npmrc|\.kube|id_(rsa|ed25519))/i`
 
-// secrets requires approval for access to files that contain keys and passwords, for every tool.
+// secrets requires approval for access, by any tool, to files that contain keys and passwords.
 func (p *proposal) secrets() {
 	var fields []string
 	for i := range p.servers {
@@ -245,8 +245,8 @@ func (p *proposal) secrets() {
 	p.claims.add("prove never %s without human-approval", class)
 }
 
-// unusedName returns a label that no tool has as its name. A tool named like a label would be
-// treated like the label.
+// unusedName returns a label that is not the name of any tool. If a tool had the name of a label,
+// it would be treated like calls with that label.
 func (p *proposal) unusedName(name string) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(p.servers, func(s server) bool {
@@ -277,7 +277,7 @@ func groups(names []string) (all []string) {
 	return append(all, odd...)
 }
 
-// each returns a line for each list of names. The names replace the %s in form.
+// each returns one line per list of names. In each line, the names replace the %s in form.
 func each(form string, names []string) (lines []line) {
 	before, after, _ := strings.Cut(form, "%s")
 	for _, group := range groups(names) {

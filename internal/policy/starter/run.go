@@ -67,7 +67,7 @@ func (plan *Plan) offer(o Options) error {
 	return nil
 }
 
-// verb returns the verb for creating the configuration or for changing it.
+// verb returns the verb that says whether the configuration is created or changed.
 func (plan *Plan) verb(made, changed string) string {
 	if plan.made {
 		return made
@@ -75,8 +75,8 @@ func (plan *Plan) verb(made, changed string) string {
 	return changed
 }
 
-// argument returns a space and the argument of "petrigate init", or the empty string if no argument
-// is needed.
+// argument returns the argument of "petrigate init", preceded by a space. If no argument is needed,
+// it returns the empty string.
 func (plan *Plan) argument() string {
 	if plan.agent == nil {
 		return ""
@@ -84,7 +84,7 @@ func (plan *Plan) argument() string {
 	return " " + plan.agent.Client
 }
 
-// next prints the next steps after the plan has been written.
+// next prints the next steps after the plan was written.
 func (plan *Plan) next(say func(format string, args ...any)) {
 	steps := []string{
 		"petrigate connect CLIENT, if no client runs petrigate yet; petrigate connect --list shows them",

@@ -13,22 +13,22 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A tool is a server's tool with its guessed properties.
+// A tool is a tool of a server, with its guessed properties.
 type tool struct {
 	toolkind.Guess
-	name   string // name in the form that rules use
-	asked  string // name in the form that approval statements use
+	name   string // the name as rules use it
+	asked  string // the name as approval statements use it
 	bare   string
 	server string
 }
 
-// A server is a server in the configuration with its tools, sorted by name.
+// A server is a server in the configuration. Its tools are sorted by name.
 type server struct {
 	name  string
 	known string // name of the matching well-known server; may be empty
 	tools []tool
 
-	success map[string]string // condition for a successful script, by bare tool name; "true": only isError reports failures
+	success map[string]string // by bare tool name, the condition for a script to be successful; "true" if only isError reports failures
 }
 
 func (s *server) of(kinds ...toolkind.Kind) (names []string) {
@@ -40,7 +40,7 @@ func (s *server) of(kinds ...toolkind.Kind) (names []string) {
 	return names
 }
 
-// guess groups the tools by server and guesses what each tool does.
+// guess groups the tools by server and guesses the effect of each tool.
 func guess(list []check.ListedTool, servers []config.Server) (all []server) {
 	of := map[string][]check.ListedTool{}
 	for _, t := range list {
@@ -77,9 +77,9 @@ func guess(list []check.ListedTool, servers []config.Server) (all []server) {
 	return all
 }
 
-// visible returns a name for use in approval statements. A name with invisible characters, which
-// check complains about, becomes a glob. The glob may match other tools too, but no tool can use
-// such a name to evade approval.
+// visible returns a name for use in approval statements. If a name contains invisible characters,
+// about which check complains, it becomes a glob. The glob may match other tools too, but no tool
+// can use such a name to evade approval.
 func visible(name string) string {
 	if !strings.ContainsFunc(name, hidden) {
 		return rules.Written(name)

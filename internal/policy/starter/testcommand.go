@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// A TestCommand is a command that seems to run a project's tests, and the file that suggests it.
+// A TestCommand is a command that seems to run the tests of a project. It includes the file that
+// suggests this.
 type TestCommand struct{ Command, From string }
 
 // TestCommands returns the commands that run the tests of the project in the directory dir.
@@ -53,7 +54,7 @@ func TestCommands(dir string) (all []TestCommand) {
 	return all
 }
 
-// testTarget matches a makefile target named test, but not a variable.
+// testTarget matches a makefile target that is named test, but not a variable with that name.
 var testTarget = regexp.MustCompile(`(?m)^test[ \t]*:([^=]|$)`)
 
 // npmTest reports whether a package.json file defines tests. The script that "npm init" writes does
@@ -69,6 +70,6 @@ func npmTest(src []byte) bool {
 
 var plainWords = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./:@+-]*( [A-Za-z0-9_./:@+-]+)*$`)
 
-// PlainCommand reports whether a command consists of literal words, as maps require: a single
+// PlainCommand reports whether a command consists of literal words, which maps require: a single
 // program and its arguments.
 func PlainCommand(command string) bool { return plainWords.MatchString(command) }
