@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// ReadAs resolves the call's unqualified name to an agent's built-in tool, such as Bash to
-// claude-code.Bash. It does so only if the policy names tools of exactly one agent with such a tool
-// and no server can have a tool with this name. Otherwise, it returns the call unchanged.
+// ReadAs resolves the unqualified name of the call to an agent's built-in tool, for example Bash to
+// claude-code.Bash. It does so only if the policy names tools of exactly one agent with such a
+// tool, and if no server can have a tool with this name. Otherwise, it returns the call unchanged.
 func (s *Simulation) ReadAs(c Call) Call {
 	if own := s.ownTools(c.Tool); len(own) == 1 && !s.served(c.Tool) {
 		c.Asked, c.Tool = c.Tool, own[0]
@@ -40,8 +40,8 @@ func (s *Simulation) ownTools(name string) (own []string) {
 	return own
 }
 
-// served reports whether a server has a tool with this name. If the tools are unknown, it reports
-// whether a server might have one.
+// served reports whether a server has a tool with this name. If it is unknown which tools exist,
+// served reports whether a server might have one.
 func (s *Simulation) served(name string) bool {
 	if s.tools.Known {
 		return slices.Contains(check.ToolSet{Tools: s.tools.Tools, Known: true}.Names(), name)

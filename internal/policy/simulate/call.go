@@ -10,12 +10,12 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Call is a call in the notation for users: name{json}.
+// A Call is a call in the notation that users write: name{json}.
 type Call struct {
 	Tool string
 	Args json.RawMessage // arguments; nil: {}
 
-	Asked string // name as written by the user if [Simulation.ReadAs] changed it; empty: Tool
+	Asked string // the name that the user wrote, if [Simulation.ReadAs] replaced it; empty: Tool
 }
 
 func (c Call) String() string { return c.Tool + string(c.Args) }
@@ -61,7 +61,7 @@ func object(text string) (object json.RawMessage, rest string, err error) {
 	return object, text[d.InputOffset():], err
 }
 
-// Arguments validates and compacts a call's arguments.
+// Arguments validates the arguments of a call and makes them compact.
 func Arguments(text string) (json.RawMessage, error) {
 	text = strings.TrimSpace(text)
 	if err := rawjson.Check([]byte(text), rawjson.MaxDepth); err != nil {

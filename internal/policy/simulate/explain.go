@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// newCall returns the call that a user wrote as a call with the given ID.
+// newCall converts a call that a user wrote to a call with the given ID.
 func (s *Simulation) newCall(c Call, id int) gate.Call {
 	if c.Asked != "" && !slices.ContainsFunc(s.readAs, func(other Call) bool { return other.Asked == c.Asked }) {
 		s.readAs = append(s.readAs, c)
@@ -29,8 +29,8 @@ func (s *Simulation) newCall(c Call, id int) gate.Call {
 	return call
 }
 
-// piped returns the arguments of a call of an agent's own shell with "set -o pipefail" inserted
-// before the script. ok is false if the agent does not accept a modified script, or if the change
+// piped returns the arguments of a call of an agent's own shell, with "set -o pipefail" inserted
+// before the script. ok is false if the agent does not accept a changed script, or if the change
 // would not affect what counts as evidence.
 func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	if !agenttool.TakesScript(c.Upstream) || !slices.Contains(agenttool.Shells(c.Upstream), c.Tool) {
@@ -39,8 +39,8 @@ func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	return pipefail.Add(s.result.Policy, *c)
 }
 
-// Before makes a call that must be admitted and that then succeeds. It returns an error if the call
-// is refused.
+// Before makes a call that must be admitted and that then succeeds. If the call is refused, Before
+// returns an error.
 func (s *Simulation) Before(c Call) error {
 	call := s.newCall(c, 1)
 	if r, ok := s.session.Call(call, sandbox.Yes).(*gate.Refusal); ok {
@@ -63,23 +63,23 @@ func blamed(r *gate.Refusal) string {
 type Explanation struct {
 	Version  int             `json:"version"`
 	Tool     string          `json:"tool"`
-	ReadAs   string          `json:"readAs,omitempty"` // the agent's built-in tool that Tool was resolved to
+	ReadAs   string          `json:"readAs,omitempty"` // the built-in tool of an agent to which Tool was resolved
 	Args     json.RawMessage `json:"args,omitempty"`
 	Changed  json.RawMessage `json:"changed,omitempty"` // the arguments that the agent uses instead; see shell.pipefail
-	Unknown  bool            `json:"unknown,omitempty"` // the tools are known, and none of them has this name
+	Unknown  bool            `json:"unknown,omitempty"` // it is known which tools exist, and none of them has this name
 	Decision string          `json:"decision"`          // "allow", "refuse" or "ask"
 	Names    []string        `json:"names"`
-	Certain  []string        `json:"certain"` // those of Names that are certain, so that they exempt the call and make it known
-	Weak     []string        `json:"weak"`    // those of Names that are weak, so that they restrict but do not count as evidence
+	Certain  []string        `json:"certain"` // the names in Names that are certain, so that they exempt the call and make it known
+	Weak     []string        `json:"weak"`    // the names in Names that are weak, so that they restrict but do not count as evidence
 	Kind     gate.Kind       `json:"kind,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
-	Would    string          `json:"would,omitempty"` // verdict of shadow nets; if set, Kind and Reason describe this verdict
+	Would    string          `json:"would,omitempty"` // the verdict of shadow nets; if it is set, Kind and Reason describe this verdict
 	Nets     []explainedNet  `json:"nets"`
-	Remedy   []string        `json:"remedy"` // calls that must succeed first; nil: none would help, or they are unknown
+	Remedy   []string        `json:"remedy"` // calls that must succeed first; nil: no calls would help, or the remedy is unknown
 	Way      string          `json:"way,omitempty"`
-	Why      string          `json:"why,omitempty"` // the reason why the remedy is unknown
+	Why      string          `json:"why,omitempty"` // if the remedy is unknown, the reason
 	Retry    float64         `json:"retryAfter,omitempty"`
-	Success  []condition     `json:"success,omitempty"` // the policy's success conditions for the call
+	Success  []condition     `json:"success,omitempty"` // the success conditions of the policy that apply to the call
 
 	people  int // number of people who must approve the call
 	of      *Simulation
@@ -99,7 +99,7 @@ type condition struct {
 
 type explainedNet struct {
 	Name       string      `json:"name"`
-	Verdict    string      `json:"verdict"` // one of verdictWords
+	Verdict    string      `json:"verdict"` // one of the words in verdictWords
 	Manual     bool        `json:"manual,omitempty"`
 	Shadow     bool        `json:"shadow,omitempty"`
 	Transition string      `json:"transition"`
@@ -112,8 +112,8 @@ type explainedNet struct {
 
 var verdictWords = [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}
 
-// Explain decides a call and, if the call is refused, looks for a remedy. If verbose is true, it
-// also lists the nets that abstain.
+// Explain decides a call. If the call is refused, Explain also looks for a remedy. If verbose is
+// true, it also lists the nets that abstain.
 func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 	call, session := s.newCall(c, 1), s.session
 	session.Tick(s.box.Now())
@@ -193,14 +193,15 @@ func (e *Explanation) net(v gate.Verdict) explainedNet {
 	return n
 }
 
-// An exemption is a rule that lists a call, with the name that exempts the call from the rule.
+// An exemption describes a rule that lists a call but from which the call is exempt, with the name
+// that exempts it.
 type exemption struct {
 	rule gate.Position
 	net  string
 	name string
 }
 
-// exemptions returns the exemptions that make a net abstain although it lists the call.
+// exemptions returns the exemptions because of which a net abstains although it lists the call.
 func (e *Explanation) exemptions(v gate.Verdict) []exemption {
 	for _, t := range e.of.net(v.Net).Transitions {
 		lists := slices.ContainsFunc(e.names, func(n gate.Name) bool { return names(t.Tools, n.Text) })
@@ -212,7 +213,7 @@ func (e *Explanation) exemptions(v gate.Verdict) []exemption {
 	return nil
 }
 
-// names reports whether one of the tools equals or matches name.
+// names reports whether one of the tools equals or matches the name.
 func names(tools []gate.Tool, name string) bool {
 	return slices.ContainsFunc(tools, func(t gate.Tool) bool {
 		return t.Name == name || t.Kind == gate.Glob && toolnet.MatchGlob(t.Name, name)

@@ -50,7 +50,7 @@ func (e *Explanation) Text(k text.Ink) string {
 	return b.String()
 }
 
-// writeReading writes which tool the explanation is about, if the name could denote an agent's
+// writeReading writes which tool the explanation is about, if the name can denote an agent's
 // built-in tool.
 func (e *Explanation) writeReading(b *strings.Builder) {
 	for _, c := range e.of.readAs {
@@ -64,8 +64,8 @@ func (e *Explanation) writeReading(b *strings.Builder) {
 	}
 }
 
-// wantsArguments returns a hint on how to pass arguments if the call has none and some net reads
-// arguments.
+// wantsArguments returns a hint on how to give arguments if the call has none although some net
+// reads arguments.
 func (e *Explanation) wantsArguments() string {
 	if len(e.Args) > 0 || e.refusal == nil {
 		return ""
@@ -80,7 +80,7 @@ func (e *Explanation) wantsArguments() string {
 	return ""
 }
 
-// reasons writes the nets' reasons, each with its rule.
+// reasons writes the reasons of the nets, each with its rule.
 func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	if len(e.refusal.Blocks) == 0 {
 		fmt.Fprintln(b, e.refusal.Text)
@@ -98,7 +98,7 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 }
 
-// waiting writes which tokens the call is waiting for in a hand-written net.
+// waiting writes the tokens for which the call waits in a hand-written net.
 func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.of.net(block.Net)
 	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {
@@ -113,7 +113,7 @@ func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	}
 }
 
-// namesText lists a call's names, marking weak and uncertain names.
+// namesText lists the names of a call and marks those that are weak or uncertain.
 func namesText(p *gate.Policy, c gate.Call, names []gate.Name) string {
 	var parts []string
 	for _, n := range names {
@@ -134,7 +134,8 @@ func namesText(p *gate.Policy, c gate.Call, names []gate.Name) string {
 	return strings.Join(parts, ", ")
 }
 
-// nets writes a table of the nets' verdicts. In verbose mode, it also includes their states.
+// nets writes a table of the nets' verdicts. In verbose mode, the table also shows the states of
+// the nets.
 func (e *Explanation) nets(b *strings.Builder) {
 	head := "NET|SAYS|RULE"
 	if e.verbose {
@@ -167,7 +168,7 @@ func (e *Explanation) nets(b *strings.Builder) {
 	}
 }
 
-// says returns the net's verdict in plain words.
+// says returns the verdict of the net in plain words.
 func (n *explainedNet) says() string {
 	said := map[string]string{
 		"abstain": "nothing", "free": "always passes", "gated": "passes now", "blocked": "refuses", "yields": "does not block now: it is advisory",

@@ -47,7 +47,7 @@ func (m *Simulator) endCall(word, text string) error {
 	}
 }
 
-// result separates the optional result from the number of a successful call.
+// result separates the number of a successful call from the result, which is optional.
 func result(word, text string) (number string, says json.RawMessage, err error) {
 	i := strings.IndexAny(text, "{[\"")
 	if word != "succeed" || i < 0 {
@@ -60,8 +60,9 @@ func result(word, text string) (number string, says json.RawMessage, err error) 
 	return number, json.RawMessage(written), nil
 }
 
-// latest returns the number of the call that a command is about: the given number or, if none is
-// given, the latest call in the wanted state or, failing that, the latest call that has not ended.
+// latest returns the number of the call that a command is about. If a number is given, it is this
+// number. Otherwise, it is the latest call in the wanted state or, if there is no such call, the
+// latest call that has not ended.
 func (m *Simulator) latest(wants callState, text string) (int, error) {
 	if text != "" {
 		n, err := strconv.Atoi(text)

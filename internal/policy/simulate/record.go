@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Record writes the session to a new file as a policy test and runs the test once to check that it
-// passes. rules and nets are the files that contain the policy; if both are empty, the policy comes
-// from a configuration.
+// Record writes the session to a new file as a policy test. It then runs the test once to check
+// that the test passes. rules and nets are the files that contain the policy; if both are empty,
+// the policy comes from a configuration.
 func (m *Simulator) Record(path string, rules, nets []string) error {
 	script := m.policyText(filepath.Dir(path), rules, nets) + "tests:\n  - name: recorded\n    steps:\n"
 	steps := m.stepsText()
@@ -38,8 +38,8 @@ func (m *Simulator) Record(path string, rules, nets []string) error {
 	return m.checkRecording(path, script)
 }
 
-// checkRecording returns an error for a step whose result in the test differs from that in the
-// session.
+// checkRecording returns an error if the result of a step in the test differs from its result in
+// the session.
 func (m *Simulator) checkRecording(path, text string) error {
 	file, err := policytest.Parse(path, []byte(text))
 	if err != nil {
@@ -56,7 +56,8 @@ func (m *Simulator) checkRecording(path, text string) error {
 	return nil
 }
 
-// policyText returns the lines that name the policy's files, relative to the test's directory.
+// policyText returns the lines of the test that name the policy's files, relative to the directory
+// of the test.
 func (m *Simulator) policyText(dir string, rules, nets []string) string {
 	if m.of.source.Config != nil {
 		return fmt.Sprintf("config: %s\n", quote(from(dir, m.of.source.Config.File)))
@@ -90,7 +91,7 @@ func from(dir, file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// quote returns text as a quoted YAML string.
+// quote returns its argument as a quoted YAML string.
 func quote(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil {
@@ -103,7 +104,7 @@ func quote(text string) string {
 // at the position of the move that answers the request.
 func (m *Simulator) stepsText() []string {
 	var steps []string
-	at := make(map[int]int) // step numbers, by call number
+	at := make(map[int]int) // the number of the step for each call, by call number
 	for i, mv := range m.moves {
 		switch mv.word {
 		case "after":
@@ -126,14 +127,14 @@ func (m *Simulator) stepsText() []string {
 	return steps
 }
 
-// ended reports whether the end of a call is part of the call's step, because it directly follows
-// the admission.
+// ended reports whether the end of a call belongs to the step that makes the call, because it
+// directly follows the admission.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }
 
-// callText returns the step for a call. It returns the empty string if the approval request is
-// answered later. An approval that is not yet sufficient does not count as an answer.
+// callText returns the step that makes a call. It returns the empty string if the approval request
+// is answered later. An approval does not count as an answer if further approvals are needed.
 func (m *Simulator) callText(i int) string {
 	mv := m.moves[i]
 	c := m.calls[mv.of-1]
@@ -180,7 +181,7 @@ func (m *Simulator) answered(i, call int) bool {
 	return slices.ContainsFunc(m.moves[i:], func(mv move) bool { return mv.of == call && (mv.word == "approve" || mv.word == "deny") })
 }
 
-// result returns the outcome of a call that ends directly after its admission, and "pending" for
+// result returns the outcome of a call that ends directly after it was admitted, and "pending" for
 // any other call.
 func (m *Simulator) result(i, call int) string {
 	if i+1 < len(m.moves) && m.moves[i+1].of == call {

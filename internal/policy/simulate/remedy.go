@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A wayOut is the remedy for a refused call, with a sentence that describes it.
+// A wayOut is the remedy for a refused call, together with a sentence that describes it.
 type wayOut struct {
 	verify.Remedy
 	sentence string // empty: the remedy is unknown, or the call will be allowed after some time
 }
 
-// wayOut finds the remedy for a refusal. As in a running proxy, the remedy can include agents'
-// built-in tools only if the refusing nets count calls reported by hooks.
+// wayOut finds the remedy for a refusal. As in a running proxy, agents' built-in tools can be part
+// of the remedy only if the refusing nets count calls that hooks report.
 func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	w := wayOut{Remedy: s.guide.Remedy(s.session.Snapshot(), c, r)}
 	counts := w.Shared || !s.hooksInOtherSessions()
@@ -48,14 +48,14 @@ func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	return w
 }
 
-// hooksInOtherSessions reports whether calls reported by hooks and calls of servers' tools belong
-// to different sessions.
+// hooksInOtherSessions reports whether calls that hooks report belong to other sessions than calls
+// of servers' tools.
 func (s *Simulation) hooksInOtherSessions() bool {
 	c := s.source.Config
 	return c != nil && cmp.Or(c.Session.By, "connection") == "connection"
 }
 
-// withAgents looks for a remedy that may also use agents' built-in tools.
+// withAgents looks for a remedy that can also use agents' built-in tools.
 func (s *Simulation) withAgents(w *wayOut, c gate.Call, r *gate.Refusal) {
 	if !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
 		return
@@ -67,7 +67,7 @@ func (s *Simulation) withAgents(w *wayOut, c gate.Call, r *gate.Refusal) {
 	}
 }
 
-// onlyServers restricts a remedy with synthesized tools to tools that servers can have.
+// onlyServers restricts a remedy to tools that servers can have, if it contains synthesized tools.
 func (s *Simulation) onlyServers(w *wayOut, tool string) {
 	own := agenttool.Names()
 	if slices.Contains(own, tool) {
@@ -85,5 +85,5 @@ func (s *Simulation) onlyServers(w *wayOut, tool string) {
 	}
 }
 
-// quoted returns a name in the form that remedies use.
+// quoted returns a name as remedies show it.
 func quoted(name string) string { return "`" + name + "`" }

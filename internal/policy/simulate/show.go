@@ -43,8 +43,8 @@ func (m *Simulator) printResult(mv move) {
 	}
 }
 
-// unconcerned prints a remark if the policy does not mention the call, because its name may be
-// misspelt.
+// unconcerned prints a remark if the policy does not mention the call, because the call's name may
+// be misspelt.
 func (m *Simulator) unconcerned(c Call) {
 	speaks := func(v gate.Verdict) bool { return v.Kind != gate.Abstain }
 	names := m.of.names()
@@ -53,7 +53,8 @@ func (m *Simulator) unconcerned(c Call) {
 	}
 }
 
-// printChanges prints how the markings have changed since before, with the rules as titles.
+// printChanges prints how the markings have changed compared with before. Each net has its rule as
+// a title.
 func (m *Simulator) printChanges(before []gate.NetState) {
 	for i, n := range m.of.session.Nets() {
 		was, is := policy.MarkingText(before[i].Marking), policy.MarkingText(n.Marking)
@@ -67,7 +68,7 @@ func (m *Simulator) printChanges(before []gate.NetState) {
 	}
 }
 
-// printValueChanges prints the changes for the values of a key, including spent amounts.
+// printValueChanges prints the changes for each value of a key, including the spent amounts.
 func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	before := make(map[string]string)
 	for i := range was.Values {
@@ -93,7 +94,7 @@ func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	}
 }
 
-// stateText returns a marking and the spent amount as text.
+// stateText returns a marking and the spent amount in readable form.
 func stateText(m gate.Marking, spent string) string {
 	text := policy.MarkingText(m)
 	if spent != "" {
@@ -102,7 +103,7 @@ func stateText(m gate.Marking, spent string) string {
 	return text
 }
 
-// valueText returns the values of a key as text, each with its field.
+// valueText returns the values of a key in readable form, each with its field.
 func valueText(key []gate.KeyValue) string {
 	var parts []string
 	for _, k := range key {
@@ -111,7 +112,7 @@ func valueText(key []gate.KeyValue) string {
 	return strings.Join(parts, ", ")
 }
 
-// title returns the line of the net's rule or, for other nets, the name.
+// title returns the line of the net's rule. For a net without a rule, it returns the name.
 func (m *Simulator) title(net string) string {
 	n := m.of.net(net)
 	if n.Labels == nil {
@@ -119,12 +120,12 @@ func (m *Simulator) title(net string) string {
 	}
 	_, text, _ := strings.Cut(policy.QuotedRule(n.Rule, net), "  ")
 	if f, errs := rules.Parse("", []byte(text)); len(errs) == 0 && len(f.Statements) == 1 {
-		return fmt.Sprint(f.Statements[0]) // omits the comment
+		return fmt.Sprint(f.Statements[0]) // this leaves out the comment
 	}
 	return text
 }
 
-// reason returns the text of a refusal, using the simulator's call numbers.
+// reason returns the text of a refusal, with the call numbers that the simulator uses.
 func reason(r *gate.Refusal) string {
 	text := r.Text
 	for _, b := range r.Blocks {
@@ -165,7 +166,7 @@ func (m *Simulator) printCallable() {
 	m.list("not now:", later)
 }
 
-// asks returns a remark about the number of required approvals.
+// asks returns a remark about the number of approvals that are required.
 func asks(people int) string {
 	if people < 2 {
 		return " (asks)"

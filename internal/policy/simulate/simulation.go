@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A Simulation is a policy together with a session of made-up calls.
+// A Simulation is a policy with a session of made-up calls.
 type Simulation struct {
 	source  policy.Source
 	result  *policy.Result
@@ -57,7 +57,7 @@ func (s *Simulation) net(name string) gate.NetInfo {
 	return gate.NetInfo{}
 }
 
-// Learn sets the available tools.
+// Learn sets the tools that are available.
 func (s *Simulation) Learn(tools check.ToolSet) {
 	s.tools = tools
 	if !s.tools.Known {
@@ -75,7 +75,7 @@ func (s *Simulation) Learn(tools check.ToolSet) {
 	s.offer()
 }
 
-// offer passes the available tools to the session; they determine which nets yield.
+// offer passes the available tools to the session, because they determine which nets yield.
 func (s *Simulation) offer() {
 	calls := []gate.Call{}
 	for _, t := range s.tools.Tools {
@@ -86,8 +86,8 @@ func (s *Simulation) offer() {
 	s.session.Offer(calls)
 }
 
-// unknown reports whether the tools are known and none of them has this name. A name with an agent
-// is never unknown, because no list contains all tools of agents.
+// unknown reports whether it is known which tools exist, and none of them has this name. A name
+// that includes an agent is never unknown, because no list contains all tools of agents.
 func (s *Simulation) unknown(tool string) bool {
 	_, ok := s.tools.Find(tool)
 	return s.tools.Known && !ok && !check.OfAgent(tool, s.source.Config)

@@ -16,9 +16,9 @@ type Simulator struct {
 	of       *Simulation
 	out      io.Writer
 	ink      text.Ink
-	terminal bool // input and output are a terminal
+	terminal bool // both input and output are a terminal
 	moves    []move
-	calls    []*trackedCall // calls by number, starting at 1
+	calls    []*trackedCall // the calls, in the order of their numbers, which start at 1
 	Mistakes int            // number of invalid commands
 }
 
@@ -34,9 +34,9 @@ func (m *Simulator) printf(format string, args ...any) { _, _ = fmt.Fprintf(m.ou
 type move struct {
 	word string // "call", "succeed", "fail", "unknown", "approve", "deny" or "after"
 	call Call
-	of   int // number of the call
+	of   int // the number of the call
 	time time.Duration
-	says json.RawMessage // for succeed: the result; may be nil
+	says json.RawMessage // for "succeed", the result of the call; may be nil
 }
 
 func (mv move) String() string {
@@ -50,12 +50,12 @@ func (mv move) String() string {
 	}
 }
 
-// A trackedCall is a call together with its progress.
+// A trackedCall is a call with its progress so far.
 type trackedCall struct {
 	written Call
 	state   callState
 	refusal *gate.Refusal // the refusal or the approval request
-	people  int           // number of different people who must approve, if the call is waiting for approval
+	people  int           // if the call is waiting for approval, the number of different people who must approve it
 	agreed  int           // number of people who have approved
 	would   *gate.Refusal // the refusal by shadow nets
 }
@@ -81,7 +81,7 @@ func (c *trackedCall) progress() string {
 	}
 }
 
-// agrees counts an additional approval and reports whether there are now enough.
+// agrees counts one more approval and reports whether there are now enough approvals.
 func (c *trackedCall) agrees() bool {
 	c.agreed++
 	return c.agreed >= c.people
