@@ -12,7 +12,7 @@ import (
 // the layers to reduce crossings, and move the nodes towards their neighbors.
 type layout struct {
 	net    *Net
-	nodes  []node // first places, then transitions, then bends
+	nodes  []node // all nodes: first the places, then the transitions, then the bends
 	edges  []edge
 	layers [][]int
 
@@ -23,21 +23,21 @@ type node struct {
 	layer      int
 	x, y       float64 // center of the circle or box
 	width      float64
-	up, down   float64 // extent above y and below y
+	up, down   float64 // extent of the node above y, and below y
 	bend       bool
 	label      float64 // width of the text below the node
-	near, past []int   // neighbors in the next layer and in the previous layer
+	near, past []int   // indexes of the neighbors in the next layer, and in the previous layer
 }
 
 // An edge leads from left to right, regardless of its arrows.
 type edge struct {
 	link       link
 	from, to   int
-	path       []int // the start, the bends, and the end
-	head, tail bool  // whether there is an arrow at the end, and one at the start
+	path       []int // indexes of the start node, the bends, and the end node
+	head, tail bool  // whether the edge has an arrow at the end, and whether it has one at the start
 }
 
-// Sizes, in pixels.
+// Sizes of the layout, in pixels.
 const (
 	radius    = 15
 	fontSize  = 12
@@ -74,8 +74,8 @@ func newLayout(n *Net) *layout {
 	return l
 }
 
-// direct orients the links so that they form no cycle. A depth-first search that starts at the
-// marked places reverses the links that lead back.
+// direct orients the links so that they do not form a cycle. A depth-first search from the marked
+// places finds the links that lead back and reverses them.
 func (l *layout) direct() {
 	places := len(l.net.Places)
 	out := make([][]int, len(l.nodes)) // indexes of the outgoing edges, by node
@@ -87,7 +87,7 @@ func (l *layout) direct() {
 		out[e.from] = append(out[e.from], len(l.edges))
 		l.edges = append(l.edges, e)
 	}
-	state := make([]int, len(l.nodes)) // 1: on the current path, 2: finished
+	state := make([]int, len(l.nodes)) // 1: the node is on the current path; 2: the node is finished
 	var visit func(v int)
 	visit = func(v int) {
 		state[v] = 1
@@ -122,8 +122,8 @@ func (l *layout) fed(place int) bool {
 	return slices.ContainsFunc(l.edges, func(e edge) bool { return e.to == place })
 }
 
-// rank assigns each node to the layer after its last predecessor, and moves nodes without
-// predecessors close to their successors.
+// rank assigns each node to the layer after that of its last predecessor. It then moves nodes
+// without predecessors close to their successors.
 func (l *layout) rank() {
 	for range l.nodes {
 		changed := false
@@ -175,8 +175,8 @@ func (l *layout) cut() {
 	}
 }
 
-// order sorts each layer by the barycenters of the nodes' neighbors, forward and backward, and
-// keeps the order with the fewest crossings.
+// order sorts each layer by the barycenters of the nodes' neighbors, alternately forward and
+// backward. It keeps the order with the fewest crossings.
 func (l *layout) order() {
 	best, fewest := l.copyLayers(), l.crossings()
 	for round := range 12 {
@@ -252,7 +252,7 @@ func (l *layout) crossings() int {
 	return n
 }
 
-// place assigns coordinates to the nodes.
+// place assigns coordinates to all nodes.
 func (l *layout) place() {
 	x := 0.0
 	for _, layer := range l.layers {
@@ -281,14 +281,14 @@ func (l *layout) place() {
 	l.fit()
 }
 
-// relax moves a layer's nodes towards the mean positions of their neighbors, as far as the order of
-// and the distances between the nodes permit (pool adjacent violators).
+// relax moves the nodes of a layer towards the mean positions of their neighbors. The order of the
+// nodes and their minimum distances are preserved (pool adjacent violators).
 func (l *layout) relax(layer []int) {
 	type block struct {
-		sum, weight float64 // sum of the preferred positions minus the offsets
+		sum, weight float64 // the preferred positions minus the offsets, added up
 		count       int
 	}
-	offsets := make([]float64, len(layer)) // distances from the first node in the tightest packing
+	offsets := make([]float64, len(layer)) // distance of each node from the first node in the tightest packing
 	var blocks []block
 	for i, v := range layer {
 		if i > 0 {
@@ -347,7 +347,7 @@ func (l *layout) fit() {
 	l.width, l.height = max(0, l.width), bottom-top
 }
 
-// textWidth estimates the width of a text in a sans-serif font.
+// textWidth estimates the width of a string in a sans-serif font.
 func textWidth(s string, size float64) float64 {
 	w := 0.0
 	for _, r := range s {

@@ -33,8 +33,8 @@ func (n *Net) Live(m gate.Marking) {
 	}
 }
 
-// WithoutStart returns n without the start transition of a rule, which fires on its own, and
-// without its place. Both have no effect after the first call.
+// WithoutStart returns n without the start transition of a rule and without that transition's
+// place. The transition fires on its own, and neither has any effect after the first call.
 func (n Net) WithoutStart() Net {
 	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Name == "start" && len(t.Tools) == 0 && t.Every == 0 })
 	if t < 0 || len(n.Transitions[t].In) != 1 {
@@ -98,10 +98,10 @@ func LiveSVG(w io.Writer, n *Net) error {
 	return b.Flush()
 }
 
-// escapedText escapes a text for XML and makes invisible characters visible.
+// escapedText escapes a string for XML and makes invisible characters visible.
 func escapedText(s string) string { return escaped(text.Escape(s)) }
 
-// description describes the net in a sentence, for people who cannot see the picture.
+// description describes the net in a sentence for people who cannot see the picture.
 func (n *Net) description() string {
 	parts := []string{"Net " + n.Name}
 	for _, p := range n.Places {
@@ -117,7 +117,8 @@ func (n *Net) description() string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// liveScale enlarges a live picture so that its small print is readable on a page.
+// liveScale is the factor by which a live picture is enlarged, so that its small print is readable
+// on a page.
 const liveScale = 1.25
 
 // maxDots is the maximum number of tokens that are drawn as dots.
@@ -146,7 +147,7 @@ func (p printer) livePlace(place *Place, n *node) {
 	p.line(`<text class="name" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x, n.y+radius+13, escapedText(place.Name))
 }
 
-// liveDots returns the positions of up to five tokens.
+// liveDots returns the positions of at most five tokens.
 func liveDots(tokens int) [][2]float64 {
 	if tokens == maxDots {
 		return [][2]float64{{-5.5, -5.5}, {5.5, -5.5}, {-5.5, 5.5}, {5.5, 5.5}, {0, 0}}
@@ -154,7 +155,7 @@ func liveDots(tokens int) [][2]float64 {
 	return dots[max(tokens, 0)]
 }
 
-// Symbols in a box, as SVG paths: a play triangle, a cross, and a pause symbol.
+// Symbols in a box, as SVG paths: a triangle as on a play button, a cross, and a pause symbol.
 const (
 	signEnabled = `<path class="sign" d="M%.1f,%.1f m-3,-4 l7,4 l-7,4 z"/>`
 	signLacks   = `<path class="sign" d="M%.1f,%.1f m-3.5,-3.5 l7,7 m0,-7 l-7,7"/>`

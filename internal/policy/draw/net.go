@@ -22,18 +22,18 @@ import (
 // A Net is a net to be drawn. Arcs refer to places by index.
 type Net struct {
 	Name        string
-	From        string // position in the user's files, such as safety.rules:3; may be empty
+	From        string // position in the user's files, for example safety.rules:3; may be empty
 	Places      []Place
 	Transitions []Transition
 
-	live bool // Live was called
+	live bool // whether Live was called
 }
 
 // A Place is drawn as a circle with its initial tokens.
 type Place struct {
 	Name     string
 	Tokens   int
-	Terminal bool // a workflow may end here
+	Terminal bool // a workflow may end when this place is marked
 
 	// Set by Net.Live.
 	Now      int  // current tokens, including those in flight
@@ -44,30 +44,30 @@ type Place struct {
 // A Transition is drawn as a box.
 type Transition struct {
 	Name    string
-	Tools   []string // gated tools; empty: the transition fires on its own
+	Tools   []string // the tools that the transition gates; empty: it fires on its own
 	In, Out []petri.Arc
 
-	Manual   bool          // approval is required
+	Manual   bool          // whether approval is required
 	People   int           // number of different people who must approve; 0: one
 	Deferred bool          // the transition waits for the call's success
 	Observe  bool          // the transition never blocks a call
 	Spoils   bool          // the transition invalidates evidence from other calls
 	Row      bool          // the transition counts equal calls in a row
-	Sum      string        // limit of a sum, such as "1000 of amount"; may be empty
-	Never    bool          // the transition is known never to fire
+	Sum      string        // limit of a sum, for example "1000 of amount"; may be empty
+	Never    bool          // it is known that the transition never fires
 	Every    time.Duration // interval at which the clock fires the transition; 0: the clock does not fire it
-	Key      []string      // the transition fires separately for each value of these fields
+	Key      []string      // the fields for each of whose values the transition fires separately
 	Unless   []string      // calls with one of these names are exempt
-	Listed   bool          // this is not a transition but a list of admitted names
+	Listed   bool          // this is a list of admitted names rather than a transition
 
-	Lacks []Lack // missing tokens, set by Net.Live; empty: the transition is enabled
+	Lacks []Lack // the missing tokens, set by Net.Live; empty: the transition is enabled
 }
 
 // maxTools is the maximum number of tools listed in a box.
 const maxTools = 3
 
-// title returns the large print in a box. If a transition's name only repeats its tool's name, the
-// tool is shown.
+// title returns the large print in a box. If the name of a transition only repeats the name of its
+// tool, title returns the name of the tool.
 func (t *Transition) title() string {
 	if t.namesTool() {
 		return t.Tools[0]
@@ -110,7 +110,7 @@ func (t *Transition) notes() string {
 	return strings.Join(notes, " · ")
 }
 
-// look returns the style of the transition's box.
+// look returns the style for the box of the transition.
 func (t *Transition) look() look {
 	kind := "call"
 	switch {
@@ -126,7 +126,7 @@ func (t *Transition) look() look {
 	return looks[slices.IndexFunc(looks, func(l look) bool { return l.name == kind })]
 }
 
-// tokens returns dots or, if there are many tokens, their number.
+// tokens returns one dot per token or, if there are many tokens, their number.
 func (p *Place) tokens() string {
 	switch {
 	case p.Tokens == 0:
@@ -147,11 +147,11 @@ func (n *Net) heading() string {
 }
 
 // A link is a drawn arc. A transition that takes tokens and puts the same number back has only a
-// single line.
+// single link.
 type link struct {
 	place, transition int
 	weight            int
-	in, out           bool // whether there is an arrow at the transition, and one at the place
+	in, out           bool // whether the link has an arrow at the transition, and whether it has one at the place
 }
 
 func (n *Net) links() []link {
@@ -183,7 +183,7 @@ func weight(arcs []petri.Arc, place int) int {
 // A Lack describes a place that holds fewer tokens than a transition takes.
 type Lack struct {
 	Place      string
-	Has, Needs int // number of tokens that are not in flight, and number of tokens needed
+	Has, Needs int // the number of tokens that are not in flight, and the number that the transition needs
 }
 
 // String describes the missing tokens.
@@ -194,7 +194,7 @@ func (l Lack) String() string {
 	return fmt.Sprintf("%s has %d of %d", l.Place, l.Has, l.Needs)
 }
 
-// showsState reports whether the picture shows whether the transition is enabled.
+// showsState reports whether the picture shows if the transition is enabled.
 func (n *Net) showsState(t *Transition) bool {
 	return n.live && !t.Listed && (len(t.Tools) > 0 || t.Every > 0)
 }
@@ -202,7 +202,7 @@ func (n *Net) showsState(t *Transition) bool {
 // Blocks reports whether calls are refused while the transition is not enabled.
 func (t *Transition) Blocks() bool { return len(t.Tools) > 0 && !t.Observe && !t.Listed }
 
-// stateText returns a text that describes the transition's state in a live net.
+// stateText returns a description of the transition's state in a live net.
 func (t *Transition) stateText() string {
 	if len(t.Lacks) == 0 {
 		return "enabled"
@@ -221,8 +221,8 @@ func (t *Transition) lacks() string {
 	return strings.Join(words, ", ")
 }
 
-// longestState returns the longest text that stateText can return, so that the layout does not
-// change when tokens move.
+// longestState returns the longest description that stateText can return. It is used so that the
+// layout does not change when tokens move.
 func (n *Net) longestState(t *Transition) string {
 	all := &Transition{Tools: t.Tools, Observe: t.Observe}
 	for _, a := range t.In {

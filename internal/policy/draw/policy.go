@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// OfPolicy returns a policy's nets in the form that the gate uses.
+// OfPolicy converts the nets of a policy.
 func OfPolicy(source policy.Source) ([]Net, error) {
 	result, err := policy.Build(source)
 	if err != nil {
@@ -76,7 +76,7 @@ func key(info gate.NetInfo, t gate.Transition) []string {
 	return names
 }
 
-// sum describes the limit on the sum over the transition's calls.
+// sum describes the limit of the sum over the transition's calls.
 func sum(info gate.NetInfo, t gate.Transition) string {
 	s := info.Sum
 	if s == nil || len(t.Tools) == 0 {

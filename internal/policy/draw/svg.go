@@ -108,7 +108,7 @@ func (p printer) place(place *Place, n *node) {
 	p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#334155">%s</text>`, n.x, n.y+radius+13, escaped(place.Name))
 }
 
-// dots holds the positions of up to four tokens in a circle, by number of tokens.
+// dots holds the positions of up to four tokens in a circle. Its index is the number of tokens.
 var dots = [5][][2]float64{
 	{}, {{0, 0}}, {{-4.5, 0}, {4.5, 0}}, {{0, -4.5}, {-4.5, 4}, {4.5, 4}}, {{-4.5, -4.5}, {4.5, -4.5}, {-4.5, 4.5}, {4.5, 4.5}},
 }
@@ -131,17 +131,17 @@ func (p printer) box(t *Transition, n *node) {
 // A point is a position on the sheet.
 type point struct{ x, y float64 }
 
-// A route is the line that is drawn for an edge.
+// A route is the line with which an edge is drawn.
 type route struct {
 	edge   *edge
-	points []point // pairs of curve endpoints; the line is straight between the pairs
+	points []point // points in pairs, with a curve between the points of a pair and a straight line between pairs
 }
 
-// routes computes the line of every edge. At each side of a node, the ends of the edges are spread
-// out in the order of their destinations.
+// routes computes the line of every edge. At each side of a node, it spreads out the ends of the
+// edges in the order of their other ends.
 func (l *layout) routes() []route {
 	routes := make([]route, len(l.edges))
-	ends := make(map[[2]int][]int) // edges by node and side: left (0) or right (1)
+	ends := make(map[[2]int][]int) // the edges at each side of each node: left (0) or right (1)
 	for i := range l.edges {
 		e := &l.edges[i]
 		routes[i] = route{edge: e, points: make([]point, 2*len(e.path)-2)}
@@ -228,7 +228,7 @@ func (p printer) route(r route) {
 	}
 }
 
-// escaped escapes a text for XML. It replaces characters that XML does not allow with U+FFFD.
+// escaped escapes a string for XML. It replaces characters that XML does not allow with U+FFFD.
 func escaped(s string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < 0x20 && r != '\t' || r == 0xfffe || r == 0xffff {

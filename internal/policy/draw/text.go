@@ -48,7 +48,7 @@ func Mermaid(w io.Writer, nets []Net) error {
 	return b.Flush()
 }
 
-// A printer ignores write errors, because the buffered writer keeps the first error.
+// A printer ignores write errors, because its buffered writer keeps the first error.
 type printer struct{ *bufio.Writer }
 
 func (p printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p, format+"\n", args...) }
@@ -61,7 +61,7 @@ func boxText(t *Transition) string {
 	return t.title()
 }
 
-// mermaidText quotes a text for Mermaid, which uses # instead of & in entities.
+// mermaidText quotes a string for Mermaid, where entities begin with # instead of &.
 func mermaidText(s string) string {
 	escape := strings.NewReplacer(`"`, "#quot;", "#", "#35;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", "\\", "#92;", "\n", "<br/>")
 	return `"` + escape.Replace(s) + `"`
