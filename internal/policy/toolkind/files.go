@@ -10,7 +10,8 @@ import (
 // targetWords denote the destination of a file operation.
 var targetWords = []string{"destination", "dest", "dst"}
 
-// filesOf returns the arguments that name files, sorted and in the notation used in maps.
+// filesOf returns the arguments that name files. They are sorted and written in the notation that
+// maps use.
 func filesOf(raw json.RawMessage) (files []string) {
 	for name, p := range readProperties(raw) {
 		if !Plain(name) {
@@ -29,7 +30,8 @@ func filesOf(raw json.RawMessage) (files []string) {
 	return files
 }
 
-// namesFile reports whether an argument's name suggests that it names one or more files.
+// namesFile reports whether the name of an argument suggests that its value is the name of one or
+// more files.
 func namesFile(name string) bool {
 	words := Words(name)
 	return len(words) > 0 && (isFile(words[0]) || isFile(words[len(words)-1]))
@@ -61,8 +63,8 @@ func readProperty(raw json.RawMessage) (p property) {
 	return p
 }
 
-// exact returns the object with only the given members. Using encoding/json alone would accept
-// "Properties" for "properties", which has no meaning in a schema.
+// exact returns the object reduced to the given members. Using encoding/json alone would also
+// accept "Properties" for "properties", although "Properties" has no meaning in a schema.
 func exact(raw json.RawMessage, words ...string) json.RawMessage {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil {
@@ -81,7 +83,7 @@ func readProperties(raw json.RawMessage) map[string]property {
 	return all
 }
 
-// forms returns the property itself and all its alternatives.
+// forms returns the property itself together with all its alternatives.
 func (p *property) forms() []property {
 	all := []property{*p}
 	for _, raw := range append(slices.Clone(p.AnyOf), p.OneOf...) {
@@ -104,8 +106,8 @@ func (p *property) is(kind string) bool {
 	return json.Unmarshal(p.Type, &several) == nil && slices.Contains(several, kind)
 }
 
-// listsTexts reports whether the argument may be a list of strings. A list with elements of
-// unspecified type counts, too.
+// listsTexts reports whether the argument can be a list of strings. A list counts as well if the
+// type of its elements is not specified.
 func (p *property) listsTexts() bool {
 	return slices.ContainsFunc(p.forms(), func(f property) bool {
 		items := readProperty(f.Items)
@@ -113,7 +115,7 @@ func (p *property) listsTexts() bool {
 	})
 }
 
-// members returns the members of the objects in a list argument.
+// members returns the members of the objects in an argument that is a list.
 func (p *property) members() map[string]property {
 	all := map[string]property{}
 	for _, f := range p.forms() {

@@ -11,7 +11,7 @@ type Kind uint8
 
 // The kinds. Apart from [Unclear], which is the zero value, they are in ascending order of caution.
 const (
-	Unclear Kind = iota // unknown effect
+	Unclear Kind = iota // the effect is unknown
 	Read                // changes nothing
 	Outside             // changes nothing, but returns content that untrusted people may have written
 	Secret              // changes nothing, but may return secrets
@@ -36,7 +36,7 @@ var strong = map[string]Kind{
 	"execute": Run, "exec": Run, "eval": Run, "evaluate": Run, "shell": Run, "bash": Run, "terminal": Run,
 }
 
-// leading maps verbs to kinds. The first such verb in a name determines the kind.
+// leading maps verbs to kinds. The first such verb in a name determines the tool's kind.
 var leading = map[string]Kind{
 	"get": Read, "list": Read, "read": Read, "search": Read, "find": Read, "describe": Read, "show": Read, "view": Read, "count": Read,
 	"check": Read, "status": Read, "stat": Read, "info": Read, "lookup": Read, "cat": Read, "ls": Read, "tree": Read,
@@ -57,15 +57,15 @@ var leading = map[string]Kind{
 	"pay": Pay, "transfer": Pay, "charge": Pay, "refund": Pay, "purchase": Pay, "buy": Pay, "withdraw": Pay, "payout": Pay,
 }
 
-// sendNouns and payNouns change the kind of a creating verb: creating one of these things sends
-// something or makes a payment.
+// sendNouns and payNouns denote things whose creation sends something or makes a payment. They
+// change the kind of a verb that means creating.
 var (
 	sendNouns = []string{"comment", "message", "email", "mail", "tweet", "post", "reply", "issue", "review", "release", "gist", "notification", "invitation", "request"}
 	payNouns  = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}
 )
 
-// secretNouns denote things that give access to others. keyWords are words that turn a key into
-// such a thing.
+// secretNouns denote things that give others access. keyWords are words that, together with "key",
+// denote such a thing.
 var (
 	secretNouns = []string{"secret", "secrets", "password", "passwords", "passwd", "credential", "credentials", "env", "environ", "dotenv", "printenv"}
 	keyWords    = []string{"api", "private", "access", "signing"}
@@ -110,7 +110,7 @@ func ByName(name string) Kind {
 	return verb
 }
 
-// namesSecret reports whether a name with these words is about secrets.
+// namesSecret reports whether a name that consists of these words is about secrets.
 func namesSecret(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretNouns, w) }) ||
 		(slices.Contains(words, "key") || slices.Contains(words, "keys")) && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keyWords, w) })
@@ -121,7 +121,7 @@ func (k Kind) Reads() bool { return reads(k) }
 
 func reads(k Kind) bool { return k == Read || k == Outside }
 
-// Acts reports whether the effect of a call is or may be irrevocable.
+// Acts reports whether the effect of a call is, or might be, irrevocable.
 func (k Kind) Acts() bool { return k >= Send }
 
 // Words splits a name into lower-case words at characters that are not letters and before capital
@@ -151,8 +151,8 @@ func Words(name string) (words []string) {
 	return words
 }
 
-// Sends reports whether other people receive something through a call: messages, money, or anything
-// that code can send.
+// Sends reports whether a call can make other people receive something: messages, money, or
+// anything that code can send.
 func (k Kind) Sends() bool { return k == Send || k == Publish || k == Run || k == Pay }
 
 // Strange reports whether untrusted people may have written the content that a call returns.

@@ -14,11 +14,12 @@ var serversText string
 // A Server describes a well-known server.
 type Server struct {
 	Name  string
-	By    []string        // texts that identify the server in its command, arguments or URL
-	Like  []string        // tools that otherwise identify the server if it has all of them
+	By    []string        // strings by which the server is recognized in its command, arguments or URL
+	Like  []string        // tools by which the server is otherwise recognized, if it has all of them
 	Kinds map[string]Kind // kinds of the server's tools, by tool name
-	// Success holds the condition for the result of a successful script, by name of the tool that
-	// runs scripts. The condition is "true" if the result reports failures through isError.
+	// Success holds, by name of the tool that runs scripts, the condition that the result of a
+	// successful script meets. The condition is "true" if the result reports failures through
+	// isError.
 	Success map[string]string
 	// NoHints is true if the server's hints about the tools in Kinds are meaningless.
 	NoHints bool
@@ -78,9 +79,9 @@ func (s *Server) add(key string, words []string) bool {
 	return k > 0
 }
 
-// Known returns the well-known server that is started or reached as specified by start or, failing
-// that, has the given tools. It returns nil if no server matches. The command takes precedence,
-// because it comes from the user's configuration.
+// Known returns the well-known server that matches the way of starting or reaching it in start or,
+// failing that, has the given tools. It returns nil if no server matches. The command takes
+// precedence, because it comes from the user's configuration.
 func Known(start []string, tools []string) *Server {
 	all := Servers()
 	for i := range all {
@@ -98,8 +99,8 @@ func Known(start []string, tools []string) *Server {
 	return nil
 }
 
-// within reports whether text occurs in word, delimited by slashes, similar characters, or the ends
-// of word.
+// within reports whether text occurs in word and is delimited there by slashes, similar characters,
+// or the ends of word.
 func within(word, text string) bool {
 	for {
 		at := strings.Index(word, text)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Listed is a tool as listed by its server.
+// A Listed is a tool in the form in which its server lists it.
 type Listed struct {
 	Name        string // the tool's name on its server
 	Schema      json.RawMessage
@@ -16,16 +16,16 @@ type Listed struct {
 // A Guess is what a tool probably does.
 type Guess struct {
 	Kind   Kind
-	Why    string // short reason for use in a comment
+	Why    string // a short reason that can be used in a comment
 	Fields Fields
 }
 
-// Fields classifies a tool's arguments by their names. Apart from Files and Amounts, it contains
-// only required strings.
+// Fields classifies the arguments of a tool by their names. Only required arguments that are
+// strings are included, except in Files and Amounts.
 type Fields struct {
 	Paths   []string // arguments that contain paths of files
-	Files   []string // all arguments that contain paths, including optional arguments and lists, in the notation used in maps: path, paths, $.files[*].path
-	Same    []string // arguments that identify a thing, such as an ID or a path
+	Files   []string // all arguments that contain paths, including optional arguments and lists, in the notation that maps use: path, paths, $.files[*].path
+	Same    []string // arguments that identify a thing, for example by an ID or a path
 	URLs    []string
 	Amounts []string // numeric arguments that contain amounts of money
 }
@@ -54,8 +54,8 @@ func Of(t Listed, server *Server) Guess {
 	return g
 }
 
-// applyHints applies those of the server's hints that make the guess more cautious, and
-// readOnlyHint if the name is inconclusive. It ignores destructiveHint for a tool of a well-known
+// applyHints applies those hints of the server that make the guess more cautious. If the name is
+// inconclusive, it also applies readOnlyHint. It ignores destructiveHint for a tool of a well-known
 // server.
 func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 	var hints struct {
