@@ -30,7 +30,8 @@ type Net struct {
 	Terminal    []int // places where the net is allowed to stop
 }
 
-// maxCount is the maximum weight of an arc and the maximum number of initial tokens per place.
+// maxCount is the maximum weight of an arc. It is also the maximum number of initial tokens in a
+// place.
 const maxCount = math.MaxInt32
 
 // A weighted is an arc to or from a named place.
@@ -80,7 +81,7 @@ func (b *builder) transition(name string, in, out []weighted) {
 	b.net.Petri.Transitions = append(b.net.Petri.Transitions, petri.Transition{In: b.arcs(name, in), Out: b.arcs(name, out)})
 }
 
-// arcs converts arcs, adding up the weights of arcs that lead to the same place.
+// arcs converts arcs. If several arcs lead to the same place, it adds up their weights.
 func (b *builder) arcs(transition string, list []weighted) []petri.Arc {
 	var arcs []petri.Arc
 	at := make(map[int]int)

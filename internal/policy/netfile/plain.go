@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A plainNet is a net in plain JSON. It ignores other keys, which describe the origin of a net.
+// A plainNet is a net in plain JSON. Its other keys, which describe where the net comes from, are
+// ignored.
 type plainNet struct {
 	Name        string         `json:"name"`
 	Places      []string       `json:"places"`
@@ -81,7 +82,7 @@ func readPlain(name string, src []byte) (*Net, error) {
 	return b.finish()
 }
 
-// jsonError converts a JSON error to a problem, with its position if that is known.
+// jsonError converts a JSON error to a problem that includes the error's position if that is known.
 func jsonError(name string, src []byte, err error) error {
 	e := diag.Problem{File: name, Msg: err.Error()}
 	var wrong *json.UnmarshalTypeError

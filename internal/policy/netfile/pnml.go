@@ -38,7 +38,7 @@ type pnmlPage struct {
 	pnmlRest
 }
 
-// A pnmlRest holds the remaining attributes and children of an element.
+// A pnmlRest holds those attributes and children of an element that are not read otherwise.
 type pnmlRest struct {
 	Attributes []xml.Attr    `xml:",any,attr"`
 	Elements   []pnmlElement `xml:",any"`
@@ -61,8 +61,8 @@ func (r *pnmlReader) checkRest(what string, rest pnmlRest) {
 	}
 }
 
-// Elements that do not affect a net's behavior, and attributes that some tools use to change it.
-// These variables are read-only.
+// Elements that do not affect the behavior of a net, and attributes that some tools use to change
+// it. These variables are read-only.
 var (
 	pnmlCosmetic = []string{"name", "graphics", "toolspecific"}
 	pnmlSemantic = []string{"type", "initialMarking", "inscription", "weight", "capacity"}
@@ -137,7 +137,7 @@ func latin1(charset string, r io.Reader) (io.Reader, error) {
 	return strings.NewReader(string(runes)), err
 }
 
-// checkEnd returns an error if the document is followed by anything else.
+// checkEnd returns an error if anything else follows the document.
 func checkEnd(d *xml.Decoder) error {
 	for {
 		token, err := d.Token()
@@ -162,11 +162,11 @@ func checkEnd(d *xml.Decoder) error {
 // A pnmlReader collects the nodes and arcs of all pages.
 type pnmlReader struct {
 	*builder
-	refs  map[string]string // referenced nodes, by reference node
-	names map[string]string // place names, by ID
+	refs  map[string]string // by reference node, the node that it refers to
+	names map[string]string // by ID, the name of the place
 	in    map[string][]weighted
 	out   map[string][]weighted
-	kind  map[string]byte // kind of the node, p or t, by ID
+	kind  map[string]byte // by ID, the kind of the node: p or t
 	all   pnmlPage        // the elements of all pages
 }
 
@@ -237,8 +237,8 @@ func (r *pnmlReader) arcs() {
 	}
 }
 
-// node resolves references. It follows at most as many references as there are, so that it ends
-// even if they form a cycle.
+// node resolves references. It follows at most as many references as exist, so that it ends even if
+// they form a cycle.
 func (r *pnmlReader) node(id string) string {
 	for range len(r.refs) {
 		to, ok := r.refs[id]
@@ -261,8 +261,8 @@ func (r *pnmlReader) count(text *pnmlText, none int, what string) int {
 	return n
 }
 
-// unique returns a unique name for each node: its name if no other node has the same name, and its
-// ID otherwise.
+// unique returns a unique name for each node: the node's name if no other node has this name, and
+// the node's ID otherwise.
 func unique(nodes []pnmlNode) map[string]string {
 	count := make(map[string]int)
 	for _, n := range nodes {

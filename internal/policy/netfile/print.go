@@ -108,7 +108,8 @@ func (r *Report) pump() string {
 	return text
 }
 
-// listOr formats a list. It returns none for an empty list and "?" for an unknown one.
+// listOr formats a list. It returns the parameter none for an empty list, and "?" for an unknown
+// list.
 func (r *Report) listOr(none string, list []string) string {
 	const most = 8
 	switch {
@@ -137,7 +138,7 @@ func (r *Report) live() string {
 	}
 }
 
-// printBounds lists the places, grouped by bound.
+// printBounds lists the places and groups them by bound.
 func (r *Report) printBounds(w io.Writer) error {
 	places := make(map[int][]string)
 	var bounds []int

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// Read reads the nets in a file, detecting the format from the text. name is the file's name for
+// Read reads the nets in a file and detects the format from the text. name is the file's name for
 // error messages. Read returns at least one net or an error: a [diag.List] for nets of a
 // configuration, and a [diag.Problem] otherwise.
 func Read(name string, src []byte) ([]*Net, error) {
@@ -47,7 +47,7 @@ func Foreign(src []byte) bool {
 	return bytes.HasPrefix(src, []byte("<")) || isPlain(src)
 }
 
-// fromConfig converts the structure of a net in a configuration, ignoring the tools that the net
+// fromConfig converts the structure of a net in a configuration. It ignores which tools the net
 // gates.
 func fromConfig(file string, c *config.Net) (*Net, error) {
 	b := newBuilder(file, c.Name)

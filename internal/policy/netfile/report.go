@@ -24,13 +24,13 @@ type Report struct {
 	Incomplete      bool                `json:"incomplete,omitempty"`
 
 	NotLive []string      `json:"notLive,omitempty"` // transitions that are not live
-	Trap    []string      `json:"trap,omitempty"`    // a shortest path to a deadlock that is not in a terminal place
-	Trapped *int          `json:"trapped,omitempty"` // number of such deadlocks, if the net has terminal places
+	Trap    []string      `json:"trap,omitempty"`    // a shortest path to a deadlock in which no terminal place is marked
+	Trapped *int          `json:"trapped,omitempty"` // if the net has terminal places, the number of such deadlocks
 	Pump    *reportedPump `json:"pump,omitempty"`
 
 	net      *Net
 	result   *petri.Analysis
-	liveness bool // whether the analysis included liveness
+	liveness bool // whether liveness was analyzed
 }
 
 type reportedInvariant struct {
@@ -45,8 +45,7 @@ type reportedPump struct {
 	Places []string `json:"places"`
 }
 
-// NewReport returns a report on the analysis of a net. live states whether the analysis included
-// liveness.
+// NewReport returns a report on the analysis of a net. live says whether liveness was analyzed.
 func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report {
 	r := &Report{
 		Version: 1, Name: n.Name, net: n, result: a, liveness: live,
