@@ -16,17 +16,17 @@ type Event struct {
 	ID      string          `json:"id,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
 	Also    []string        `json:"also,omitempty"` // further names of the tool
-	Weak    []string        `json:"weak,omitempty"` // those of Tool and Also that neither count as evidence nor exempt the call
+	Weak    []string        `json:"weak,omitempty"` // the names in Tool and Also that neither count as evidence nor exempt the call
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve Consent         `json:"approve,omitempty"`
-	Outcome string          `json:"outcome,omitempty"` // one of [Outcomes]
+	Outcome string          `json:"outcome,omitempty"` // one of the words in [Outcomes]
 	Returns json.RawMessage `json:"returns,omitempty"` // result of a successful call; any JSON value
 	Net     string          `json:"net,omitempty"`
-	For     string          `json:"for,omitempty"`   // duration for a wait event, such as "20s"
+	For     string          `json:"for,omitempty"`   // duration of a wait event, for example "20s"
 	Times   int             `json:"times,omitempty"` // number of consecutive successful calls; 0: a single call that a result event ends
 }
 
-// Outcomes holds the JSON words for outcomes.
+// Outcomes contains the JSON words for outcomes.
 var Outcomes = [...]string{gate.Unknown: "unknown", gate.Success: "success", gate.Failure: "failure"}
 
 // Duration returns the duration of a wait event, or 0 if the duration is invalid.
@@ -43,7 +43,8 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event for call c. Each further name in an event is either certain or weak.
+// CallOf returns the event that makes call c. In an event, each further name is either certain or
+// weak.
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {
@@ -68,8 +69,9 @@ func (e *Event) Call() gate.Call {
 	return c
 }
 
-// Play plays an event. It returns the decision after a call or an answer, and how many times a
-// repeated call was admitted. An answer has no decision if no approval is pending.
+// Play plays an event. After a call or an answer, it returns the decision; for a repeated call, it
+// also returns how many times the call was admitted. If no approval is pending, there is no
+// decision about an answer.
 func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	switch e.Type {
 	case "call":
@@ -92,8 +94,9 @@ func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	return nil, 0
 }
 
-// Repeat makes a call up to the given number of times, stopping when it is not admitted. Each call
-// succeeds with the given result. If times is 0, Repeat makes the call once and does not end it.
+// Repeat makes a call up to the given number of times, but stops if the call is not admitted. Each
+// call succeeds with the given result. If times is 0, Repeat makes the call once and does not end
+// it.
 func (s *Session) Repeat(c gate.Call, says Consent, times int, returns []byte) (d gate.Decision, admitted int) {
 	return s.repeat(c, says, times, returns, s.End)
 }

@@ -9,7 +9,7 @@ import (
 // Epoch is the initial time of every sandbox.
 var Epoch = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A Sandbox holds simulated sessions of a policy. Only [Sandbox.Wait] makes time pass.
+// A Sandbox holds simulated sessions of a policy. Time passes only in [Sandbox.Wait].
 type Sandbox struct {
 	policy   *gate.Policy
 	now      time.Time
@@ -17,7 +17,7 @@ type Sandbox struct {
 	sessions map[string]*Session
 }
 
-// A Participant is a session's name and principal.
+// A Participant is a session to be started, given by its name and principal.
 type Participant struct{ Name, Principal string }
 
 // New starts a session for each participant, or a single unnamed session if there are no
@@ -49,7 +49,7 @@ func New(p *gate.Policy, active []string, participants ...Participant) *Sandbox 
 // Now returns the simulated time.
 func (s *Sandbox) Now() time.Time { return s.now }
 
-// Wait lets time d pass. A session notices this at its next call or [gate.Session.Tick].
+// Wait lets the duration d pass. A session notices this at its next call or [gate.Session.Tick].
 func (s *Sandbox) Wait(d time.Duration) { s.now = s.now.Add(d) }
 
 // Session returns the session with the given name, or the first session if name is empty.
@@ -65,13 +65,13 @@ type Session struct {
 	*gate.Session
 	box     *Sandbox
 	waiting map[string]waitingCall
-	calls   map[string]madeCall // the last admitted call, by ID
+	calls   map[string]madeCall // by ID, the last admitted call
 }
 
 // A madeCall is an admitted call.
 type madeCall struct {
 	number uint64
-	names  gate.Call // the call without arguments
+	names  gate.Call // the call without its arguments
 }
 
 // A waitingCall is a call that waits for approval.

@@ -9,14 +9,14 @@ import (
 type Consent uint8
 
 const (
-	Nobody Consent = iota // no person is available to answer
+	Nobody Consent = iota // no person is available to answer the request
 	Yes
 	No
-	Later // [Session.Answer] will give the answer later
+	Later // the answer will be given later with [Session.Answer]
 )
 
-// Call makes a call at the simulated time and answers an approval request. It returns a [gate.Ask]
-// only if the answer is given later.
+// Call makes a call at the simulated time. If approval is requested, Call also answers the request.
+// It returns a [gate.Ask] only if the answer is given later.
 func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	c.Time = s.box.now
 	d := s.Decide(c, nil)
@@ -31,8 +31,8 @@ func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	return s.answered(waitingCall{c, ask}, says)
 }
 
-// Answer answers the approval request of a waiting call. It returns nil if no call with the given
-// ID is waiting.
+// Answer answers the approval request of a waiting call. If no call with the given ID is waiting,
+// Answer returns nil.
 func (s *Session) Answer(id string, says Consent) gate.Decision {
 	w, ok := s.waiting[id]
 	if !ok {
@@ -63,15 +63,15 @@ func (s *Session) decided(c gate.Call, d gate.Decision) gate.Decision {
 }
 
 // End settles the last admitted call with the given ID at the simulated time. It reports whether
-// that changed anything.
+// this changed anything.
 func (s *Session) End(id string, e gate.End) bool {
 	made, ok := s.calls[id]
 	e.Time = s.box.now
 	return ok && s.Session.End(made.number, e)
 }
 
-// Return settles a call like End but first lets the policy's success conditions judge the result,
-// if there is one. A JSON string also counts as the text of the result.
+// Return settles a call like End. If there is a result, the policy's success conditions judge it
+// first. A JSON string also counts as the text of the result.
 func (s *Session) Return(id string, e gate.End) bool {
 	if made, ok := s.calls[id]; ok && e.Result != nil {
 		e.Text, _ = rawjson.String(e.Result)
