@@ -19,8 +19,8 @@ const Prefix = "set -o pipefail; "
 // field is the argument with the script, for the shells of all agents.
 const field = "command"
 
-// Add returns the arguments of the call with Prefix inserted before its script. ok is false if that
-// would not turn any name of the call into evidence that a net of the policy waits for.
+// Add returns the arguments of the call with Prefix inserted before its script. ok is false if
+// Prefix would not turn any name of the call into evidence that a net of the policy waits for.
 func Add(p *gate.Policy, c gate.Call) (args []byte, ok bool) {
 	value, _ := rawjson.Member(c.Args, field)
 	script, isText := rawjson.String(value)
@@ -46,7 +46,7 @@ func Script(args []byte) string {
 }
 
 // prefixed returns the arguments with Prefix inserted before their script. All other bytes are
-// unchanged, so that they equal the arguments that an agent reports afterwards.
+// unchanged, so that they are the same as in the arguments that an agent reports afterwards.
 func prefixed(args []byte) []byte {
 	var all []byte
 	rawjson.Members(args, func(key, value []byte, at int) bool {
