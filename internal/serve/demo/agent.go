@@ -19,10 +19,10 @@ import (
 )
 
 // An agent is an MCP client that talks to the proxy over stdio. It makes one call at a time. If an
-// elicitation/create request arrives during the call, its person answers.
+// elicitation/create request arrives during the call, the scripted person answers it.
 type agent struct {
 	proxy  *client.Client
-	log    *bytes.Buffer // the proxy's standard error; read only after close
+	log    *bytes.Buffer // standard error of the proxy; must only be read after close
 	person func(question string, choices []string) answer
 }
 
@@ -57,7 +57,7 @@ func startAgent(ctx context.Context, exe, dir string) (*agent, error) {
 func (a *agent) command(ctx context.Context, exe, dir string) *exec.Cmd {
 	c := exec.CommandContext(ctx, exe, "serve", "--config", "petrigate.yaml")
 	c.Dir, c.Stderr = dir, a.log
-	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETRIGATE_") }) // such variables would change the configuration
+	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETRIGATE_") }) // variables that would change the configuration
 	c.Env = append(c.Env, "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 3 * time.Second
@@ -72,7 +72,7 @@ func (a *agent) close() error {
 	return nil
 }
 
-// proxyLog returns the proxy's standard error, for inclusion in an error message.
+// proxyLog returns the proxy's standard error, for use in an error message.
 func (a *agent) proxyLog() string {
 	if a.log.Len() == 0 {
 		return ""
@@ -80,7 +80,7 @@ func (a *agent) proxyLog() string {
 	return "\nthe proxy said:\n" + strings.TrimRight(a.log.String(), "\n")
 }
 
-// call calls a tool. If the result carries petrigate's decision instead of the tool's output, the
+// call calls a tool. If the result contains petrigate's decision instead of the tool's output, the
 // outcome is refused.
 func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	var request mcp.CallToolRequest

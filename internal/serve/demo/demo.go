@@ -1,6 +1,7 @@
-// Package demo runs a scripted agent against a real proxy in front of a real MCP server, both of
-// them this program, and prints which calls pass and which do not. It compares every reply with the
-// expected one, and the totals with the audit log and the log of the server.
+// Package demo runs a scripted agent against a real proxy and a real MCP server behind it, and
+// prints which calls pass and which do not. This program acts as both the proxy and the server. The
+// package compares every reply with the expected one, and the totals with the audit log and the log
+// of the server.
 package demo
 
 import (
@@ -22,8 +23,8 @@ var ruleText string
 //go:embed demo.net.yaml
 var netText string
 
-// Run plays the script and prints it to out. It starts the program exe both as the proxy ("serve")
-// and as the proxy's server ("demo-upstream", see [Serve]). When it returns, no file or process is
+// Run plays the script and prints it to out. It starts the program exe as the proxy ("serve"), and
+// also as the proxy's server ("demo-upstream"; see [Serve]). When it returns, no file or process is
 // left behind.
 func Run(ctx context.Context, exe string, out io.Writer, ink text.Ink) error {
 	dir, err := os.MkdirTemp("", "petrigate-demo-")
@@ -73,8 +74,8 @@ log: { level: error }
 	return nil
 }
 
-// quoted quotes a path for the configuration file. It doubles dollar signs, which would otherwise
-// begin a variable.
+// quoted quotes a path for the configuration file. It doubles dollar signs, because a single one
+// would begin a variable.
 func quoted(path string) string {
 	text, err := json.Marshal(strings.ReplaceAll(path, "$", "$$"))
 	if err != nil {

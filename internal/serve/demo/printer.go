@@ -15,7 +15,7 @@ type printer struct {
 	ink text.Ink
 }
 
-// counts maps each outcome to the number of the agent's calls.
+// counts maps each outcome to the number of the agent's calls with that outcome.
 type counts map[outcome]int
 
 func (t counts) executed() int { return t[passed] + t[failed] }
@@ -52,8 +52,8 @@ func (p *printer) play(ctx context.Context, a *agent, chapters []section) (count
 	return made, nil
 }
 
-// playStep makes the step's call. It checks the reply, and whether the person was asked as
-// expected.
+// playStep makes the step's call. It checks the reply, and whether the person was asked if and only
+// if that was expected.
 func (p *printer) playStep(ctx context.Context, a *agent, s step) error {
 	if s.note != "" {
 		p.line("\n    %s", p.ink.In(text.Faint, s.note))

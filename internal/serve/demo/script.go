@@ -1,6 +1,6 @@
 package demo
 
-// A section presents a rule, followed by calls that the agent makes under it.
+// A section presents a rule and the calls that the agent makes under it.
 type section struct {
 	title string
 	steps []step
@@ -8,14 +8,14 @@ type section struct {
 
 // A step is a call with its expected result.
 type step struct {
-	note       string // printed before the call; may be empty
+	note       string // text to print before the call; may be empty
 	tool, args string
 	answer     answer // the person's answer; the zero value means that no question may be asked
 	want       outcome
 	text       string // text that the reply must contain
 }
 
-// An answer is the person's choice. An empty Decision means that the person does not answer.
+// An answer is what the person decides. An empty Decision means that the person does not answer.
 type answer struct{ Decision, Reason string }
 
 type outcome string

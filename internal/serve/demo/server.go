@@ -12,8 +12,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// Serve runs the demo's MCP server over stdio until in ends. If record is not empty, Serve appends
-// a line to the file of that name for each tool call that it executes.
+// Serve runs the demo's MCP server over stdio until the input ends. If record is not empty, it is
+// the name of a file. Serve appends a line to this file for each tool call that it executes.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, record string) error {
 	executed := io.Discard
 	if record != "" {
@@ -31,7 +31,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, record string) erro
 }
 
 // newServer returns a server with tools that operate on a new project. It writes the name of each
-// executed tool to executed.
+// tool that runs to the writer executed.
 func newServer(executed io.Writer) *server.MCPServer {
 	s := server.NewMCPServer("petrigate-demo", "1.0.0", server.WithToolCapabilities(false))
 	p := newProject()

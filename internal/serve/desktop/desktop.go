@@ -1,6 +1,6 @@
-// Package desktop shows notifications on the user's desktop by running the program that the
-// operating system provides for this. It passes the text to that program as an argument or in a
-// variable, never as part of a script.
+// Package desktop shows notifications on the user's desktop by running a program of the operating
+// system. It passes the text to that program as an argument or in a variable, never as part of a
+// script.
 package desktop
 
 import (
@@ -18,7 +18,7 @@ import (
 
 const (
 	timeout       = 5 * time.Second // time for the program to end by itself
-	maxConcurrent = 4               // maximum number of notifications being shown; excess ones are dropped
+	maxConcurrent = 4               // maximum number of notifications shown at the same time; further ones are dropped
 	maxLine       = 240             // maximum length of a notification in bytes
 )
 
@@ -28,7 +28,7 @@ type Notifier struct {
 	limit   time.Duration // time for the program to end by itself
 	command func(line string) (name string, args, env []string)
 	slots   chan struct{}
-	logOnce sync.Once // to log only once that a notification cannot be shown
+	logOnce sync.Once // logs only once that a notification cannot be shown
 
 	ctx  context.Context //nolint:containedctx // ends with the notifier
 	end  context.CancelFunc
@@ -42,7 +42,7 @@ func New(log *slog.Logger) *Notifier {
 	return n
 }
 
-// Show shows a line of text. It does not block. Only the first error is logged.
+// Show shows a line of text. It does not block. It logs only the first error.
 func (n *Notifier) Show(line string) {
 	select {
 	case n.slots <- struct{}{}:
@@ -91,7 +91,8 @@ const toast = `$ErrorActionPreference='Stop';` +
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`)
 
 // commandOf returns a function that builds the command for showing a line: the program, its
-// arguments, and additional environment variables. A line must not begin with a dash; see [Line].
+// arguments, and additional environment variables. A line must not begin with a dash; a line from
+// [Line] never does.
 func commandOf(system string) func(line string) (name string, args, env []string) {
 	return func(line string) (name string, args, env []string) {
 		switch system {

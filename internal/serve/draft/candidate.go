@@ -22,8 +22,8 @@ type candidate struct {
 	inForce *policy.Result
 	config  *config.Config // nil if the draft cannot be parsed; see problems
 
-	problems diag.List // problems of the configuration, followed by those found when parsing the draft
-	outside  int       // how many of the problems belong to the configuration
+	problems diag.List // problems of the configuration, and after them the problems found when parsing the draft
+	outside  int       // number of problems that belong to the configuration, and not to the draft
 }
 
 // applyDraft applies the draft to the configuration in force.
@@ -59,15 +59,15 @@ func (d *Desk) applyDraft(draft Draft) (*candidate, error) {
 	}
 	if err != nil {
 		found, rest := check.ConfigProblems(err)
-		x.problems, x.outside = found, 0 // report them like the problems of a configuration that does not load
+		x.problems, x.outside = found, 0 // report them like the problems of a configuration that cannot be loaded
 		return x, rest
 	}
 	return x, nil
 }
 
-// build builds the policy with the draft and the policy in force. A policy in shadow mode, which
-// lets every call pass, is built as if it were enforced. The error explains why the draft does not
-// load.
+// build builds the policy with the draft and the policy in force. If the policy is in shadow mode,
+// which lets every call pass, it is built as if it were enforced. The error explains why the draft
+// cannot be loaded.
 func (x *candidate) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
 		return nil, nil, x.problems
@@ -81,15 +81,16 @@ func (x *candidate) build() (is, was *policy.Result, err error) {
 	return is, was, err
 }
 
-// source returns the source of the policy as if it were enforced.
+// source returns the source of the policy with shadow mode turned off.
 func (x *candidate) source(c *config.Config) policy.Source {
 	s := policy.FromConfig(c)
 	s.Mode = ""
 	return s
 }
 
-// narrower returns a function that proves narrower-than claims. It reads only files that claims of
-// the policy in force already name, because a draft must not make petrigate read other files.
+// narrower returns a function that proves narrower-than claims. It reads only files that are
+// already named in claims of the policy in force, because a draft must not make petrigate read
+// other files.
 func narrower(force *policy.Result) func(policy.Claim, *policy.Result, policy.Source, func() bool) verify.Proof {
 	place := func(c policy.Claim) string {
 		if filepath.IsAbs(c.File) {

@@ -24,13 +24,13 @@ type Policy struct {
 	Files       []File
 	Texts       []Text
 	Tools       int    // number of tools that the servers list; 0 if unknown
-	Record      string // where decisions are recorded; empty if they are not
+	Record      string // where decisions are recorded; empty if they are not recorded
 
-	Report *check.Report // nil if not available yet; see Why
+	Report *check.Report // nil if not available yet; Why explains the reason
 	Why    string
 }
 
-// Policy returns a description of the policy in force, including the results for its claims.
+// Policy returns a description of the policy in force, including the results of its claims.
 func (d *Desk) Policy(ctx context.Context, who string) (*Policy, error) {
 	c, result := d.options.InForce()
 	p := &Policy{Texts: texts(c)}
@@ -74,21 +74,21 @@ type Problem struct {
 	Message      string // message, including the name of the affected net
 	Place        string
 	Excerpt      string
-	Line, Column int // position in the draft's text; 0 if the problem is elsewhere
+	Line, Column int // position in the draft's text; 0 if the problem is not in this text
 }
 
 // Checked is the result of checking a draft.
 type Checked struct {
 	Report   check.Report
 	Problems []Problem // errors first; limited to maxShown
-	Known    int       // number of known tools; 0 means that tool names were guessed from the rules
+	Known    int       // number of known tools; 0 means that tool names were inferred from the rules
 	Took     time.Duration
 }
 
 // More returns the number of problems that are not listed.
 func (c *Checked) More() int { return len(c.Report.Problems) - len(c.Problems) }
 
-// Check returns what petrigate check would report if the draft's text were in the file.
+// Check returns what petrigate check would report if the file contained the draft's text.
 func (d *Desk) Check(ctx context.Context, who string, draft Draft) (*Checked, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
@@ -114,8 +114,8 @@ func (d *Desk) Check(ctx context.Context, who string, draft Draft) (*Checked, er
 	return &checked, nil
 }
 
-// display returns the first problems to show on a page, errors first, with their positions in the
-// draft.
+// display returns the first problems to show on a page, with their positions in the draft. Errors
+// come first.
 func (x *candidate) display(list diag.List) (all []Problem) {
 	var secrets []string
 	for _, s := range x.current.Secrets() {
@@ -153,13 +153,14 @@ func rank(p Problem) (n int) {
 	return n
 }
 
-// isConfigurationCode reports whether problems with this code are never located in a rules text,
-// whatever line they carry.
+// isConfigurationCode reports whether problems with this code are never in a rules text, even if
+// they have a line number.
 func isConfigurationCode(code string) bool {
 	return len(code) == 4 && code[1] == '2' && code != "W203" && code != "E201"
 }
 
-// position returns a problem's position in the draft, or zeros if the problem is elsewhere.
+// position returns the position of a problem in the draft. It returns zeros if the problem is not
+// in the draft.
 func (x *candidate) position(p diag.Problem) (line, column int) {
 	if p.File != x.text.Name || p.Line == 0 || isConfigurationCode(p.Code) {
 		return 0, 0
@@ -175,7 +176,7 @@ func (x *candidate) position(p diag.Problem) (line, column int) {
 	return line, column
 }
 
-// excerpt returns the source line for a problem that does not carry one itself.
+// excerpt returns the source line for a problem that does not include one itself.
 func (x *candidate) excerpt(p Problem) string {
 	src, line, column := "", p.Problem.Line, p.Problem.Column
 	switch {
@@ -202,7 +203,7 @@ func (x *candidate) excerpt(p Problem) string {
 // Compared is the result of comparing a draft with the policy in force.
 type Compared struct {
 	Result string // one of the results in [policydiff.Report]
-	Text   string // explanation, with calls that demonstrate the difference
+	Text   string // explanation, with calls that show the difference
 }
 
 // Compare determines whether the draft makes the policy stricter or looser.

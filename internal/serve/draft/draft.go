@@ -24,14 +24,15 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// A Log gives access to a proxy's recorded decisions.
+// A Log contains the recorded decisions of a proxy.
 type Log struct {
 	trail.Source
 	Name    string // name to display; contains no secrets
-	Durable bool   // whether states outlive the process
+	Durable bool   // whether states are kept when the process ends
 }
 
-// A File identifies a file of the policy in force by the content that was read from it.
+// A File is a file of the policy in force, together with a hash of the content that was read from
+// it.
 type File struct{ Name, SHA256 string }
 
 // Options configures a [Desk]. InForce is required.
@@ -47,23 +48,23 @@ type Options struct {
 
 // A Draft is a replacement for one text in the policy in force.
 type Draft struct {
-	Of    string // ID of the replaced text; see [Text]
+	Of    string // ID of the text to replace; see [Text]
 	Text  string
-	Known bool // whether to check names against the servers' tools, if these are known
+	Known bool // whether to check names against the servers' tools, if the tools are known
 }
 
 // A Desk evaluates drafts. It is safe for concurrent use. The caller must close it.
 type Desk struct {
 	options Options
-	turns   *limiter        // limits concurrent checks and comparisons
+	turns   *limiter        // limits the number of concurrent checks and comparisons
 	replays *limiter        // allows one replay at a time
 	ctx     context.Context //nolint:containedctx // ends with Close, and with it all work
 	cancel  context.CancelFunc
 
 	mu     sync.Mutex
-	cached *currentPolicy // results for the policy in force; nil until first requested
+	cached *currentPolicy // results for the policy in force; nil until they are requested
 	work   int
-	idle   chan struct{} // closed when no more work is running after Close; nil before Close
+	idle   chan struct{} // closed when all work has finished after a call of Close; nil before such a call
 }
 
 // currentPolicy holds cached results for the policy in force.
@@ -98,7 +99,7 @@ func (d *Desk) Close() {
 	<-idle
 }
 
-// begin registers work that Close must wait for. It returns false if Close was called.
+// begin registers work, so that Close waits for it. It returns false if Close was called.
 func (d *Desk) begin() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -120,14 +121,14 @@ func (d *Desk) end() {
 // An acquirer waits for a free slot in a limiter.
 type acquirer func(context.Context) (release func(), err error)
 
-// slotFor returns a function that acquires a slot for the person named who.
+// slotFor returns a function that acquires a slot for the person with the given name.
 func (d *Desk) slotFor(who string) acquirer {
 	return func(ctx context.Context) (func(), error) { return d.turns.acquire(ctx, who) }
 }
 
-// run runs work in a slot. It returns when work has finished, after the duration most, or when ctx
-// ends. In the latter two cases, it cancels the context passed to work; work that nevertheless
-// continues keeps its slot.
+// run runs the function work in a slot. It returns when work has finished, when the maximum
+// duration has passed, or when ctx ends. In the last two cases, it cancels the context passed to
+// work; if work nevertheless continues, it keeps its slot.
 func (d *Desk) run(ctx context.Context, take acquirer, most time.Duration, work func(context.Context) error) error {
 	if !d.begin() {
 		return ErrSlow
@@ -147,7 +148,7 @@ func (d *Desk) run(ctx context.Context, take acquirer, most time.Duration, work 
 		defer cancel()
 		defer stop()
 		err := d.runMarked(ctx, work)
-		release() // before the caller returns, so that the slot is already free
+		release() // release the slot before the caller returns, so that the slot is already free
 		done <- err
 	}()
 	select {
@@ -163,7 +164,7 @@ func (d *Desk) run(ctx context.Context, take acquirer, most time.Duration, work 
 	}
 }
 
-// runMarked runs work and reports it to Busy, so that calls can take precedence.
+// runMarked runs the function work and tells Busy about it, so that calls can take precedence.
 func (d *Desk) runMarked(ctx context.Context, work func(context.Context) error) error {
 	if d.options.Busy != nil {
 		defer d.options.Busy()()
@@ -171,8 +172,8 @@ func (d *Desk) runMarked(ctx context.Context, work func(context.Context) error) 
 	return recovered(ctx, work)
 }
 
-// recovered runs work and turns a panic into an error, because a text from a user must not crash
-// the proxy.
+// recovered runs the function work and turns a panic into an error, because text from a user must
+// not crash the proxy.
 func recovered(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -212,7 +213,7 @@ func (d *Desk) cache(known currentPolicy) {
 	d.cached = &known
 }
 
-// knownTools returns the servers' tools if they are known and wanted is set.
+// knownTools returns the servers' tools if they are known and the argument wanted is true.
 func (d *Desk) knownTools(c *config.Config, wanted bool) check.ToolSet {
 	if !wanted || d.options.Tools == nil {
 		return check.ToolSet{}

@@ -6,9 +6,9 @@ import (
 )
 
 // A limiter allows each person one operation at a time, and limits the number of concurrent
-// operations of all persons.
+// operations in total.
 type limiter struct {
-	all chan struct{} // holds one element for each operation in progress
+	all chan struct{} // contains one element for each operation in progress
 
 	mu    sync.Mutex
 	slots map[string]*slot
@@ -16,7 +16,7 @@ type limiter struct {
 
 // A slot belongs to one person. It exists while the person uses it or waits for it.
 type slot struct {
-	taken chan struct{} // holds an element while the slot is in use
+	taken chan struct{} // contains an element while the slot is in use
 	users int
 }
 

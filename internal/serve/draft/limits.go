@@ -8,10 +8,10 @@ import (
 
 // Limits for evaluating a draft.
 const (
-	MaxText       = 256 << 10 // bytes
-	MaxRules      = 2000      // work grows with the square of the number of rules
+	MaxText       = 256 << 10 // maximum size in bytes
+	MaxRules      = 2000      // limited because the work grows with the square of the number of rules
 	checkTime     = 5 * time.Second
-	proofTime     = 4 * time.Second // CPU time; less than checkTime, so that a check can return partial results in time
+	proofTime     = 4 * time.Second // CPU time for proofs; less than checkTime, so that a check can return partial results in time
 	compareTime   = 5 * time.Second
 	replayTime    = 10 * time.Second
 	maxRecords    = 100_000 // maximum number of records to replay
@@ -30,6 +30,6 @@ var (
 	ErrSlow = errors.New("this takes too long for the console; use petrigate check, diff or replay")
 	// ErrBusy means that another replay is running.
 	ErrBusy = errors.New("the record is being read for another draft; try again later")
-	// ErrNoRecord means that no decisions are recorded, so that none can be replayed.
+	// ErrNoRecord means that no decisions are recorded, so there are none to replay.
 	ErrNoRecord = errors.New("there are no records: this proxy has neither a database (state.driver) nor an audit log (audit.file)")
 )

@@ -18,7 +18,7 @@ type Replayed struct {
 	Refused  int    // number of decisions that would become refusals
 	Asked    int
 	Allowed  int
-	Diverges []replay.Divergence // the first of the changed decisions
+	Diverges []replay.Divergence // the changed decisions, up to a limit
 	Left     int                 // number of records before the requested time
 	Ended    string              // why reading stopped early; empty if everything was read
 	Took     time.Duration
@@ -37,9 +37,9 @@ func (d *Desk) log() *Log {
 	return d.options.Log()
 }
 
-// Replay replays the recorded decisions under the policy with the draft applied. It starts at
-// since; with a zero time, it replays all. It returns ErrBusy if another replay is running, and
-// stops when ctx ends.
+// Replay replays the recorded decisions under the policy with the draft applied. It starts at the
+// time since; if that is zero, it replays all decisions. It returns ErrBusy if another replay is
+// running, and stops when ctx ends.
 func (d *Desk) Replay(ctx context.Context, draft Draft, since time.Time) (*Replayed, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
@@ -96,7 +96,7 @@ func (d *Desk) replay(ctx context.Context, x *candidate, log *Log, since time.Ti
 		if err != nil {
 			return fmt.Errorf("record %d cannot be read: %w", record.Seq, err)
 		}
-		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // these records determine how later ones must be interpreted
+		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // start and policy records determine how later records must be interpreted
 			r.Left++
 			continue
 		}

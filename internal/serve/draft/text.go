@@ -25,10 +25,10 @@ type Text struct {
 	ID     string // valid as long as the policy contains this text
 	Name   string // file name, as used in problem positions
 	Kind   string
-	Text   string // content at the time when the policy was put in force
-	Closed string // why the text cannot be edited; empty if it can
+	Text   string // content when the policy was put in force
+	Closed string // why the text cannot be edited; empty if it can be edited
 
-	index int // index among the configuration's rules
+	index int // index of the text among the configuration's rules
 }
 
 // texts returns the texts in the configuration, rules first and nets last. The configuration file
@@ -70,7 +70,7 @@ func texts(c *config.Config) (all []Text) {
 	return all
 }
 
-// netText returns the text of a net file, provided that the file has not changed since it was read.
+// netText returns the text of a net file. The file must not have changed since it was read.
 func netText(c *config.Config, name string) Text {
 	t := Text{Name: name, Kind: Nets}
 	switch src, err := readText(name); {
@@ -91,7 +91,7 @@ func sumOf(src []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// readText reads a regular file of up to MaxText bytes.
+// readText reads a regular file with a size of up to MaxText bytes.
 func readText(name string) ([]byte, error) {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, errors.New("it is not a file"))

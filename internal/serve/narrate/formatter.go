@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxCalls = 10_000 // calls in flight to remember
+	maxCalls = 10_000 // maximum number of calls in flight to remember
 	maxShown = 1000
 )
 
@@ -25,8 +25,8 @@ type formatter struct {
 	lines     *lines
 	calls     map[callKey]call // calls in flight
 	approvals []shownApproval  // recently printed approvals, oldest first
-	hintShown bool             // whether the full hint on how to answer has been printed
-	hintKnown bool             // someone has answered as the hint explains, so it is no longer needed
+	hintShown bool             // whether the full hint about how to answer has been printed
+	hintKnown bool             // whether someone has answered as the hint explains, so that it is no longer needed
 
 	passed, failed, stopped, waited, lost int
 }
@@ -35,7 +35,7 @@ type formatter struct {
 type shownApproval struct {
 	id       string
 	at       time.Time
-	answered bool // whether the answer has been printed, too
+	answered bool // whether the answer has been printed as well
 }
 
 type callKey struct {
@@ -43,12 +43,12 @@ type callKey struct {
 	number  uint64
 }
 
-// A call holds the data that the outcome record of the call will lack.
+// A call holds data of a call that its outcome record will not contain.
 type call struct{ tool, caller, would string }
 
 func newFormatter(l *lines) *formatter { return &formatter{lines: l, calls: map[callKey]call{}} }
 
-// missed prints how many events were dropped because they came too fast.
+// missed prints how many events were dropped because they arrived too fast to be printed.
 func (s *formatter) missed(at time.Time, n int) {
 	s.lost += n
 	if n > 0 {
@@ -111,8 +111,8 @@ func (s *formatter) wait(at time.Time, id, tool, caller string, rules []string) 
 	s.lines.print(line{at: at, verb: "wait", about: tool, text: join(id, by(caller), s.rules(rules)), vital: true})
 }
 
-// hint prints how to answer an approval on this machine: in full the first time, then briefly, and
-// no longer once someone has answered that way.
+// hint prints how to answer an approval on this machine. The hint is complete the first time, brief
+// after that, and omitted once someone has answered that way.
 func (s *formatter) hint(a *approval) {
 	var ways []string
 	for _, c := range slices.Backward(channel.All()) {
@@ -131,7 +131,7 @@ func (s *formatter) hint(a *approval) {
 	s.lines.print(line{at: a.at, verb: "hint", about: "to answer it", text: strings.Join(ways, "; or "), vital: true})
 }
 
-// findShown returns the given approval if it was printed recently, and nil otherwise.
+// findShown returns the given approval if it was printed recently. Otherwise, it returns nil.
 func (s *formatter) findShown(id string) *shownApproval {
 	if i := slices.IndexFunc(s.approvals, func(q shownApproval) bool { return q.id == id }); i >= 0 {
 		return &s.approvals[i]
@@ -139,7 +139,7 @@ func (s *formatter) findShown(id string) *shownApproval {
 	return nil
 }
 
-// entry prints a record if people are interested in it.
+// entry prints a record if it is of interest to people.
 func (s *formatter) entry(e *trail.Entry) {
 	l := line{at: e.Time}
 	switch e.Event {
@@ -186,9 +186,9 @@ func (s *formatter) decision(e *trail.Entry) {
 	}
 }
 
-// answeredByCall prints the answer to an approval when the record of the call reveals it. This
-// record may precede the proxy's own report of the answer. If the approval was answered at another
-// process, the record is the only sign.
+// answeredByCall prints the answer to an approval if the record of the call shows it. This record
+// may arrive before the proxy's own report of the answer. If the approval was answered in another
+// process, there is no such report.
 func (s *formatter) answeredByCall(e *trail.Entry) {
 	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {
@@ -198,7 +198,7 @@ func (s *formatter) answeredByCall(e *trail.Entry) {
 	s.answer(answer{at: e.Time, since: q.at, id: e.Approval, tool: e.Canonical(), channel: e.Channel, actor: e.Actor, denied: e.Decision.Decision == "refuse" && e.Kind == "approval"})
 }
 
-// summary returns the number of calls for each result.
+// summary returns the number of calls with each result.
 func (s *formatter) summary() string {
 	said := fmt.Sprintf("%d passed, %d failed, %d stopped, %d asked", s.passed, s.failed, s.stopped, s.waited)
 	if s.lost > 0 {
@@ -249,7 +249,7 @@ func duration(ms float64) string {
 	return text.Duration((time.Duration(ms) * time.Millisecond).Round(time.Second))
 }
 
-// why returns the first sentence of a refusal without the leading tool name, followed by the
+// why returns the first sentence of a refusal without the tool name at its beginning. It adds the
 // blocking rules that the sentence does not mention.
 func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetSays) string {
 	sentence, _, _ := strings.Cut(reason, ". ")

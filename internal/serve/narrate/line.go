@@ -16,7 +16,7 @@ const (
 	maxSentence = 160
 	maxRules    = 90
 	maxText     = 320
-	minColumn   = 24 // width of the subject column
+	minColumn   = 24 // minimum width of the subject column
 	maxColumn   = 40
 )
 
@@ -34,17 +34,17 @@ var verbColors = map[string]string{
 	"pass": "32", "yes": "32", "stop": "31", "no": "31", "halt": "1;31", "fail": "33", "wait": "1;33", "lost": "33",
 }
 
-// lines prints lines of output. It is safe for concurrent use if its writer is, as files are.
+// lines prints lines of output. It is safe for concurrent use if its writer is. Files are.
 type lines struct {
 	out   io.Writer
 	ink   text.Ink
 	quiet func() bool
 	mask  func(string) string
 
-	column atomic.Int32 // current width of the subject column: that of the widest subject so far, within limits
+	column atomic.Int32 // current width of the subject column: the width of the widest subject so far, within limits
 }
 
-// print prints a line. It ignores write errors, which mean that the terminal is gone.
+// print prints a line. It ignores write errors, because they mean that the terminal is gone.
 func (l *lines) print(s line) {
 	if !s.vital && l.isQuiet() {
 		return
@@ -61,8 +61,9 @@ func (l *lines) print(s line) {
 	_, _ = io.WriteString(l.out, strings.TrimRight(out, " ")+"\n")
 }
 
-// widen returns the width of the subject column, widened for the given subject if necessary. The
-// column never shrinks, so that consecutive lines stay aligned.
+// widen returns the width of the subject column. If the given subject is wider than the column, it
+// first widens the column. The column never becomes narrower, so that consecutive lines stay
+// aligned.
 func (l *lines) widen(about string) int {
 	for {
 		before := l.column.Load()

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	maxRecordsHeld   = 10_000 // records that the feed holds until they are printed
+	maxRecordsHeld   = 10_000 // maximum number of records that the feed holds until they are printed
 	maxApprovalsHeld = 1000
 )
 
@@ -29,8 +29,8 @@ const (
 type Options struct {
 	Out   io.Writer // receives each line in a single write
 	Ink   text.Ink
-	Quiet func() bool           // print only approvals, problems and operator actions; nil: print everything
-	Mask  func(s string) string // removes secrets from text from others; nil: such text is not changed
+	Quiet func() bool           // whether to print only approvals, problems and operator actions; nil: print everything
+	Mask  func(s string) string // removes secrets from text that comes from others; nil: such text is not changed
 	Now   func() time.Time      // nil: time.Now
 }
 
@@ -42,7 +42,7 @@ type Narrator struct {
 	work   sync.WaitGroup
 	ending sync.Once
 	ended  chan struct{}
-	ready  chan struct{} // holds one element while approvals are waiting to be printed
+	ready  chan struct{} // contains an element while approvals are waiting to be printed
 
 	mu        sync.Mutex
 	approvals []approval // oldest first
@@ -107,7 +107,8 @@ func (n *Narrator) add(a approval) {
 	}
 }
 
-// follow prints events until End is called, including those that arrived before that.
+// follow prints events until End is called. Events that arrived before End was called are still
+// printed.
 func (n *Narrator) follow(records *audit.Follower) {
 	s := newFormatter(&n.lines)
 	for {

@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// A Redirect is the redirect URI of a login, which refers to this machine. The zero value stands
-// for http://127.0.0.1/callback at any free port.
+// A Redirect is the redirect URI of a login. It always refers to this machine. The zero value
+// stands for http://127.0.0.1/callback at any free port.
 type Redirect struct {
 	Host string // "127.0.0.1" (the default), "localhost" or "[::1]"
 	Port int    // 0 means any free port
 	Path string // empty means /callback
 }
 
-// A callback receives the authorization response by listening on this machine. It accepts a single
+// A callback listens on this machine to receive the authorization response. It accepts a single
 // response. If the browser cannot reach the listener, the user can type the address that contains
 // the response.
 type callback struct {
@@ -36,7 +36,7 @@ type callback struct {
 	answers  chan url.Values
 	answered sync.Once
 	done     chan struct{} // closed when the result of the login is known
-	failed   bool          // whether the login failed; set before done is closed
+	failed   bool          // whether the login failed; set before the channel done is closed
 	shown    chan struct{} // closed when the browser has received the result page
 }
 
@@ -60,7 +60,7 @@ func listenForCallback(r Redirect, state string) (*callback, error) {
 }
 
 // listenLocally listens at each address that the redirect's host may refer to, because a browser
-// may resolve "localhost" to IPv4 or IPv6. It is not an error if this machine lacks IPv6.
+// may resolve "localhost" to IPv4 or IPv6. A machine without IPv6 is not an error.
 func listenLocally(r Redirect) ([]net.Listener, error) {
 	first := "127.0.0.1"
 	if r.Host == "[::1]" {
@@ -75,7 +75,7 @@ func listenLocally(r Redirect) ([]net.Listener, error) {
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		if also, err := net.Listen("tcp", net.JoinHostPort("::1", port)); err == nil {
 			listeners = append(listeners, also)
-		} else if errors.Is(err, syscall.EADDRINUSE) { // the program that occupies the port would receive the code
+		} else if errors.Is(err, syscall.EADDRINUSE) { // otherwise, the program that uses the port would receive the code
 			_ = l.Close()
 			return nil, err
 		}
@@ -94,8 +94,8 @@ func (c *callback) serve(w http.ResponseWriter, r *http.Request) {
 	c.acceptRequest(w, r)
 }
 
-// acceptTyped accepts a redirect address typed by the user. This is needed when the browser runs on
-// another machine and cannot reach the listener. The error explains why the line is not the
+// acceptTyped accepts a redirect address that the user has typed. This is needed if the browser
+// runs on another machine and cannot reach the listener. The error explains why the line is not the
 // expected address.
 func (c *callback) acceptTyped(line string) error {
 	u, err := url.Parse(strings.TrimSpace(line))
@@ -113,8 +113,8 @@ func (c *callback) acceptTyped(line string) error {
 	return nil
 }
 
-// acceptRequest accepts the first request that carries the state of this login. Any web page can
-// cause requests with another state, so these have no effect.
+// acceptRequest accepts the first request that contains the state of this login. Any web page can
+// cause requests with a different state, so they have no effect.
 func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	h := w.Header()
@@ -146,7 +146,8 @@ func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	writePage(w, http.StatusOK, "You are logged in", "You can close this window.")
 }
 
-// writePage writes a page with fixed texts. Pages must never contain anything from the request.
+// writePage writes a page that consists of fixed texts. A page must never contain anything from the
+// request.
 func writePage(w http.ResponseWriter, status int, title, text string) {
 	html := fmt.Sprintf(`<!doctype html><html lang="en"><meta charset="utf-8"><title>petrigate: %[1]s</title>
 <body style="font-family:system-ui,sans-serif;max-width:32em;margin:15vh auto;padding:0 1em;line-height:1.5">

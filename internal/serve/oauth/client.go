@@ -16,7 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/inet"
 )
 
-// httpTimeout limits one request to an authorization server, including reading the response.
+// httpTimeout is the maximum duration of one request to an authorization server, including reading
+// the response.
 const httpTimeout = 15 * time.Second
 
 // newClient returns the HTTP client for all requests made on behalf of s. The client follows no
@@ -48,9 +49,8 @@ func host(address string) string {
 	return u.Hostname()
 }
 
-// A proxyTransport sends requests through the HTTP proxy that the environment configures for them,
-// if any. In that case the HTTP proxy connects to the destination, and decides by itself which
-// addresses to allow.
+// A proxyTransport sends requests through an HTTP proxy if the environment configures one for them.
+// That proxy then connects to the destination, and decides by itself which addresses to allow.
 type proxyTransport struct{ direct, proxied *http.Transport }
 
 // RoundTrip sends the request directly or through the proxy.
@@ -66,11 +66,11 @@ func (c proxyTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	return c.direct.RoundTrip(request)
 }
 
-// A guardedDialer connects to addresses that a server has named. It checks the address that it
+// A guardedDialer connects to addresses that come from a server. It checks the address that it
 // actually connects to, because a name could resolve to a different address after an earlier check.
 type guardedDialer struct {
 	server  string
-	trusted []string // hosts that the configuration itself names
+	trusted []string // hosts that are named in the configuration itself
 	dialer  net.Dialer
 }
 
@@ -87,15 +87,15 @@ func (g *guardedDialer) dial(ctx context.Context, network, address string) (net.
 	return dialer.DialContext(ctx, network, address)
 }
 
-// serverIsInternal reports whether the server is on this machine or on a private network.
+// serverIsInternal reports whether the server is on this machine or in a private network.
 func (g *guardedDialer) serverIsInternal(ctx context.Context) bool {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.server)
 	return err == nil && len(found) > 0 && !slices.ContainsFunc(found, func(ip netip.Addr) bool { return !inet.IsInternal(ip) })
 }
 
-// checkAddress returns an error for addresses that a server must not make petrigate connect to.
-// These are the metadata addresses of clouds, which hand out credentials, and, unless the server
-// itself is internal, this machine and private networks.
+// checkAddress returns an error for an address to which a server must not make petrigate connect.
+// These are the metadata addresses of clouds, because they provide credentials, and, unless the
+// server itself is internal, this machine and private networks.
 func checkAddress(address string, within bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -23,13 +23,13 @@ type authority struct {
 	meta     *oauthex.AuthServerMeta
 }
 
-// discover finds the authorization server of s (RFC 9728, then RFC 8414 or OpenID Connect
-// Discovery).
+// discover finds the authorization server of s according to RFC 9728, and then RFC 8414 or OpenID
+// Connect Discovery.
 func discover(ctx context.Context, client *http.Client, s Server, c challenge) (*authority, error) {
 	if !isSecure(s.URL) {
 		return nil, errInsecure
 	}
-	if s.ClientSecret != "" && s.Issuer == "" { // otherwise the MCP server could choose who receives the secret
+	if s.ClientSecret != "" && s.Issuer == "" { // otherwise, the MCP server could choose who receives the secret
 		return nil, errors.New("a client secret belongs to one authorization server: set oauth.issuer")
 	}
 	resource, err := resourceMetadata(ctx, client, s, c)
@@ -85,11 +85,11 @@ func resourceMetadata(ctx context.Context, client *http.Client, s Server, c chal
 	return &oauthex.ProtectedResourceMetadata{Resource: s.resource(), AuthorizationServers: []string{originOf(u)}}, nil
 }
 
-// A metadataLocation is a URL where a server may publish its metadata, and the resource identifier
-// that the metadata must contain.
+// A metadataLocation is a URL at which a server may publish its metadata, with the resource
+// identifier that the metadata must contain.
 type metadataLocation struct{ url, resource string }
 
-// metadataLocations returns the possible locations in the order that the specification demands.
+// metadataLocations returns the possible locations in the order that the specification requires.
 func metadataLocations(s Server, u *url.URL, c challenge) []metadataLocation {
 	known := originOf(u) + "/.well-known/oauth-protected-resource"
 	var places []metadataLocation
@@ -123,8 +123,8 @@ func (l *lastStatus) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// chooseIssuer returns the configured issuer, which the server must list. If none is configured, it
-// returns the first one that the server lists.
+// chooseIssuer returns the configured issuer; the server must list that issuer. If none is
+// configured, it returns the first issuer that the server lists.
 func chooseIssuer(s Server, r *oauthex.ProtectedResourceMetadata) (string, error) {
 	if s.Issuer == "" {
 		return r.AuthorizationServers[0], nil
@@ -153,14 +153,15 @@ func checkMetadata(m *oauthex.AuthServerMeta, issuer string, s Server) error {
 	return nil
 }
 
-// A challenge holds the WWW-Authenticate parameters from the response to a refused request.
+// A challenge holds the parameters of the WWW-Authenticate header in the response to a refused
+// request.
 type challenge struct {
 	metadata string   // URL of the resource metadata; may be empty
 	scopes   []string // required scopes
 	code     string   // error code, such as insufficient_scope
 }
 
-// readChallenge parses the WWW-Authenticate headers. It skips malformed ones.
+// readChallenge parses the WWW-Authenticate headers. It skips malformed headers.
 func readChallenge(header http.Header) challenge {
 	var c challenge
 	for _, line := range header.Values("WWW-Authenticate") {
@@ -182,7 +183,7 @@ func readChallenge(header http.Header) challenge {
 	return c
 }
 
-// maxScopes limits the number of scopes that a server can make petrigate request.
+// maxScopes is the maximum number of scopes that a server can make petrigate request.
 const maxScopes = 100
 
 // scopesIn returns the words in text that are valid scopes according to RFC 6749, section 3.3.

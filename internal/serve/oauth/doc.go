@@ -12,10 +12,10 @@
 // during a refresh.
 //
 // A Source is safe for concurrent use. Concurrent callers share one token request, which runs in
-// its own goroutine and finishes even if all callers have gone. The current grant is an atomic
-// pointer. A mutex guards what the Source knows about the store and its recent grants.
+// its own goroutine and finishes even if its callers stop waiting. The current grant is an atomic
+// pointer. A mutex guards what the Source knows about the store and about its recent grants.
 //
-// What a server says about authorization is not trusted. Metadata must come over https or from this
-// machine, and must belong to the requested issuer and resource. A server on the public network
-// cannot direct petrigate to an internal address.
+// A server's statements about authorization are not trusted. Metadata must come over https or from
+// this machine, and must belong to the requested issuer and resource. A server on the public
+// network cannot direct petrigate to an internal address.
 package oauth

@@ -14,7 +14,7 @@ import (
 type LoginError struct {
 	Server  string
 	Why     string
-	Command string // command to run in order to log in
+	Command string // command that the user must run to log in
 }
 
 func (e *LoginError) Error() string {
@@ -25,8 +25,8 @@ func (e *LoginError) Error() string {
 // encrypted.
 var errInsecure = errors.New("its address does not begin with https://, so that a token would cross the network in the clear")
 
-// withoutQuotes replaces an authorization server's error with one that does not quote the response,
-// because the response may contain a token.
+// withoutQuotes replaces an error from an authorization server with an error that does not quote
+// the response, because the response may contain a token.
 func withoutQuotes(err error) error {
 	var token *oauth2.RetrieveError
 	var registration *oauthex.ClientRegistrationError
@@ -41,8 +41,8 @@ func withoutQuotes(err error) error {
 	return err
 }
 
-// refusedForGood reports whether the authorization server has rejected the grant itself, and not
-// only this attempt to use it.
+// refusedForGood reports whether the authorization server has rejected the grant itself. Otherwise,
+// another attempt to use it may succeed.
 func refusedForGood(err error) bool {
 	var token *oauth2.RetrieveError
 	if !errors.As(err, &token) {
@@ -55,5 +55,5 @@ func refusedForGood(err error) bool {
 	return false
 }
 
-// maxQuoted limits how many bytes of a server's text are quoted.
+// maxQuoted is the maximum number of bytes to quote from a server's text.
 const maxQuoted = 200

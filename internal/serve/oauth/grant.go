@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Grant holds the tokens for a server and the data needed to refresh them. When formatted, it
-// shows only the server's name, so that tokens cannot get into logs.
+// A Grant holds the tokens for a server and the data needed to refresh them. If a Grant is
+// formatted, the result contains only the server's name, so that tokens do not get into logs.
 type Grant struct {
 	Server   string `json:"server"`
 	Resource string `json:"resource"`
@@ -29,8 +29,8 @@ type Grant struct {
 	TokenURL     string           `json:"tokenEndpoint"`
 	RevokeURL    string           `json:"revocationEndpoint,omitempty"`
 
-	Scopes []string `json:"scopes,omitempty"` // scopes that were granted, or requested if the response does not say
-	Wanted []string `json:"wanted,omitempty"` // scopes that the server has asked for since
+	Scopes []string `json:"scopes,omitempty"` // scopes that were granted; if the response does not name them, the scopes that were requested
+	Wanted []string `json:"wanted,omitempty"` // scopes that the server has asked for since the login
 
 	AccessToken  string    `json:"accessToken"`
 	RefreshToken string    `json:"refreshToken,omitempty"`
@@ -38,7 +38,7 @@ type Grant struct {
 	Obtained     time.Time `json:"obtained"`
 }
 
-// String returns a text that names only the server.
+// String returns a string that contains only the server's name.
 func (g *Grant) String() string { return "grant for " + g.Server }
 
 // GoString is like String.
@@ -47,16 +47,16 @@ func (g *Grant) GoString() string { return g.String() }
 // header returns the value of the Authorization header.
 func (g *Grant) header() string { return "Bearer " + g.AccessToken }
 
-// refreshMargin is how long before its expiry a token is replaced, because a request that carries
-// the token still takes time to arrive.
+// refreshMargin is how long before it expires a token is replaced. A request takes some time to
+// reach the server, and the token must still be valid then.
 const refreshMargin = time.Minute
 
-// fresh reports whether the token will remain valid for a while.
+// fresh reports whether the token is valid and will not expire soon.
 func (g *Grant) fresh(now time.Time) bool {
 	if g.Expiry.IsZero() {
 		return true
 	}
-	margin := min(refreshMargin, g.Expiry.Sub(g.Obtained)/4) // some tokens live for less than a minute
+	margin := min(refreshMargin, g.Expiry.Sub(g.Obtained)/4) // some tokens are valid for less than a minute
 	return now.Before(g.Expiry.Add(-margin))
 }
 
@@ -74,7 +74,7 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	next := *g
 	next.AccessToken, next.RefreshToken, next.Expiry, next.Obtained = t.AccessToken, t.RefreshToken, t.Expiry, now
 	if !t.Expiry.IsZero() {
-		next.Expiry = now.Add(time.Until(t.Expiry)) // relative to the clock that it will be compared with
+		next.Expiry = now.Add(time.Until(t.Expiry)) // relative to the clock that the time will be compared with
 	}
 	next.Scopes, next.Wanted = asked, nil
 	if granted, ok := t.Extra("scope").(string); ok && granted != "" {
@@ -83,7 +83,7 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	return &next, nil
 }
 
-// refreshed returns a copy of g with new tokens, obtained with the refresh token.
+// refreshed returns a copy of g with new tokens. It uses the refresh token to obtain them.
 func (g *Grant) refreshed(ctx context.Context, client *http.Client, now func() time.Time) (*Grant, error) {
 	refresh := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}}
 	return g.requestToken(ctx, client, clientcredentials.Config{EndpointParams: refresh}, g.Scopes, now)

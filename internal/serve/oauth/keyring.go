@@ -13,8 +13,8 @@ import (
 // service is the service name of petrigate's keyring entries.
 const service = "petrigate"
 
-// keyringTimeout limits the wait for the keyring, because a locked keyring may prompt a person who
-// is not there.
+// keyringTimeout limits the wait for the keyring, because a locked keyring may show a prompt when
+// no person is present.
 const keyringTimeout = 20 * time.Second
 
 var (
@@ -22,8 +22,8 @@ var (
 	errSlowKeyring = errors.New("the keyring does not respond; it could be locked")
 )
 
-// keyringAvailable reports whether the system can have a keyring. Without a session bus it cannot,
-// and using the keyring library would start a bus.
+// keyringAvailable reports whether the system can have a keyring. Without a session bus there can
+// be no keyring, and the keyring library would start a bus.
 func keyringAvailable() bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":

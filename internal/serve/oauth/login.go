@@ -26,9 +26,9 @@ type LoginOptions struct {
 	// Open shows a page to the user. It must not wait until the login is finished.
 	Open func(address string) error
 
-	// Typed yields the lines that the user types during the login. If the browser runs on another
-	// machine, the user types the address where the browser ended up. Reject is called with the
-	// reason if a line is not that address. If Typed is nil, nothing can be typed.
+	// Typed returns the lines that the user types during the login. If the browser runs on another
+	// machine, the user types the address that the browser shows at the end. If a line is not that
+	// address, Reject is called with the reason. If Typed is nil, the user cannot type anything.
 	Typed  iter.Seq[string]
 	Reject func(why error)
 
@@ -94,7 +94,7 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	request.Header.Set("Accept", "application/json, text/event-stream")
 	response, err := l.client.Do(request)
 	if err != nil {
-		var u *url.Error // the text of this error contains the address
+		var u *url.Error // the text of this error contains the address; keep only the cause
 		if errors.As(err, &u) {
 			err = u.Err
 		}
@@ -106,8 +106,8 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 }
 
 // collectScopes determines which scopes to request. It adds those that the server has asked for
-// since the last login. If the authorization server supports offline_access, it adds that, too, in
-// order to get a refresh token.
+// since the last login. If the authorization server supports offline_access, it adds that scope as
+// well, in order to get a refresh token.
 func (l *login) collectScopes(ctx context.Context) error {
 	unlock, err := l.store.lock(ctx, l.server.key())
 	if err != nil {
@@ -123,11 +123,11 @@ func (l *login) collectScopes(ctx context.Context) error {
 	if slices.Contains(l.authority.meta.ScopesSupported, offline) {
 		l.scopes = union(l.scopes, []string{offline})
 	}
-	return nil // an unreadable grant gets replaced
+	return nil // a grant that cannot be read will be replaced
 }
 
-// authorize sends the user to the authorization server. It returns a grant with the resulting
-// tokens.
+// authorize sends the user to the authorization server. It returns a grant with the tokens obtained
+// there.
 func (l *login) authorize(ctx context.Context) (g *Grant, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.options.Timeout)
 	defer cancel()
@@ -167,7 +167,8 @@ func (l *login) authorize(ctx context.Context) (g *Grant, err error) {
 	return g.withToken(t, l.scopes, l.options.Now())
 }
 
-// readTyped reads typed lines until one is the address with the response, or the input ends.
+// readTyped reads typed lines until a line is the address with the response, or until the input
+// ends.
 func (l *login) readTyped(back *callback) {
 	for line := range l.options.Typed {
 		if line == "" {
@@ -181,7 +182,7 @@ func (l *login) readTyped(back *callback) {
 	}
 }
 
-// codeFrom returns the code from an authorization response, after checking the issuer (RFC 9207).
+// codeFrom returns the code from an authorization response. It first checks the issuer (RFC 9207).
 func (l *login) codeFrom(answer url.Values) (string, error) {
 	iss, meta := answer.Get("iss"), l.authority.meta
 	switch {
@@ -208,8 +209,8 @@ func (l *login) save(ctx context.Context, g *Grant) (Status, error) {
 	return statusOf(g, where, l.options.Now()), nil
 }
 
-// OpenBrowser opens a page in the user's browser. It passes the address as an argument and not
-// through a shell, because the authorization server controls parts of the address.
+// OpenBrowser opens a page in the user's browser. It passes the address as an argument and does not
+// use a shell, because the authorization server controls parts of the address.
 func OpenBrowser(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
@@ -220,7 +221,7 @@ func OpenBrowser(address string) error {
 	if err := c.Start(); err != nil {
 		return fmt.Errorf("opening the browser: %w (petrigate login --no-browser prints the address)", err)
 	}
-	go func() { _ = c.Wait() }() // some browsers run until their window is closed
+	go func() { _ = c.Wait() }() // some browsers run until their window is closed, so do not wait for them
 	return nil
 }
 

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// identify returns a new grant for s that identifies the client: either the configured one, or one
-// that it registers.
+// identify returns a new grant for s that identifies the client. This is the configured client, or
+// else a client that identify registers.
 func (a *authority) identify(ctx context.Context, client *http.Client, s Server, redirect string) (*Grant, error) {
 	meta, document := a.meta, s.hasDocument()
 	g := &Grant{Server: s.Name, Resource: a.resource, Issuer: meta.Issuer, TokenURL: meta.TokenEndpoint}
@@ -58,7 +58,7 @@ func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex
 	return nil
 }
 
-// method returns the authentication method of a client with a secret. It chooses one that the
+// method returns the authentication method for a client with a secret. It chooses a method that the
 // authorization server supports.
 func method(meta *oauthex.AuthServerMeta) string {
 	methods := meta.TokenEndpointAuthMethodsSupported

@@ -19,23 +19,23 @@ const (
 type Server struct {
 	Name    string
 	URL     string
-	Headers map[string]string // sent with each request to the server
+	Headers map[string]string // headers to send with each request to the server
 
 	Grant        string   // AuthorizationCode (the default) or ClientCredentials
-	ClientID     string   // empty: petrigate registers itself; a URL: a client ID metadata document
-	ClientSecret string   // requires Issuer; never sent to any other authorization server
-	Scopes       []string // nil: the scopes that the server asks for
-	Issuer       string   // authorization server's issuer; empty: chosen by the MCP server
+	ClientID     string   // empty: petrigate registers itself; a URL: address of a client ID metadata document
+	ClientSecret string   // secret of the client; requires Issuer, and is never sent to any other authorization server
+	Scopes       []string // scopes to request; nil: those that the server asks for
+	Issuer       string   // issuer of the authorization server; empty: the MCP server chooses it
 }
 
-// String returns the server's name. Other fields may contain secrets.
+// String returns the server's name. The other fields may contain secrets.
 func (s Server) String() string { return s.Name }
 
-// GoString returns a text that contains only the server's name.
+// GoString returns a string that contains only the server's name.
 func (s Server) GoString() string { return "oauth.Server(" + s.Name + ")" }
 
-// key returns the storage key of the grant for s. The key depends on the address, because a server
-// with the same name but a different address must not receive the tokens.
+// key returns the key under which the grant for s is stored. The key depends on the address,
+// because a server with the same name but a different address must not receive the tokens.
 func (s Server) key() string {
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.URL))
 	plain := strings.Map(func(r rune) rune {
@@ -58,7 +58,7 @@ func (s Server) matches(g *Grant) bool {
 	if s.Issuer != "" && s.Issuer != g.Issuer {
 		return false
 	}
-	return s.ClientID == "" || s.ClientID == g.ClientID || s.hasDocument() // with a metadata document, petrigate may have registered a different client
+	return s.ClientID == "" || s.ClientID == g.ClientID || s.hasDocument() // if the ID is the URL of a metadata document, petrigate may have registered a different client
 }
 
 // hasDocument reports whether ClientID is the URL of a client ID metadata document.
@@ -90,7 +90,7 @@ func isSecure(address string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && here
 }
 
-// union returns a followed by those elements of b that a lacks.
+// union returns the elements of a, followed by the elements of b that are not in a.
 func union(a, b []string) []string {
 	all := slices.Clone(a)
 	for _, s := range b {

@@ -15,13 +15,13 @@ import (
 // Options configures a [Source]. The zero value is ready to use.
 type Options struct {
 	Logger  *slog.Logger     // nil: discard
-	Command string           // login command to suggest; empty: petrigate login with the server's name
+	Command string           // login command to suggest; empty: petrigate login NAME with the server's name
 	Now     func() time.Time // nil: time.Now
 }
 
 const (
-	grantTimeout = 40 * time.Second // limit for obtaining a token, including all requests
-	recentWindow = 10 * time.Second // a working server does not need maxRecent tokens within this time
+	grantTimeout = 40 * time.Second // maximum time for obtaining a token, including all requests
+	recentWindow = 10 * time.Second // as long as a server works, it does not need maxRecent tokens within this time
 	maxRecent    = 3
 	pollInterval = 500 * time.Millisecond // how often to look for a login while no tokens exist
 )
@@ -40,11 +40,11 @@ type Source struct {
 
 	mu         sync.Mutex
 	storeTime  time.Time // modification time of the store at the last read
-	recent     []*Grant  // the grants that this process obtained most recently
-	lastLogged error     // the error logged last
+	recent     []*Grant  // the grants that this process has obtained most recently
+	lastLogged error     // the error that was logged last
 }
 
-// NewSource returns a source that uses the grants in store. The caller must close it.
+// NewSource returns a source that uses the grants in the store. The caller must close it.
 func NewSource(s Server, store *Store, o Options) *Source {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -86,9 +86,9 @@ func headerOf(g *Grant) string {
 	return g.header()
 }
 
-// Renew handles the response to a request that was refused although it carried the given
-// Authorization header. It returns the header for another attempt, or an error if no token would
-// help. If authorization was not the reason for the refusal, it returns "" and no error.
+// Renew handles the response to a request that was refused although it had the given Authorization
+// header. It returns a header for another attempt, or an error if no token would help. If the
+// request was refused for a reason other than authorization, it returns "" and no error.
 func (s *Source) Renew(ctx context.Context, refused string, response *http.Response) (string, error) {
 	c := readChallenge(response.Header)
 	switch {
@@ -105,7 +105,7 @@ func (s *Source) Renew(ctx context.Context, refused string, response *http.Respo
 
 // Await waits until a token may have become available, or until ctx ends.
 func (s *Source) Await(ctx context.Context) {
-	if s.server.Grant == ClientCredentials { // a login would not help
+	if s.server.Grant == ClientCredentials { // a person's login would not help
 		<-ctx.Done()
 		return
 	}
@@ -120,17 +120,17 @@ func (s *Source) Await(ctx context.Context) {
 	}
 }
 
-// Close waits for token requests in progress. If a refresh token were used but the new one lost, a
-// person would have to log in again.
+// Close waits until the token requests in progress have finished. If a refresh token were used but
+// the new one were lost, a person would have to log in again.
 func (s *Source) Close() {
 	s.work.Wait()
 	s.client.CloseIdleConnections()
 }
 
-// share runs f only once for all concurrent callers that pass the same key in what. f continues
-// even if its callers have gone.
+// share runs f once for all concurrent callers that pass the same key. If the callers stop waiting,
+// f continues nevertheless.
 func (s *Source) share(ctx context.Context, what string, f func(context.Context) (*Grant, error)) (*Grant, error) {
-	s.work.Add(1) // counted here because f may start after the caller has gone
+	s.work.Add(1) // counted here, because f may start after the caller has stopped waiting
 	results := s.flight.DoChan(what, func() (any, error) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTimeout)
 		defer cancel()
@@ -155,7 +155,7 @@ func (s *Source) share(ctx context.Context, what string, f func(context.Context)
 	}
 }
 
-// logOnce logs err unless it was also the last one logged.
+// logOnce logs err, unless the same error was the last one logged.
 func (s *Source) logOnce(err error) {
 	s.mu.Lock()
 	again := err == nil || s.lastLogged != nil && s.lastLogged.Error() == err.Error()
@@ -174,7 +174,7 @@ func (s *Source) storeChanged() bool {
 	return !changed.Equal(s.storeTime)
 }
 
-// reload reads the grant from the store. It needs no lock, because writes are atomic.
+// reload reads the grant from the store. It needs no file lock, because writes are atomic.
 func (s *Source) reload(ctx context.Context) (*Grant, error) {
 	return s.share(ctx, "read", func(context.Context) (*Grant, error) { return s.load() })
 }
@@ -191,8 +191,8 @@ func (s *Source) load() (*Grant, error) {
 	return g, nil
 }
 
-// replace returns a grant with fresh tokens that replaces g. If another process has already stored
-// one, it returns that.
+// replace returns a new grant that replaces g. If another process has already stored a new one, it
+// returns that grant.
 func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	if s.server.Grant == ClientCredentials {
 		return s.credentials(ctx, g, g.Scopes)
@@ -211,8 +211,8 @@ func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	})
 }
 
-// withLock calls f with the stored grant, or nil, while holding a lock that keeps other processes
-// from changing the grant.
+// withLock calls f with the stored grant, or with nil if none is stored. During the call, it holds
+// a lock that keeps other processes from changing the grant.
 func (s *Source) withLock(ctx context.Context, f func(kept *Grant) (*Grant, error)) (*Grant, error) {
 	unlock, err := s.store.lock(ctx, s.server.key())
 	if err != nil {
@@ -251,8 +251,8 @@ func (s *Source) recordGrant(g *Grant) {
 	s.recent = s.recent[max(0, len(s.recent)-maxRecent):]
 }
 
-// refusedRepeatedly reports whether the server has refused maxRecent tokens in quick succession, so
-// that yet another would not help.
+// refusedRepeatedly reports whether the server has refused maxRecent tokens within a short time. If
+// so, another token would not help.
 func (s *Source) refusedRepeatedly(refused string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -260,8 +260,8 @@ func (s *Source) refusedRepeatedly(refused string) bool {
 	return n == maxRecent && s.recent[n-1].header() == refused && s.options.Now().Sub(s.recent[0].Obtained) < recentWindow
 }
 
-// save saves a grant. The caller must hold the store's lock. If saving fails, this process uses the
-// grant nevertheless.
+// save saves a grant. The caller must hold the store's lock. If the grant cannot be saved, this
+// process uses it nevertheless.
 func (s *Source) save(g *Grant) {
 	key := s.server.key()
 	if _, err := s.store.save(key, g); err != nil {
@@ -273,7 +273,7 @@ func (s *Source) save(g *Grant) {
 	s.mu.Unlock()
 }
 
-// renew returns a new grant that replaces the refused one.
+// renew returns a new grant that replaces the grant that was refused.
 func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	if g := s.current.Load(); g != nil && g.header() != refused && g.alive(s.options.Now()) {
 		return g, nil // renewed in the meantime
@@ -300,8 +300,8 @@ func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant
 	})
 }
 
-// extend returns a grant that also has the missing scopes. Unless the client acts for itself, this
-// requires a person's consent.
+// extend returns a grant that has the missing scopes in addition. Unless the client acts for
+// itself, a person must consent to them.
 func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	g := s.current.Load()
 	switch {

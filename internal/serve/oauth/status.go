@@ -10,10 +10,10 @@ import (
 // A Status describes a login to a server without revealing tokens.
 type Status struct {
 	Server   string     `json:"server"`
-	State    string     `json:"state"` // none, valid, expired, or refreshable: expired, and refreshed at the next use
+	State    string     `json:"state"` // none, valid, expired, or refreshable (expired, but refreshed at the next use)
 	Issuer   string     `json:"issuer,omitempty"`
 	Scopes   []string   `json:"scopes,omitempty"`
-	Wanted   []string   `json:"wanted,omitempty"` // scopes that the server has asked for since
+	Wanted   []string   `json:"wanted,omitempty"` // scopes that the server has asked for since the login
 	Expiry   *time.Time `json:"expiry,omitempty"` // nil: unknown
 	Refresh  bool       `json:"refreshable"`
 	Store    string     `json:"store,omitempty"`
@@ -28,7 +28,7 @@ const (
 	StateRefreshable = "refreshable"
 )
 
-// StatusOf returns the status of the login to s whose tokens are in store.
+// StatusOf returns the status of the login to s. The tokens of the login are in the given store.
 func StatusOf(s Server, store *Store, now time.Time) (Status, error) {
 	none := Status{Server: s.Name, State: StateNone}
 	g, where, err := store.find(s.key())
@@ -57,8 +57,8 @@ func statusOf(g *Grant, where string, now time.Time) Status {
 }
 
 // Logout deletes the tokens for s and, if the authorization server supports it, revokes them there.
-// It returns false if no tokens existed. If it returns true and an error, only the revocation
-// failed.
+// It returns false if there were no tokens. If it returns true and an error, the tokens were
+// deleted but not revoked.
 func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 	if store.changed(s.key()).IsZero() {
 		return false, nil
@@ -68,7 +68,7 @@ func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 		return false, err
 	}
 	defer unlock()
-	g, _ := store.load(s.key()) // an unreadable grant can be deleted, too
+	g, _ := store.load(s.key()) // a grant that cannot be read can be deleted nevertheless
 	if err := store.drop(s.key()); err != nil {
 		return false, fmt.Errorf("deleting the tokens for %s: %w", s.Name, err)
 	}
@@ -83,7 +83,7 @@ func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 	return true, nil
 }
 
-// Facts describes the login for people.
+// Facts describes the login as text for people.
 func (s Status) Facts(now time.Time) []string {
 	var list []string
 	switch {

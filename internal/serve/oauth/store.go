@@ -30,8 +30,8 @@ type Store struct {
 	keyring func() bool // reports whether a keyring is available
 }
 
-// NewStore returns a store. The directory dir is used for grant files, and for one lock file per
-// grant, wherever the grant itself is kept.
+// NewStore returns a store. The directory dir contains grant files, and one lock file for each
+// grant, even if the grant itself is in the keyring.
 func NewStore(dir, kind string) *Store {
 	if kind == "" {
 		kind = Auto
@@ -40,12 +40,12 @@ func NewStore(dir, kind string) *Store {
 }
 
 // path returns the path of the file that holds the grant. lockPath returns the path of the lock
-// file, whose modification time shows when the grant last changed.
+// file. The modification time of the lock file is the time when the grant last changed.
 func (s *Store) path(key string) string     { return filepath.Join(s.dir, key+".json") }
 func (s *Store) lockPath(key string) string { return filepath.Join(s.dir, key+".lock") }
 
-// changed returns the time of the grant's last change. It returns the zero time if the grant never
-// existed; then the keyring need not be asked.
+// changed returns the time of the grant's last change. If there has never been a grant, it returns
+// the zero time; then the keyring need not be asked.
 func (s *Store) changed(key string) time.Time {
 	info, err := os.Stat(s.lockPath(key))
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) changed(key string) time.Time {
 	return info.ModTime()
 }
 
-// lock keeps other processes from using the grant until unlock is called.
+// lock keeps other processes from using the grant until the returned function unlock is called.
 func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of tokens: %w", err)
@@ -113,7 +113,7 @@ func (s *Store) save(key string, g *Grant) (where string, err error) {
 	defer s.touch(key)
 	if s.kind != File {
 		if _, err = s.inKeyring(func() (string, error) { return "", keyring.Set(service, key, string(data)) }); err == nil {
-			_ = os.Remove(s.path(key)) // a file from a time without a keyring
+			_ = os.Remove(s.path(key)) // the file may date from a time when no keyring was available
 			return Keyring, nil
 		}
 		if s.kind == Keyring {
@@ -124,7 +124,7 @@ func (s *Store) save(key string, g *Grant) (where string, err error) {
 		return "", fmt.Errorf("keeping tokens in a file: %w", err)
 	}
 	if s.kind == Auto && !errors.Is(err, errNoKeyring) {
-		_ = s.dropFromKeyring(key) // an old grant in the keyring would take precedence
+		_ = s.dropFromKeyring(key) // an old grant in the keyring would take precedence over the file
 	}
 	return File, nil
 }
@@ -148,7 +148,7 @@ func (s *Store) touch(key string) {
 	_ = os.Chtimes(s.lockPath(key), now, now)
 }
 
-// readPrivate reads a file, provided that other users cannot read it.
+// readPrivate reads a file. It returns an error if other users can read the file.
 func readPrivate(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	switch {

@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Enforce ends the shadow mode of a configuration. It shows what would have been refused and what
-// will change. If the user agrees, it changes the file and makes the running proxies enforce the
-// policy.
+// Enforce ends the shadow mode of a configuration. It shows which calls would have been refused,
+// and what will change. If the user agrees, it changes the file and makes the running proxies
+// enforce the policy.
 func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	e, err := newEnforcement(cfg)
 	if err != nil {
@@ -24,7 +24,7 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	result, _, err := daemon.Policy(ctx, after) // fails for a policy that a proxy would not accept
+	result, _, err := daemon.Policy(ctx, after) // returns an error if a proxy would not accept the policy
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	return reload(cfg, o)
 }
 
-// printSoFar prints what the policy would have refused according to the audit log. Without an audit
-// log, it asks the running proxies.
+// printSoFar prints what the policy would have refused according to the audit log. If there is no
+// audit log, it asks the running proxies.
 func printSoFar(ctx context.Context, cfg *config.Config, o Options) error {
 	r, err := readRecord(ctx, cfg, o.Reading)
 	o.Read()
@@ -84,7 +84,7 @@ func printRunning(cfg *config.Config, o Options) error {
 	return err
 }
 
-// reload makes the configuration's running proxies enforce the policy.
+// reload makes the running proxies with this configuration enforce the policy.
 func reload(cfg *config.Config, o Options) error {
 	done := 0
 	err := eachProxy(cfg, o.Runtime, func(client *control.Client) error {

@@ -17,7 +17,7 @@ import (
 // An enforcement is an edit that changes a configuration file from mode shadow to mode enforce.
 type enforcement struct {
 	file          string // path of the configuration
-	before, after []byte // content of the file; equal if the policy is already enforced
+	before, after []byte // content of the file before and after the edit; equal if the policy is already enforced
 
 	secrets []string
 	fetch   config.Fetch
@@ -25,7 +25,7 @@ type enforcement struct {
 }
 
 var (
-	// errMode means that the file does not spell out the mode in a way that can be edited.
+	// errMode means that the mode is not written in the file in a form that can be edited.
 	errMode = errors.New(`it does not contain "mode: shadow" literally: change it by hand to "mode: enforce"`)
 	// errChanged means that the file has changed since it was read.
 	errChanged = errors.New("it was changed meanwhile; run petrigate enforce again")
@@ -54,8 +54,8 @@ func newEnforcement(c *config.Config) (*enforcement, error) {
 	return e, nil
 }
 
-// replaceWord replaces a word, which may be quoted, at the given position. It returns an error if
-// the position contains anything other than old. Lines and columns start at 1; columns count
+// replaceWord replaces the word old, which may be quoted, at the given position. It returns an
+// error if a different word is at that position. Lines and columns start at 1; columns count
 // characters.
 func replaceWord(src []byte, line, column int, old, word string) ([]byte, error) {
 	at := len(src) - len(bytes.TrimPrefix(src, []byte("\ufeff")))
@@ -118,7 +118,8 @@ func (e *enforcement) write(o Options) (written bool, err error) {
 	return true, err
 }
 
-// shadowNets lists the nets that a rule puts in shadow mode individually, with the rule's position.
+// shadowNets lists the nets that are in shadow mode because of a rule, with the position of the
+// rule.
 func shadowNets(r *policy.Result) (all []string) {
 	for i, n := range r.Policy.Nets() {
 		if n.Shadow {
@@ -132,12 +133,12 @@ func shadowNets(r *policy.Result) (all []string) {
 // Options configures [Enforce].
 type Options struct {
 	Out, Err io.Writer
-	Yes      bool                                // write without asking
+	Yes      bool                                // write the file without asking
 	Ask      func(question string) (bool, error) // nil if no person can be asked
-	Actor    string                              // operator's name for the audit log
+	Actor    string                              // name of the operator, for the audit log
 	Runtime  string                              // directory with the sockets of running proxies
 	Reading  func(records int)                   // called with the number of records read so far
 	Read     func()                              // called when all records have been read
 
-	Written func(file string, before, after []byte) // called after the configuration was changed; may be nil
+	Written func(file string, before, after []byte) // called after the configuration file was changed; may be nil
 }

@@ -31,7 +31,7 @@ func Print(w io.Writer, r operator.ShadowInfo) error {
 	return nil
 }
 
-// maxLastCall limits the length of a call in the table, so that the reason stays visible.
+// maxLastCall is the maximum length of a call in the table. It leaves room for the reason.
 const maxLastCall = 80
 
 // printWould prints the calls that would have been refused or would have required approval, if any.
@@ -49,7 +49,7 @@ func printWould(w io.Writer, all []operator.WouldInfo) error {
 	for i, a := range all {
 		from := a.Rules
 		if len(from) == 0 {
-			from = a.Nets // nets without rules, written by hand
+			from = a.Nets // nets that do not come from rules but were written by hand
 		}
 		rows[i] = []string{fmt.Sprint(a.Count), a.Decision, a.Tool}
 		if calls != nil {
@@ -60,8 +60,8 @@ func printWould(w io.Writer, all []operator.WouldInfo) error {
 	return text.Table(w, "", head, rows)
 }
 
-// lastCalls returns the last call of each row as a command or with its arguments, on one line. It
-// returns nil if no arguments are recorded.
+// lastCalls returns the last call of each row on one line, either as a command or with its
+// arguments. It returns nil if no arguments are recorded.
 func lastCalls(all []operator.WouldInfo) (calls []string) {
 	for i := range all {
 		does := text.Excerpt(text.Command(all[i].Arguments), maxLastCall)
@@ -86,5 +86,5 @@ func State(n operator.NetShadow) string {
 	return fmt.Sprintf("if enforced, %s; it would have refused %s and required approval for %s", parts, text.Count(n.Refused, "call"), text.Count(n.Asked, "call"))
 }
 
-// noTokens represents the empty marking, whose text would be empty.
+// noTokens is shown for the empty marking.
 const noTokens = "no tokens"

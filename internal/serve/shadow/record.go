@@ -14,21 +14,23 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// A summary counts what the most recent shadow policy would have done, according to the audit log.
+// A summary counts, according to the audit log, what the most recent policy in shadow mode would
+// have done.
 type summary struct {
-	calls          int // number of decided calls
+	calls          int // number of calls that were decided
 	refused, asked int
-	would          []operator.WouldInfo // most frequent first
+	would          []operator.WouldInfo // counts of refusals and approvals, most frequent first
 }
 
-// Limits for the number of rows, and for the size of the arguments kept with each row.
+// Limits for the number of rows, and for the size of the arguments that are kept for each row.
 const (
 	maxRows      = 200
 	maxArguments = 64 << 10
 )
 
-// readRecord summarizes the configuration's audit log. It calls progress with the number of records
-// read so far. If the configuration has no log, the error wraps [daemon.ErrNoAuditLog].
+// readRecord summarizes the configuration's audit log. It calls the function progress with the
+// number of records read so far. If the configuration has no log, the error wraps
+// [daemon.ErrNoAuditLog].
 func readRecord(ctx context.Context, c *config.Config, progress func(records int)) (r summary, err error) {
 	log, err := daemon.RecordsOf(ctx, c)
 	if err != nil {
