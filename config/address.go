@@ -14,7 +14,7 @@ func isURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.Fragment == ""
 }
 
-// isSecureURL reports whether text is an https URL or an http URL on this machine.
+// isSecureURL reports whether text is an https URL, or an http URL for this machine.
 func isSecureURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && isURL(text) && (u.Scheme == "https" || loopback(net.JoinHostPort(u.Hostname(), "0")))
@@ -66,7 +66,7 @@ func checkConsole(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkURL accepts an http or https URL. It drops the error from url.Parse, because that error
+// checkURL accepts an http or https URL. It discards the error from url.Parse, because that error
 // quotes the URL and might reveal a secret.
 func checkURL(what, _, text string) (msg, hint string) {
 	u, err := url.Parse(text)

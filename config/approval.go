@@ -12,12 +12,12 @@ import (
 )
 
 // defaultHolds contains the hold times of clients that are known to wait longer than most. They
-// apply unless the configuration sets a hold time. Most clients end a call after 60 s, and some of
-// them include a slow start in this time; the general default of 45 s is chosen for those. The map
-// is read-only.
+// apply unless the configuration sets a hold time. Most clients end a call after 60 s, and for some
+// of them this includes a slow start. The general default of 45 s is meant for those clients. The
+// map is read-only.
 var defaultHolds = map[string]time.Duration{
-	"claude-code":            100 * time.Second, // effectively no limit; moves a call to the background after 2 min
-	"gemini-cli-mcp-client*": 100 * time.Second, // ends a call after 10 min; cannot show a question
+	"claude-code":            100 * time.Second, // this client has no effective limit, and moves a call to the background after 2 min
+	"gemini-cli-mcp-client*": 100 * time.Second, // this client ends a call after 10 min, and cannot show a question
 }
 
 // HoldFor returns how long a call waits for approval before it is parked. client is the name that
@@ -48,7 +48,7 @@ func holdOf(holds map[string]time.Duration, client string) (hold time.Duration, 
 	return hold, longest >= 0
 }
 
-// readHolds reads a map from client names to durations.
+// readHolds reads a map from client names to hold times.
 func readHolds(v Value) (map[string]time.Duration, bool) {
 	holds := map[string]time.Duration{}
 	v.Each(func(client string, value Value) {
@@ -63,7 +63,7 @@ func readHolds(v Value) (map[string]time.Duration, bool) {
 	return holds, v.kind == mapKind
 }
 
-// readPeople reads a map from people's names to their principals.
+// readPeople reads a map from the names of people to their principals.
 func readPeople(v Value) (map[string]string, bool) {
 	people := map[string]string{}
 	v.Each(func(name string, value Value) {
@@ -74,7 +74,7 @@ func readPeople(v Value) (map[string]string, bool) {
 	return people, v.kind == mapKind
 }
 
-// checkIgnore accepts a text of the form TOOL.FIELD, which denotes an argument of a tool.
+// checkIgnore accepts a string of the form TOOL.FIELD, which denotes an argument of a tool.
 func checkIgnore(what, shown, text string) (msg, hint string) {
 	dot := strings.LastIndexByte(text, '.')
 	if dot < 1 || dot == len(text)-1 || strings.ContainsAny(text, "*$[]\"' \t") {
@@ -83,7 +83,7 @@ func checkIgnore(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkPIN accepts the hash of a PIN. The message does not quote the text, because that could be
+// checkPIN accepts the hash of a PIN. Its message does not quote the value, because that could be
 // the PIN itself.
 func checkPIN(what, _, text string) (msg, hint string) {
 	if _, err := pin.Parse(text, time.Now); err != nil {
@@ -92,28 +92,28 @@ func checkPIN(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// Approval configures human approval.
+// Approval configures approval by people.
 type Approval struct {
-	Channels []string      // any of "elicit", "url", "web", "cli" and "webhook", in order; all of them are used at the same time
+	Channels []string      // any of "elicit", "url", "web", "cli" and "webhook", in order; all listed channels are used at the same time
 	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
 	Expire   time.Duration // how long an approval request can be answered and an approval can be used
-	Cooldown time.Duration // how long after a denial the same call is refused
-	Mask     []string      // field names, or paths that begin with "$.", whose values approvers do not see
+	Cooldown time.Duration // how long the same call is refused after a denial
+	Mask     []string      // names of fields, or paths that begin with "$.", whose values approvers do not see
 
 	Ignore []string `json:",omitempty"` // arguments, in the form TOOL.FIELD, that are not part of a call's identity
 
-	Holds   map[string]time.Duration // hold time, by client name; a trailing "*" matches any suffix
-	HoldSet bool                     // Hold was set explicitly and overrides the built-in defaults
+	Holds   map[string]time.Duration // hold time, by client name; a "*" at the end of a name matches any suffix
+	HoldSet bool                     // whether Hold was set explicitly, so that it overrides the built-in defaults
 	Webhook *Webhook                 `json:",omitempty"` // settings of the "webhook" channel; nil if the channel is not used
 	PIN     string                   `json:"-"`          // hash of the PIN that approvers must type; empty: no PIN
-	Desktop bool                     `json:",omitempty"` // show a desktop notification when a call is waiting
-	Self    bool                     `json:",omitempty"` // callers may approve their own calls
-	People  map[string]string        `json:",omitempty"` // client principals, by person
+	Desktop bool                     `json:",omitempty"` // whether to show a desktop notification when a call is waiting
+	Self    bool                     `json:",omitempty"` // whether callers may approve their own calls
+	People  map[string]string        `json:",omitempty"` // principals of clients, by person
 	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0: one hour; negative: grants are disabled
 }
 
-// channelSections lists the channels that a section of "approval" with the name of the channel
-// configures, each with an example of the section. It is read-only.
+// channelSections lists the channels that have a section of their own in "approval". The section
+// has the name of the channel. Each entry contains an example of the section. The map is read-only.
 var channelSections = []struct{ name, example string }{{channel.Webhook, exampleOfWebhook}}
 
 func readApproval(a *Approval, l *layers) func(Value) {
@@ -159,7 +159,7 @@ func readChannels(v Value) ([]string, bool) {
 	return channels, ok
 }
 
-// grantLimit returns the maximum lifetime of a grant for the given setting.
+// grantLimit returns the maximum lifetime of a grant for a given value of the setting.
 func grantLimit(grants time.Duration) time.Duration {
 	if grants == 0 {
 		return maxGrant

@@ -6,18 +6,19 @@ import (
 	"github.com/petrigate/petrigate/internal/basefile"
 )
 
-// A Base is a base policy that the configuration extends and that it may only narrow. The base's
-// rules and nets precede the configuration's own in [Config.Rules] and [Config.Nets].
+// A Base is a base policy that the configuration extends. The configuration is only allowed to
+// narrow it. The base's rules and nets precede the configuration's own in [Config.Rules] and
+// [Config.Nets].
 type Base struct {
 	Name    string
 	Version int
-	File    string   // file name or URL for use in messages
+	File    string   // file name or URL, for use in messages
 	Digest  string   // digest of the file's contents
-	Key     string   // public key that verified the signature; empty: the configuration specifies the digest
-	Entry   Position // position of the base in the list "extends" of the configuration
+	Key     string   // public key that verified the signature; empty: the configuration specifies a digest instead
+	Entry   Position // position of the base's entry in the list "extends"
 
-	Refresh time.Duration // interval between reads of the URL; 0: no automatic reads
-	Copy    string        // reason why a cached copy was used instead of the URL; empty: no cached copy was used
+	Refresh time.Duration // interval at which the URL is read again; 0: the URL is not read again automatically
+	Copy    string        // the reason why a cached copy was used instead of the URL; empty: no cached copy was used
 
 	Rules   []RuleText
 	Nets    []Net
@@ -33,7 +34,8 @@ type Read struct {
 	Data    []byte
 }
 
-// KeyID returns the minisign ID of the base's key, or the empty string if the base is not signed.
+// KeyID returns the minisign ID of the key that signed the base. It returns the empty string if the
+// base is not signed.
 func (b Base) KeyID() string {
 	id, _ := basefile.KeyID(b.Key)
 	return id

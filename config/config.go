@@ -41,16 +41,16 @@ const DefaultStartup = 10 * time.Second
 
 // A Config is a complete, checked configuration.
 type Config struct {
-	File    string   // path of the file; empty: no configuration file
-	Servers []Server // servers, in file order
+	File    string   // path of the configuration file; empty: there is no file
+	Servers []Server // the servers, in the order of the file
 
-	Bases  []Base `json:",omitempty"` // base policies; their rules and nets come first in Rules and Nets
+	Bases  []Base `json:",omitempty"` // the base policies; their rules and nets come first in Rules and Nets
 	Rules  []RuleText
 	Nets   []Net
 	Active []string // names of the active nets; nil: all
 	// ActivePosition is the position of "active", for use in errors about unknown net names.
 	ActivePosition Position
-	Default        string // verdict if all nets abstain: "allow" or "deny"
+	Default        string // the verdict if all nets abstain: "allow" or "deny"
 	Mode           string // "enforce" or "shadow"; in shadow mode, the proxy decides and records but never blocks or asks
 	Advertise      string // which tools tools/list returns: "all", "possible" or "enabled"
 
@@ -72,32 +72,32 @@ type Config struct {
 	// rules, nets), by file name.
 	Sums map[string]string `json:"-"`
 
-	// TextOnly is true for a file that was neither named nor trusted by a person. Such a file is
-	// only read as text: ${...} and environment files are not looked up, so values that use them
-	// are verbatim or missing. Anything that the configuration names must not be started, opened,
-	// connected to or sent.
+	// TextOnly is true if no person named or trusted the file. Such a file is only read as text:
+	// ${...} and environment files are not looked up, so values that use them are verbatim or
+	// missing. Programs must not start, open or connect to anything that the configuration names,
+	// nor send anything to it.
 	TextOnly   bool     `json:"-"`
-	References []string `json:"-"` // with TextOnly: the ${...} and environment files that were not looked up
+	References []string `json:"-"` // if TextOnly is set, the ${...} and environment files that were not looked up
 
-	secrets func() []string // a function, so that printing the Config cannot reveal the secrets
+	secrets func() []string // returns the secrets; it is a function, so that printing the Config cannot reveal them
 
-	origin // its Of method returns the positions of top-level values
+	origin // has a method Of, which returns the positions of top-level values
 }
 
 // Console configures the web console.
 type Console struct {
-	HTTP         string   // loopback address; empty: chosen when the console is opened; "off": no console
-	AllowedHosts []string // additional host names that browsers may use, such as the name of a reverse proxy
+	HTTP         string   // loopback address of the console; empty: chosen when the console is opened; "off": no console
+	AllowedHosts []string // additional host names that browsers may use, for example the name of a reverse proxy
 }
 
-// Pinning configures what happens when a server changes the definition of a tool after it was
-// accepted.
+// Pinning configures what happens when a server changes the definition of a tool after the
+// definition was accepted.
 type Pinning struct {
-	Mode string // "off", "warn" or "enforce"; enforce hides and refuses the tool until a person accepts the change
-	File string // file that stores accepted definitions; empty: the database if it is PostgreSQL, and a default path for this configuration otherwise
+	Mode string // "off", "warn" or "enforce"; "enforce" hides and refuses the tool until a person accepts the change
+	File string // file that stores accepted definitions; empty: the database if it is PostgreSQL, and otherwise a default path for this configuration
 }
 
-// Log configures the process log.
+// Log configures the log of the process.
 type Log struct {
 	Level  string // "debug", "info", "warn" or "error"
 	Format string // "auto", "text" or "json"
@@ -122,5 +122,5 @@ func NetSchema() string {
 	).Replace(schema)
 }
 
-// pinningModes lists the possible values of pinning.mode, weakest first. It is read-only.
+// pinningModes lists the values that pinning.mode can have, weakest first. It is read-only.
 var pinningModes = []string{"off", "warn", "enforce"}

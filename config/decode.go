@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// plain reads a text that may be empty.
+// plain reads a string that may be empty.
 func (v Value) plain() (string, bool) { return v.text, v.is(textKind) }
 
-// Text reads a text that must not be empty.
+// Text reads a string that must not be empty.
 func (v Value) Text() (string, bool) {
 	if !v.is(textKind) {
 		return "", false
@@ -27,7 +27,7 @@ func (v Value) Text() (string, bool) {
 	return v.text, true
 }
 
-// Texts reads a list of texts, or a single text.
+// Texts reads a list of strings, or a single string.
 func (v Value) Texts() []string {
 	if v.kind == textKind {
 		return []string{v.text}
@@ -39,7 +39,7 @@ func (v Value) Texts() []string {
 // Word reads one of the given words.
 func (v Value) Word(words ...string) (string, bool) { return oneOf(words)(v) }
 
-// IsText reports whether the value is a text.
+// IsText reports whether the value is a string.
 func (v Value) IsText() bool { return v.kind == textKind }
 
 // IsNumber reports whether the value is a number.
@@ -66,7 +66,8 @@ func whole(least, most int) func(Value) (int, bool) {
 	}
 }
 
-// positive reads a limit, which must be at least 1 because a limit of 0 would block everything.
+// positive reads a limit. The limit must be at least 1, because a limit of 0 would block
+// everything.
 func (v Value) positive() (int, bool) {
 	n, ok := v.Count()
 	if ok && n == 0 {
@@ -75,7 +76,7 @@ func (v Value) positive() (int, bool) {
 	return n, ok
 }
 
-// integer reads a whole number that may be negative.
+// integer reads a whole number, which may be negative.
 func (v Value) integer() (int, bool) {
 	if !v.is(numberKind) {
 		return 0, false
@@ -87,7 +88,7 @@ func (v Value) integer() (int, bool) {
 	return int(n), err == nil
 }
 
-// Duration reads a duration such as "2m30s".
+// Duration reads a duration, for example "2m30s".
 func (v Value) Duration() (time.Duration, bool) {
 	if !v.is(textKind) {
 		return 0, false
@@ -105,8 +106,8 @@ func duration(text string) (time.Duration, bool) {
 	return t, err == nil && t >= 0
 }
 
-// units lists the units of sizes. Each unit precedes units that are suffixes of it. The list is
-// read-only.
+// units lists the units of sizes. A unit comes before all units that are suffixes of it. The list
+// is read-only.
 var units = []struct {
 	name  string
 	bytes int64
@@ -154,7 +155,7 @@ func sizeOf(text string, most int64) (int64, bool) {
 	return 0, false
 }
 
-// setting reads a text and replaces each ${...} in it.
+// setting reads a string and replaces each ${...} in it.
 func (v Value) setting() (string, bool) {
 	if !v.is(textKind) {
 		return "", false
@@ -177,8 +178,8 @@ func (v Value) setting() (string, bool) {
 	return text, true
 }
 
-// A check returns the problem with a text and a hint, or empty strings if the text is valid. what
-// is the name of the key, and shown is the text as written in the file.
+// A check returns a problem with a string and a hint, or empty strings if the string is valid. The
+// parameter what is the name of the key, and shown is the string as the file contains it.
 type check func(what, shown, text string) (msg, hint string)
 
 func (v Value) passes(text string, c check) bool {
@@ -189,7 +190,7 @@ func (v Value) passes(text string, c check) bool {
 	return msg == ""
 }
 
-// checked reads a text, replaces each ${...} in it, and applies the checks.
+// checked reads a string, replaces each ${...} in it, and applies the checks.
 func checked(checks ...check) func(Value) (string, bool) {
 	return func(v Value) (string, bool) {
 		text, ok := v.setting()
@@ -200,8 +201,8 @@ func checked(checks ...check) func(Value) (string, bool) {
 	}
 }
 
-// oneOf returns a function that reads one of the given words. later lists words that are reserved
-// for later versions.
+// oneOf returns a function that reads one of the given words. The words in later are reserved for
+// later versions.
 func oneOf(words []string, later ...string) func(Value) (string, bool) {
 	return func(v Value) (string, bool) {
 		if !v.is(textKind) || !v.passes(v.text, checkWord(words, later...)) {
@@ -230,7 +231,7 @@ func checkNotEmpty(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// into returns a decoder function that stores the result of read in to.
+// into returns a decoder function that stores the result of the function read in to.
 func into[T any](to *T, read func(Value) (T, bool)) func(Value) {
 	return func(v Value) {
 		if x, ok := read(v); ok {
@@ -239,7 +240,7 @@ func into[T any](to *T, read func(Value) (T, bool)) func(Value) {
 	}
 }
 
-// each returns a function that reads a list by reading each entry with read.
+// each returns a function that reads a list. It reads each entry with the function read.
 func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
 	return func(v Value) ([]T, bool) {
 		if !v.is(listKind) {
@@ -255,7 +256,7 @@ func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
 	}
 }
 
-// nonEmpty returns a function that is like read but rejects an empty list.
+// nonEmpty returns a function that works like the function read but rejects an empty list.
 func nonEmpty[T any](read func(Value) ([]T, bool)) func(Value) ([]T, bool) {
 	return func(v Value) ([]T, bool) {
 		if v.kind == listKind && len(v.items) == 0 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// readEnvFile reads environment variables from a file with one NAME=VALUE per line. Variables in
-// "env" take precedence over them.
+// readEnvFile reads environment variables from a file that contains one NAME=VALUE per line. If a
+// variable is also in "env", the value in "env" takes precedence.
 func readEnvFile(v Value) (map[string]string, bool) {
 	name, ok := checked(checkNotEmpty)(v)
 	if !ok {
@@ -39,7 +39,7 @@ func readEnvFile(v Value) (map[string]string, bool) {
 }
 
 // readVariable parses a line of an environment file. It removes quotes around the value. The
-// returned problem does not contain the value, which may be a secret.
+// returned problem does not contain the value, because this may be a secret.
 func readVariable(to map[string]string, line string) (problem string) {
 	line = strings.TrimPrefix(line, "export ")
 	if line == "" || line[0] == '#' {

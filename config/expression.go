@@ -2,17 +2,17 @@ package config
 
 import "strings"
 
-// An Expression is a CEL expression or a sentence with embedded CEL expressions, together with its
+// An Expression is a CEL expression, or a sentence with embedded CEL expressions, together with its
 // position. This package does not interpret it.
 type Expression struct {
 	Text string
 
-	at     RuleText // the text with its location in the file
-	exact  bool     // the file contains Text verbatim, so columns are meaningful
+	at     RuleText // the text, with its location in the file
+	exact  bool     // whether the file contains Text verbatim, so that columns are meaningful
 	source *source
 }
 
-// String returns the text.
+// String returns the text of the expression.
 func (e Expression) String() string { return e.Text }
 
 // MarshalText returns e.Text.
@@ -32,8 +32,8 @@ func (e Expression) Position(line, column int) Position {
 	return e.at.Position(line, column)
 }
 
-// Excerpt returns the source line with a caret under the given position in the text. It returns the
-// empty string if the expression does not come from a file.
+// Excerpt returns the source line of the given position in the text, with a caret under the
+// position. It returns the empty string if the expression does not come from a file.
 func (e Expression) Excerpt(line, column int) string {
 	if e.source == nil {
 		return ""
@@ -42,7 +42,7 @@ func (e Expression) Excerpt(line, column int) string {
 	return e.source.excerpt(p.Line, p.Column)
 }
 
-// readExpression reads a text that must not be empty.
+// readExpression reads the text of an expression, which must not be empty.
 func readExpression(v Value) (e Expression, ok bool) {
 	if e.Text, ok = v.Text(); !ok {
 		return e, false

@@ -13,7 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/basefile"
 )
 
-// A baseFile is a base policy as read from its file, with the settings that it provides.
+// A baseFile is a base policy in the form in which it was read from its file, with the settings
+// that it provides.
 type baseFile struct {
 	Base
 	root     Value
@@ -21,7 +22,7 @@ type baseFile struct {
 	scalars  *layers // scalar settings
 }
 
-// baseScalars lists the scalars that a base can set. It is read-only.
+// baseScalars lists the scalars that a base policy can set. It is read-only.
 var baseScalars = []struct {
 	key              string
 	stricterIfHigher bool // a configuration may raise the value but must not lower it
@@ -94,7 +95,8 @@ func (r baseReader) entry(v Value) *baseFile {
 	return b
 }
 
-// fetching wraps fetch such that b records the contents and whether a cached copy was used.
+// fetching returns a function like fetch for which b records the contents and whether a cached copy
+// was used.
 func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
 	return func(addresses ...string) ([][]byte, error) {
 		all, err := fetch(addresses...)
@@ -109,7 +111,7 @@ func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
 	}
 }
 
-// Fetched returns the contents that were read from the given URLs when c was loaded, so that a
+// Fetched returns the contents that were read from the given URLs when c was loaded. With these, a
 // modified text of the same configuration can be parsed without network access.
 func (c *Config) Fetched(addresses ...string) (all [][]byte, err error) {
 	for _, address := range addresses {
@@ -147,8 +149,8 @@ func readPinned(to *string, check func(string) error) func(Value) {
 	}
 }
 
-// addressProblem returns the reason why a base cannot be read from the URL, or the empty string if
-// it can.
+// addressProblem returns the reason why a base cannot be read from this URL. It returns the empty
+// string if it can be read.
 func addressProblem(address string) string {
 	u, err := url.Parse(address)
 	switch {
@@ -160,8 +162,8 @@ func addressProblem(address string) string {
 	return `"url" must begin with https://`
 }
 
-// readVerified reads a base and, if there is a key, its signature. It verifies the base's bytes
-// against the key or the digest.
+// readVerified reads a base and, if there is a key, the base's signature. It verifies the bytes of
+// the base against the key or the digest.
 func readVerified(place, digest, key string, read Fetch) ([]byte, error) {
 	if digest != "" {
 		all, err := read(place)
@@ -177,7 +179,7 @@ func readVerified(place, digest, key string, read Fetch) ([]byte, error) {
 	return all[0], basefile.Signed(all[0], all[1], key)
 }
 
-// readFiles reads the named files: a base and, if needed, its signature.
+// readFiles reads the named files, which are a base and, if needed, its signature.
 func (e *environment) readFiles(names ...string) (all [][]byte, err error) {
 	for i, name := range names {
 		data, err := e.readFile(name)
@@ -192,7 +194,7 @@ func (e *environment) readFiles(names ...string) (all [][]byte, err error) {
 	return all, nil
 }
 
-// read decodes the base's bytes. Its problems are added to those of the configuration.
+// read decodes the bytes of the base. The problems in it are added to those of the configuration.
 func (b *baseFile) read(v Value, data []byte) {
 	d := &decoder{source: &source{name: b.File}, environment: &environment{closed: true}, visit: v.visit}
 	root := d.read(data)
@@ -263,7 +265,7 @@ func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 		}
 		c.inherit(root, b, l)
 	}
-	if c.Active != nil && len(bases) > 0 { // "active" selects only among the configuration's own nets; an empty list selects none of them
+	if c.Active != nil && len(bases) > 0 { // "active" selects only from the configuration's own nets; an empty list selects none of them
 		c.Active = append(active, c.Active...)
 	}
 	c.Rules, c.Nets = append(rules, c.Rules...), append(nets, c.Nets...)
@@ -272,7 +274,7 @@ func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 	}
 }
 
-// inherit copies those settings of a base that the configuration does not set.
+// inherit copies from a base those settings that the configuration does not set.
 func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	if b.Default == "deny" && root.get("default") == nil {
 		c.Default = "deny"
@@ -312,8 +314,8 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	}
 }
 
-// checkRequired returns an error if a required base is missing from bases. Required bases are
-// specified by o.Require and by PETRIGATE_REQUIRE_BASE.
+// checkRequired returns an error if a required base is missing from bases. Bases are required by
+// o.Require and by PETRIGATE_REQUIRE_BASE.
 func (o Options) checkRequired(file string, bases []Base) error {
 	if o.Partial {
 		return nil
@@ -337,8 +339,9 @@ func (o Options) checkRequired(file string, bases []Base) error {
 	return nil
 }
 
-// checkNarrows reports settings that are weaker than those of a base. It does not compare nets;
-// package policydiff proves that the configuration's nets narrow those of the base.
+// checkNarrows reports settings that are weaker than the corresponding settings of a base. It does
+// not compare nets; package policydiff proves that the configuration's nets narrow those of the
+// base.
 func (c *Config) checkNarrows(root Value, b *baseFile, l *layers) {
 	weaker := func(n *node, key, ours, theirs string) {
 		root.faultAt(n, fmt.Sprintf("%s %s is weaker than the %s of the base policy %q", key, ours, theirs, b.Name), "a configuration may only narrow what it extends")

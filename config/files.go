@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A textFile is a file that a "file" key matches.
+// A textFile is a file that matches the pattern in a "file" key.
 type textFile struct{ name, text string }
 
 // readFiles reads the files that match the pattern in a "file" key. Every failure is an error,
@@ -61,8 +61,8 @@ func (e *environment) match(pattern string) (files []textFile, faults ErrorList)
 	return files, faults
 }
 
-// noFile returns the error for a pattern without matches. It suggests a file in the same directory
-// that has a similar name and the same extension.
+// noFile returns the error for a pattern that matches no file. The error suggests a file in the
+// same directory that has a similar name and the same extension.
 func noFile(pattern, path string) Error {
 	f := Error{Msg: fmt.Sprintf("no file matches %q", pattern)}
 	var names []string
@@ -109,7 +109,7 @@ func (e *environment) glob(pattern string) ([]string, *Error) {
 	return names, nil
 }
 
-// escape quotes the metacharacters in a directory name for use in a pattern.
+// escape quotes the metacharacters in a directory name, so that the name can be used in a pattern.
 func escape(dir string) string {
 	if runtime.GOOS == "windows" {
 		return dir
@@ -117,8 +117,8 @@ func escape(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// readFile returns the contents of a user's file, or the unsaved text if the file is open in an
-// editor.
+// readFile returns the contents of a file of the user. If the file is open in an editor, it returns
+// the unsaved text.
 func (e *environment) readFile(path string) ([]byte, error) {
 	if e.unsaved != nil {
 		if text, ok := e.unsaved(path); ok {

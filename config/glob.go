@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// maxGlobNames is the maximum number of directory entries examined per pattern. It exists because
-// an editor evaluates patterns on every keystroke.
+// maxGlobNames is the maximum number of directory entries that are examined per pattern. A limit is
+// needed because an editor expands patterns on every keystroke.
 const maxGlobNames = 50_000
 
 // A globber expands patterns like [filepath.Glob] but examines only a limited number of directory
@@ -31,7 +31,7 @@ func (g *globber) glob(pattern string) (names []string, err error) {
 	dir, last := filepath.Split(pattern)
 	volume := filepath.VolumeName(dir)
 	if len(dir) > len(volume)+1 {
-		dir = dir[:len(dir)-1] // remove the separator
+		dir = dir[:len(dir)-1] // remove the separator at the end
 	}
 	if dir == volume {
 		dir += "."
@@ -52,8 +52,8 @@ func (g *globber) glob(pattern string) (names []string, err error) {
 	return names, nil
 }
 
-// metaCharacters returns the special characters in patterns. On Windows, a backslash separates
-// directories instead of escaping a character.
+// metaCharacters returns the characters that have a special meaning in patterns. On Windows, the
+// backslash is not one of them, because it separates directories there.
 func metaCharacters() string {
 	if os.PathSeparator == '\\' {
 		return "*?["
@@ -61,7 +61,7 @@ func metaCharacters() string {
 	return `*?[\`
 }
 
-// matchesIn returns the entries of a directory that match the pattern. A directory that cannot be
+// matchesIn returns those entries of a directory that match the pattern. A directory that cannot be
 // read has no matches.
 func (g *globber) matchesIn(dir, pattern string) (names []string, err error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {

@@ -10,26 +10,27 @@ import (
 
 // An environment resolves ${...} and file paths.
 type environment struct {
-	dir    string // directory of the configuration file; relative paths are relative to it
+	dir    string // directory of the configuration file, to which relative paths refer
 	lookup func(string) (string, bool)
 
-	unsaved func(path string) ([]byte, bool) // see [Options.Unsaved]; may be nil
+	unsaved func(path string) ([]byte, bool) // returns unsaved text; see [Options.Unsaved]; may be nil
 
-	// closed rejects ${...} and other files. It is set for a base policy, whose signed bytes must
-	// be complete and mean the same everywhere.
+	// closed means that ${...} and other files are rejected. It is set for a base policy, because
+	// the signed bytes of the policy must be complete and mean the same everywhere.
 	closed bool
 
-	// text is set for a file that is read as text. References are then recorded instead of being
+	// text means that the file is only read as text. References are then recorded instead of being
 	// resolved.
 	text       bool
 	references []string
 	skipped    int // number of unresolved references, including repetitions
 
-	secrets []string          // values that replaced ${...}; see [Config.Secrets]
-	sums    map[string]string // see [Config.Sums]
+	secrets []string          // values that replaced a ${...}; see [Config.Secrets]
+	sums    map[string]string // checksums of the files; see [Config.Sums]
 }
 
-// A badExpr describes a ${...} that cannot be replaced. Its messages contain no resolved values.
+// A badExpr describes a ${...} that cannot be replaced. Its messages do not contain resolved
+// values.
 type badExpr struct{ expr, msg, hint string }
 
 // interpolation matches $$ and ${...}, even if the closing brace is missing.
@@ -56,7 +57,7 @@ func (e *environment) expand(text string) (expanded string, bad *badExpr) {
 
 var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(?:(:-|:\?)(.*))?$`)
 
-// value resolves a ${...}.
+// value returns the value of a ${...}.
 func (e *environment) value(expr string) (string, *badExpr) {
 	if e.closed {
 		return "", &badExpr{expr, "a base policy must be the same everywhere, but " + expr + " is not", "write the value"}
@@ -128,8 +129,8 @@ func (e *environment) file(expr, path string) (string, *badExpr) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
-// path returns a relative path joined to the configuration file's directory. Messages use the path
-// in this form.
+// path returns a relative path after joining it to the directory of the configuration file.
+// Messages use paths in this form.
 func (e *environment) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {
 		return p
@@ -137,8 +138,9 @@ func (e *environment) path(p string) string {
 	return filepath.Join(e.dir, p)
 }
 
-// absolute is like path, but its result remains valid if the working directory changes. A relative
-// command would be looked up in PATH or relative to the working directory of its server.
+// absolute is like path, but its result remains valid if the working directory changes. If the path
+// of a command were relative, it would be looked up in PATH or relative to the working directory of
+// its server.
 func (e *environment) absolute(p string) string {
 	if p == "" {
 		return ""
@@ -153,7 +155,8 @@ func (e *environment) absolute(p string) string {
 	return p
 }
 
-// minSecret is the minimum length of a secret. Shorter values would occur in almost any text.
+// minSecret is the minimum length of a value that counts as a secret. Shorter values would occur in
+// almost any text.
 const minSecret = 6
 
 // nonSecretVariables lists environment variables whose values are not secret. It is read-only.

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// readJSON parses JSON. If ok is false, the text is not JSON but might still be YAML. There is a
-// separate parser for JSON because the YAML library treats numbers, escapes, and columns after a
-// tab differently, and because it is slow on large files.
+// readJSON parses JSON. If ok is false, the text is not JSON but might still be YAML. JSON has a
+// parser of its own because the YAML library treats numbers, escapes, and columns after a tab
+// differently, and because it is slow on large files.
 func readJSON(text string) (n *node, ok bool) {
 	if !looksJSON(text) || !json.Valid([]byte(text)) {
 		return nil, false
@@ -19,7 +19,7 @@ func readJSON(text string) (n *node, ok bool) {
 	r := &jsonReader{text: text, dec: json.NewDecoder(strings.NewReader(text)), line: 1, column: 1}
 	r.dec.UseNumber()
 	n = r.value(0)
-	return n, !r.failed // if the text is too deep or too large, the YAML reader reports that with a position
+	return n, !r.failed // if the text is nested too deeply or too large, the YAML reader reports that with a position
 }
 
 type jsonReader struct {
@@ -28,7 +28,7 @@ type jsonReader struct {
 	failed bool
 	nodes  int
 
-	offset, line, column int // position reached by counting lines and columns
+	offset, line, column int // the position up to which lines and columns were counted
 }
 
 // token reads the next token.
@@ -46,7 +46,7 @@ func (r *jsonReader) token() (json.Token, *node) {
 	return t, n
 }
 
-// advance counts the lines and columns up to an offset.
+// advance counts lines and columns up to the given offset.
 func (r *jsonReader) advance(to int) (line, column int) {
 	passed := r.text[r.offset:to]
 	if i := strings.LastIndexByte(passed, '\n'); i >= 0 {
@@ -80,7 +80,7 @@ func (r *jsonReader) value(depth int) *node {
 	return n
 }
 
-// inside reads the contents of a mapping or list, up to and including the closing bracket.
+// inside reads the contents of a mapping or list, including the closing bracket.
 func (r *jsonReader) inside(n *node, depth int) {
 	for !r.failed && r.dec.More() {
 		if n.kind == listKind {
@@ -94,15 +94,16 @@ func (r *jsonReader) inside(n *node, depth int) {
 	r.token()
 }
 
-// comments and trailing match the comments and trailing commas that editors allow in JSON. The
-// first alternative skips strings, because these can contain the same characters.
+// The expressions comments and trailing match the comments and trailing commas that editors allow
+// in JSON. The first alternative in each skips strings, because these can contain the same
+// characters.
 var (
 	comments = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/`)
 	trailing = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|,\s*[}\]]`)
 )
 
-// withoutComments replaces comments and trailing commas with spaces so that all other text keeps
-// its position.
+// withoutComments replaces comments and trailing commas by spaces, so that the positions of all
+// other text are preserved.
 func withoutComments(text string) string {
 	text = comments.ReplaceAllStringFunc(text, func(s string) string {
 		if s[0] == '"' {
@@ -123,8 +124,8 @@ func withoutComments(text string) string {
 	})
 }
 
-// looksJSON reports whether the text can only be JSON or flow-style YAML. JSON strings may contain
-// Unicode line separators, which YAML treats as line ends.
+// looksJSON reports whether the text can only be JSON or flow-style YAML. It matters because JSON
+// strings can contain Unicode line separators, which YAML treats as line ends.
 func looksJSON(text string) bool {
 	text = strings.TrimLeft(text, " \t\n\r")
 	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")

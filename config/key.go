@@ -7,15 +7,15 @@ import (
 
 // A KeyField is a component of a key: a value that a net reads from a call.
 type KeyField struct {
-	Path       string // an argument name, or a path that begins with "$."; empty if Expression is set
-	Result     bool   // the path selects from the call's result instead of its arguments
+	Path       string // name of an argument, or a path that begins with "$."; empty if Expression is set
+	Result     bool   // whether the path leads into the call's result instead of its arguments
 	Expression Expression
 	Position   Position
 
 	origin
 }
 
-// String returns the field in the form that messages use.
+// String returns the field as messages show it.
 func (f KeyField) String() string {
 	switch {
 	case f.Expression.Text != "":
@@ -26,10 +26,10 @@ func (f KeyField) String() string {
 	return f.Path
 }
 
-// maxApprovals is the maximum number of people who must approve a call.
+// maxApprovals is the maximum number of people whose approval a call can require.
 const maxApprovals = 100
 
-// resultPrefix marks a path into the result.
+// resultPrefix is the prefix of a path into the result.
 const resultPrefix = "result."
 
 // readKey reads a list of fields, which must not contain duplicates.
@@ -64,7 +64,7 @@ func readKeyField(v Value) (KeyField, bool) {
 	return f, ok
 }
 
-// check rejects a text that is neither a key nor a path. Package gate checks that a path is
+// check rejects a string that is neither a key nor a path. Package gate checks that a path is
 // well-formed.
 func (f *KeyField) check(v Value) {
 	head, rest, dotted := strings.Cut(f.Path, ".")

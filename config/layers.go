@@ -11,24 +11,24 @@ import (
 	"github.com/spf13/viper"
 )
 
-// layers merges the sources of scalars: a flag overrides the environment, which overrides the file,
-// which overrides the default. Settings that can loosen a policy (mode, default, rules) are
-// excluded, because only the file can set them.
+// A layers value merges the sources of scalars: a flag overrides the environment, which overrides
+// the file, which overrides the default. Settings that can loosen a policy (mode, default, rules)
+// are excluded, because only the file can set them.
 type layers struct {
-	// values holds only scalars. viper converts keys to lower case and splits them at dots, which
-	// would break maps with user-chosen names.
+	// values contains only scalars. viper converts keys to lower case and splits them at dots,
+	// which would break maps whose names users choose.
 	values   *viper.Viper
-	set      map[string]*node // settings from the file
-	given    map[string]bool  // scalars that any layer sets
+	set      map[string]*node // settings that the file contains
+	given    map[string]bool  // scalars that are set by any layer
 	httpOnly []*node          // keys of "listen" that have no effect without an HTTP address
 	broken   map[string]bool  // sections with errors; their settings are not checked against each other
 
-	bases  []*baseFile // base policies that the file extends
+	bases  []*baseFile // the base policies that the file extends
 	reader baseReader
 }
 
-// scalars maps each scalar's name to its description. The names match the keys in the file and the
-// fields of [Config]. The map is read-only.
+// scalars describes each scalar, by name. The names are those of the keys in the file and of the
+// fields in [Config]. The map is read-only.
 var scalars = map[string]scalar{
 	"listen.http":       {check: checkAddress},
 	"listen.auth":       {initial: "token", check: checkWord([]string{"token", "jwt", "none"})},
@@ -68,7 +68,7 @@ func (l *layers) scalar(name string) func(Value) {
 	}
 }
 
-// section reads a section that contains both scalars and the keys in others.
+// section reads a section that contains scalars and also the keys in others.
 func (l *layers) section(v Value, others Keys) {
 	for name := range scalars {
 		if section, key, _ := strings.Cut(name, "."); section == v.key.text {
@@ -87,8 +87,8 @@ func (l *layers) fileOnly(name string, read func(Value)) func(Value) {
 	}
 }
 
-// trackFaults returns a decoder function for a section whose settings are checked against each
-// other. They are checked only if the section has no errors.
+// trackFaults returns a decoder function for a section whose settings are later checked against
+// each other. This check is omitted if the section contains errors.
 func (l *layers) trackFaults(read func(Value)) func(Value) {
 	return func(v Value) {
 		before := v.Faults()
@@ -97,8 +97,8 @@ func (l *layers) trackFaults(read func(Value)) func(Value) {
 	}
 }
 
-// hasUnresolved reports whether a setting in the section uses a variable that was not looked up.
-// Its value is unknown, so problems in the section are not reported.
+// hasUnresolved reports whether a setting in the section uses a variable that was not looked up. In
+// that case, the setting's value is unknown, so problems in the section are not reported.
 func (l *layers) hasUnresolved(section string) bool {
 	for name, n := range l.set {
 		if of, _, _ := strings.Cut(name, "."); of == section && n.unresolved {
@@ -108,7 +108,7 @@ func (l *layers) hasUnresolved(section string) bool {
 	return false
 }
 
-// merge overrides the values from the file with those from the environment and the flags, and sets
+// merge replaces values from the file with values from the environment and the flags. It then sets
 // the fields of c.
 func (l *layers) merge(o Options, c *Config, errs *ErrorList) {
 	for _, name := range slices.Sorted(maps.Keys(scalars)) {
@@ -139,8 +139,8 @@ func (l *layers) override(name, text, source string, errs *ErrorList) {
 	delete(l.set, name)
 }
 
-// Variable returns the environment variable for a setting: PETRIGATE_LOG_LEVEL for "log.level",
-// PETRIGATE_LISTEN_TOKEN_FILE for "listen.tokenFile".
+// Variable returns the environment variable for a setting. For example, it is PETRIGATE_LOG_LEVEL
+// for "log.level" and PETRIGATE_LISTEN_TOKEN_FILE for "listen.tokenFile".
 func Variable(setting string) string {
 	words := capitals.ReplaceAllString(strings.ReplaceAll(setting, ".", "_"), "_$0")
 	return "PETRIGATE_" + strings.ToUpper(words)

@@ -11,9 +11,9 @@ import (
 
 // Listen configures the connections from clients.
 type Listen struct {
-	Stdio            bool   // use stdio instead of HTTP
-	HTTP             string // address for HTTP, in the form host:port
-	Auth             string // "token", "jwt" or "none"
+	Stdio            bool   // whether to use stdio instead of HTTP
+	HTTP             string // the address for HTTP, in the form host:port
+	Auth             string // how clients are authenticated: "token", "jwt" or "none"
 	TokenFile        string // file that contains the token; empty: a generated token is used
 	JWT              *JWT   // settings for Auth "jwt"; nil otherwise
 	AllowedHosts     []string
@@ -22,12 +22,12 @@ type Listen struct {
 	MaxSessions      int           // maximum number of HTTP sessions per principal; 0: unset
 	MaxSessionsTotal int           // maximum number of HTTP sessions in total; 0: unset
 	Path             string        // URL path of the endpoint; empty: unset
-	TLS              *TLS          // nil: no TLS
+	TLS              *TLS          // the certificate and its key; nil: no TLS
 	MaxBody          int           // maximum size of a client message in bytes, also over stdio; 0: unset
 	MaxHeader        int           // maximum size of a request's headers in bytes; 0: unset
 	MaxConnections   int           // maximum number of HTTP connections; 0: unset
 	Timeouts         Timeouts
-	Hooks            bool `json:",omitempty"` // accept calls of agents' built-in tools, reported by hooks over HTTP
+	Hooks            bool `json:",omitempty"` // whether calls of agents' built-in tools are accepted, which hooks report over HTTP
 
 	origin
 }
@@ -37,9 +37,9 @@ type JWT struct {
 	Issuer         string
 	Audience       string
 	JWKS           string   // URL of the issuer's keys; empty: the URL in the issuer's metadata
-	Resource       string   // URL of the endpoint as used by clients; empty: the audience
+	Resource       string   // URL of the endpoint that clients use; empty: the audience
 	PrincipalClaim string   // claim that contains the principal; empty: "sub"
-	Scopes         []string // scopes that every token must have
+	Scopes         []string // the scopes that every token must have
 }
 
 // TLS names the PEM files of a certificate chain and its private key.
@@ -50,12 +50,13 @@ type TLS struct {
 	origin
 }
 
-// Timeouts limits how long the listener waits for an HTTP client. 0 selects the listener's default.
+// Timeouts limits how long the listener waits for an HTTP client. The value 0 selects the
+// listener's default.
 type Timeouts struct {
-	Header    time.Duration // time for sending a request's headers, including the TLS handshake
-	Body      time.Duration // time for sending a message
-	Write     time.Duration // time for reading the next bytes of a response
-	KeepAlive time.Duration // time between two requests on the same connection
+	Header    time.Duration // time in which a client must send the headers of a request, including the TLS handshake
+	Body      time.Duration // time in which a client must send a message
+	Write     time.Duration // time in which a client must read the next bytes of a response
+	KeepAlive time.Duration // maximum time between two requests on the same connection
 }
 
 func readListen(v Value, c *Config, l *layers) {
@@ -91,7 +92,7 @@ func readListen(v Value, c *Config, l *layers) {
 	case http == nil && !o.Stdio && stdio.kind == boolKind:
 		v.faultAt(stdio, `without "stdio", "http" is required`, `http: "127.0.0.1:7777"`)
 	}
-	for _, f := range v.fields { // only record warnings for now, because a flag may still set the address
+	for _, f := range v.fields { // for now, only record warnings, because a flag may still set the address
 		if http == nil && !slices.Contains([]string{"stdio", "maxBody"}, f.key.text) {
 			l.httpOnly = append(l.httpOnly, f.key)
 		}
@@ -171,14 +172,14 @@ func readTimeouts(v Value) (t Timeouts, ok bool) {
 	return t, true
 }
 
-// readTimeout reads a duration of at least minTimeout.
+// readTimeout reads a duration that is at least minTimeout.
 func readTimeout(v Value) (time.Duration, bool) {
 	text, ok := scalar{check: checkDuration(minTimeout), timed: true}.read(v)
 	t, _ := duration(text)
 	return t, ok
 }
 
-// checkPath accepts a plain URL path that no other endpoint uses.
+// checkPath accepts a plain URL path that is not used by any other endpoint.
 func checkPath(what, shown, text string) (msg, hint string) {
 	const example = `for example "/mcp"`
 	switch u, err := url.Parse(text); {

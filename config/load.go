@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// ErrNotFound is returned, wrapped with the locations searched, if no path is given and none of the
-// usual locations contains a file.
+// ErrNotFound is returned if no path is given and none of the usual locations contains a file. It
+// is wrapped in an error that names the locations that were searched.
 var ErrNotFound = errors.New("no configuration file")
 
 const fileName = "petrigate.yaml"
 
-// Lookup returns the path of the file that [Load] reads. found is true if the file was discovered
-// in the working directory instead of being named by a person.
+// Lookup returns the path of the file that [Load] reads. found is true if no person named the file
+// and it was discovered in the working directory.
 func Lookup(o Options) (path string, found bool, err error) {
 	if o.Path != "" {
 		return o.Path, o.Found, nil
@@ -32,7 +32,7 @@ func Lookup(o Options) (path string, found bool, err error) {
 		places = append(places, file)
 	}
 	for _, place := range places {
-		// a file that exists but cannot be examined is still the intended file
+		// a file that exists is the intended one, even if it cannot be examined
 		if _, err := os.Stat(place); !errors.Is(err, os.ErrNotExist) {
 			return place, place == fileName, nil
 		}
@@ -40,8 +40,9 @@ func Lookup(o Options) (path string, found bool, err error) {
 	return "", false, fmt.Errorf("%w: --config and PETRIGATE_CONFIG are not set, looked for %s", ErrNotFound, strings.Join(places, ", "))
 }
 
-// UserFile returns the path of the user's configuration file, which is the last location that
-// [Lookup] searches. It returns the empty string if the user's configuration directory is unknown.
+// UserFile returns the path of the user's configuration file. This is the last location that
+// [Lookup] searches. UserFile returns the empty string if the user's configuration directory is
+// unknown.
 func UserFile(o Options) string {
 	if dir := o.userDir(); dir != "" {
 		return filepath.Join(dir, "petrigate", fileName)
@@ -49,9 +50,9 @@ func UserFile(o Options) string {
 	return ""
 }
 
-// Load finds, reads and checks a configuration. The error is an [ErrorList] for problems in the
-// configuration, an [Error] without a line for a file that cannot be read, and [ErrNotFound] for a
-// missing file.
+// Load finds, reads and checks a configuration. If there are problems in the configuration, the
+// error is an [ErrorList]. If a file cannot be read, it is an [Error] without a line. If there is
+// no file, it is [ErrNotFound].
 func Load(o Options) (*Config, error) {
 	path, src, err := open(&o)
 	if err != nil {
@@ -70,8 +71,9 @@ func Load(o Options) (*Config, error) {
 	return c, nil
 }
 
-// Bare returns the configuration of a proxy without a file: the defaults, overridden by the
-// environment and the flags. It extends no base policies, so it fails if one is required.
+// Bare returns the configuration of a proxy that has no configuration file. It contains the
+// defaults, overridden by the environment and the flags. It extends no base policies, so Bare fails
+// if one is required.
 func Bare(o Options) (*Config, error) {
 	if err := o.checkRequired("", nil); err != nil {
 		return nil, err
@@ -79,7 +81,7 @@ func Bare(o Options) (*Config, error) {
 	return Parse("", []byte("version: 1"), o)
 }
 
-// open finds and reads a configuration. It sets o.text if the file must be read as text.
+// open finds and reads a configuration. If the file must be read as text, open sets o.text.
 func open(o *Options) (path string, src []byte, err error) {
 	path, found, err := Lookup(*o)
 	if err != nil {
@@ -97,9 +99,9 @@ func open(o *Options) (path string, src []byte, err error) {
 	return path, src, nil
 }
 
-// Servers finds a configuration and reads only its servers, for commands that are about a single
-// server. Problems with a server, such as an unset variable, are reported in the server's Problems
-// field. The errors are the same as those of [Load].
+// Servers finds a configuration but reads only the servers in it. It is meant for commands that are
+// about a single server. Problems with a server, such as an unset variable, are reported in the
+// server's Problems field. The errors are the same as those of [Load].
 func Servers(o Options) (file string, servers []Server, err error) {
 	file, src, err := open(&o)
 	if err != nil {
@@ -115,9 +117,9 @@ func Servers(o Options) (file string, servers []Server, err error) {
 	return file, servers, nil
 }
 
-// Parse checks the bytes of a configuration, ignoring Options.Path. Relative paths are relative to
-// the directory of name. The error is an [ErrorList]. For the bytes {}, Parse returns the defaults,
-// overridden by the environment and the flags.
+// Parse checks the bytes of a configuration. It ignores Options.Path. Relative paths are relative
+// to the directory of name. The error is an [ErrorList]. For the bytes {}, Parse returns the
+// defaults, overridden by the environment and the flags.
 func Parse(name string, src []byte, o Options) (*Config, error) {
 	o.text = o.text || o.Found && (o.Trust == nil || !o.Trust(name, src))
 	root, ok := readConfiguration(name, src, o)
@@ -143,8 +145,8 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	return c, nil
 }
 
-// readConfiguration parses the bytes into a tree. If ok is false, the bytes have no tree, and the
-// problems recorded in root are the reason.
+// readConfiguration parses the bytes into a tree. If ok is false, the bytes do not form a tree, and
+// root records the problems that are the reason.
 func readConfiguration(name string, src []byte, o Options) (root Value, ok bool) {
 	d := &decoder{
 		source:      &source{name: name},

@@ -1,18 +1,18 @@
 package config
 
-// A Net is a hand-written net as written in the file. Package gate interprets it and checks that it
-// is sound.
+// A Net is a hand-written net in the form in which the file contains it. Package gate interprets it
+// and checks that it is sound.
 type Net struct {
 	Name           string
 	Places         []string
 	InitialMarking map[string]int
 	TerminalPlaces []string
 	FreeTools      []string
-	Allow          map[string][]string // tools that can be called while a place is marked, to the exclusion of all others, by place; may be patterns with * and ?, as in rules
-	Key            []KeyField          // the net has a separate marking for each value of these fields
+	Allow          map[string][]string // by place, the only tools that can be called while the place is marked; may be patterns with * and ?, as in rules
+	Key            []KeyField          // fields for whose values the net has separate markings
 	Transitions    []Transition
 	Map            []Map
-	Match          string // "all" or empty: apply every matching entry of Map; "first": apply only the first
+	Match          string // "all" or empty: all matching entries of Map apply; "first": only the first of them applies
 	Reason         string
 	AllowUnbounded bool
 	Prove          []Proof
@@ -36,14 +36,14 @@ type Transition struct {
 	Type            string // "auto" or "manual"; empty: "auto"
 	Inputs, Outputs []string
 	Tools           []string
-	Except          []string   // with the tool "*": names of calls that the transition does not gate
-	Key             []KeyField // overrides the net's key
-	Approvals       int        // only for manual transitions: number of approvers; 0: one
+	Except          []string   // with the tool "*", the names of calls that the transition does not gate
+	Key             []KeyField // replaces the key of the net
+	Approvals       int        // for manual transitions only, the number of approvers; 0: one
 	Deferred        bool
 	Observe         bool
-	Unknown         string // "hold" or "release"; empty: "hold"; with "release", an unknown outcome returns the tokens
-	Weak            string // "block" or "progress"; empty: "block"; with "progress", a weak name can advance the net
-	Via             string // only for manual transitions: approval channel; empty: any
+	Unknown         string // "hold" or "release"; empty: "hold"; with "release", the tokens are returned after an unknown outcome
+	Weak            string // "block" or "progress"; empty: "block"; with "progress", a weak name is enough to advance the net
+	Via             string // for manual transitions only, the approval channel; empty: any channel
 	Unless          []string
 	Position        Position
 
@@ -57,10 +57,10 @@ type Map struct {
 	Field    string // name of an argument, or a path that begins with "$."
 	Word     string
 	Pattern  string   // regular expression in RE2 syntax
-	Runs     []string // words of a command
-	Exactly  bool     `json:",omitempty"` // with Runs: allow no arguments other than these words and inert ones
-	Reads    []string `json:",omitempty"` // globs over files that a script reads
-	Writes   []string `json:",omitempty"` // globs over files that a script writes
+	Runs     []string // words of a command to look for
+	Exactly  bool     `json:",omitempty"` // with Runs, only these words and arguments without any effect are allowed
+	Reads    []string `json:",omitempty"` // globs for files that a script reads
+	Writes   []string `json:",omitempty"` // globs for files that a script writes
 	When     Expression
 	As       string
 	Position Position
@@ -68,8 +68,8 @@ type Map struct {
 	origin
 }
 
-// Allowed returns the position of a tool in the list that [Net.Allow] contains for a place. Without
-// such an entry, it falls back in the same way as Of.
+// Allowed returns the position of a tool in the list that [Net.Allow] contains for a place. If the
+// list does not contain the tool, Allowed falls back in the same way as Of.
 func (n *Net) Allowed(place, tool string) Position {
 	if n.source == nil {
 		return Position{}

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// checkPlaces reports places that the net does not have. Package gate checks this too but does not
-// know the positions in the file.
+// checkPlaces reports references to places that the net does not have. Package gate checks this too
+// but does not know the positions in the file.
 func checkPlaces(v Value, net *Net) {
 	known := make(map[string]bool, len(net.Places))
 	for _, place := range net.Places {
@@ -33,7 +33,7 @@ func checkPlaces(v Value, net *Net) {
 	}
 }
 
-// checkProofs reports places in "prove" that the net does not have.
+// checkProofs reports references in "prove" to places that the net does not have.
 func checkProofs(v Value, net *Net) {
 	for _, p := range net.Prove {
 		for _, place := range p.Places {
@@ -45,8 +45,8 @@ func checkProofs(v Value, net *Net) {
 }
 
 // checkValidatorsAndMemories reports validators and memories that refer to tools or transitions
-// that the net does not have. They would never run, and calls that a validator should forbid would
-// be admitted.
+// that the net does not have. Such validators and memories would never run, so calls that a
+// validator should forbid would be admitted.
 func checkValidatorsAndMemories(v Value, net *Net) {
 	var gated, observed []string
 	for _, t := range net.Transitions {
@@ -78,10 +78,11 @@ func checkValidatorsAndMemories(v Value, net *Net) {
 	}
 }
 
-// selfLoopHint explains how a net can validate a tool without counting its calls.
+// selfLoopHint explains how a net can validate the calls of a tool without counting them.
 const selfLoopHint = "add one whose outputs are its inputs; it changes nothing"
 
-// checkGated reports an error unless some transition gates the tool and can therefore forbid it.
+// checkGated reports an error if no transition gates the tool, because the net then cannot forbid
+// the tool.
 func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	switch {
 	case tool.kind != textKind || tool.text == "":
@@ -97,7 +98,7 @@ func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	}
 }
 
-// checkSucceeds reports an error unless the transition exists and is deferred. Only deferred
+// checkSucceeds reports an error if the transition does not exist or is not deferred. Only deferred
 // transitions learn whether a call succeeded.
 func checkSucceeds(v Value, name *node, net *Net) {
 	var known []string

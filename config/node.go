@@ -4,18 +4,18 @@ package config
 // and interpreted later, so that every problem that is found later still has a position.
 type node struct {
 	kind   kind
-	text   string  // for scalars: the decoded text, or a number as written
-	items  []*node // for lists
-	fields []field // for mappings, in file order
+	text   string  // for scalars, the decoded text; for numbers, the text in the file
+	items  []*node // for lists, the items
+	fields []field // for mappings, the fields in the order of the file
 
 	line, column       int // position of the first character, counted from 1
 	endLine, endColumn int // position after the last character of a scalar
 	block              bool
-	unresolved         bool // the text contains references that were not looked up, so the value is unknown
+	unresolved         bool // whether the text contains references that were not looked up, so that the value is unknown
 }
 
 type field struct {
-	key   *node // always a text
+	key   *node // the key, which is always a string
 	value *node
 }
 
@@ -23,7 +23,7 @@ type kind uint8
 
 const (
 	nullKind   kind = iota
-	brokenKind      // a value that the reader rejected
+	brokenKind      // the reader rejected the value
 	boolKind
 	numberKind
 	textKind
@@ -31,12 +31,12 @@ const (
 	mapKind
 )
 
-// String describes the kind for use in messages.
+// String returns a description of the kind for use in messages.
 func (k kind) String() string {
 	return [...]string{"nothing", "", "true or false", "a number", "text", "a list", "a mapping"}[k]
 }
 
-// get returns the value of the given key in a mapping, or nil.
+// get returns the value of the given key in a mapping, or nil if the mapping does not have the key.
 func (n *node) get(key string) *node {
 	for _, f := range n.entries() {
 		if f.key.text == key {
@@ -62,13 +62,13 @@ func (n *node) list() []*node {
 	return n.items
 }
 
-// Limits that keep a hostile or broken file from exhausting time or memory. Files written by people
-// stay far below them.
+// Limits that prevent a hostile or broken file from exhausting time or memory. Files that people
+// write stay far below them.
 const (
-	maxSize   = 4 << 20 // maximum bytes per file
-	maxYAML   = 1 << 20 // maximum bytes per file that is not JSON
-	maxKeys   = 10_000  // maximum keys per file that is not JSON, because the YAML parser takes quadratic time
+	maxSize   = 4 << 20 // maximum number of bytes in a file
+	maxYAML   = 1 << 20 // maximum number of bytes in a file that is not JSON
+	maxKeys   = 10_000  // maximum number of keys in a file that is not JSON, because the YAML parser takes quadratic time
 	maxDepth  = 100     // maximum nesting depth
 	maxNodes  = 100_000 // maximum number of values after the expansion of aliases
-	maxErrors = 100     // maximum errors per file; people would not read more
+	maxErrors = 100     // maximum number of errors reported per file, because people would not read more
 )

@@ -9,22 +9,22 @@ import (
 // OAuth configures how petrigate obtains tokens for an HTTP server. Without this section, tokens
 // are used for a server as soon as a user has logged in to it.
 type OAuth struct {
-	Disabled     bool     // never send a token
+	Disabled     bool     // whether to send no tokens at all
 	Grant        string   // "authorization-code" or "client-credentials"
-	ClientID     string   // client ID; empty: petrigate registers itself
-	ClientSecret string   // client secret at Issuer, which is then required
+	ClientID     string   // client ID; empty: petrigate registers itself as a client
+	ClientSecret string   // the client secret at Issuer, which must then be set
 	Scopes       []string // nil: the scopes that the server requests
 	Issuer       string   // authorization server; empty: the one that the server specifies
-	RedirectPort int      // local port of the login's listener; 0: any
+	RedirectPort int      // local port on which the login waits for the redirect; 0: any port
 	RedirectHost string   // host in the redirect URI: "127.0.0.1", "localhost" or "[::1]"
 	RedirectPath string   // path in the redirect URI
 	Store        string   // token store: "auto", "keyring" or "file"
 }
 
-// String returns a constant, because o may contain a secret.
+// String returns a constant, because o might contain a secret.
 func (o OAuth) String() string { return "config.OAuth" }
 
-// GoString returns the same text as [OAuth.String].
+// GoString returns the same string as [OAuth.String].
 func (o OAuth) GoString() string { return o.String() }
 
 func readOAuth(v Value) (*OAuth, bool) {

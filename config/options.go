@@ -6,41 +6,41 @@ import (
 	"path/filepath"
 )
 
-// Options selects the sources of a configuration. The zero value searches the usual locations and
-// uses the process's environment.
+// Options select the sources of a configuration. The zero value searches the usual locations and
+// uses the environment of the process.
 type Options struct {
 	Path  string                      // path of the file (--config); empty: search for a file
-	Env   func(string) (string, bool) // nil: os.LookupEnv
-	Flags map[string]string           // settings from the command line, by their names in the file ("log.level"); paths are relative to the process's working directory
+	Env   func(string) (string, bool) // looks up environment variables; nil: os.LookupEnv
+	Flags map[string]string           // settings from the command line, by their names in the file (such as "log.level"); paths are relative to the working directory of the process
 
-	// WorkDir makes the search include ./petrigate.yaml, before the user's file. Only commands that
+	// WorkDir adds ./petrigate.yaml to the search, before the user's file. Only commands that
 	// people type set it, because an agent might be able to write to a server's working directory.
-	// A file found there is treated as with Found.
+	// A file found there is treated as if Found were set.
 	WorkDir bool
 
-	// Found means that the file was discovered in a directory, rather than named by a person, and
-	// might belong to somebody else. Unless Trust accepts its bytes, it is read as text; see
+	// Found means that no person named the file; it was discovered in a directory and might belong
+	// to somebody else. Unless Trust accepts its bytes, the file is read as text; see
 	// [Config.TextOnly].
 	Found bool
-	Trust func(path string, src []byte) bool // nil: trust no discovered file
-	Kept  Fetch                              // replaces Fetch for files that are read as text and must not use the network; nil: no remote base policies
+	Trust func(path string, src []byte) bool // reports whether a discovered file is trusted; nil: no discovered file is trusted
+	Kept  Fetch                              // replaces Fetch for files that are read as text, and must not use the network; nil: such files have no remote base policies
 
 	// Unsaved returns the text of a file that is open in an editor. For the configuration, rules
 	// and nets, this text takes precedence over the file on disk. If Unsaved is nil, files are
 	// always read from disk.
 	Unsaved func(path string) (text []byte, ok bool)
 
-	Fetch Fetch // fetches remote base policies listed under "extends"; nil: no remote base policies
+	Fetch Fetch // fetches the remote base policies that "extends" lists; nil: there are no remote base policies
 
-	text bool // read the file as text
+	text bool // whether the file is read as text
 
 	// Require lists base policies that the configuration must extend, in addition to those in the
-	// environment variable PETRIGATE_REQUIRE_BASE. See basefile.Demanded for the syntax.
+	// environment variable PETRIGATE_REQUIRE_BASE. For the syntax, see basefile.Demanded.
 	Require []string
 
-	// Partial omits remote base policies that cannot be read or verified, with a warning, and does
-	// not require any base policies. It is used by editors and by commands that only locate
-	// records. Code that decides calls must not set it.
+	// Partial means that remote base policies are omitted with a warning if they cannot be read or
+	// verified, and that no base policies are required. Editors use it, and commands that only
+	// locate records. Code that decides calls must not set it.
 	Partial bool
 }
 
@@ -75,8 +75,8 @@ func (o Options) lookup(name string) (string, bool) {
 	return o.Env(name)
 }
 
-// userDir returns the XDG configuration directory (on Windows, APPDATA), or the empty string if it
-// is unknown.
+// userDir returns the XDG configuration directory or, on Windows, APPDATA. It returns the empty
+// string if the directory is unknown.
 func (o Options) userDir() string {
 	if dir, ok := o.lookup("XDG_CONFIG_HOME"); ok && filepath.IsAbs(dir) {
 		return dir

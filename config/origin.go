@@ -7,9 +7,9 @@ type origin struct {
 	node   *node
 }
 
-// Of returns the position of the value of a key or, if the value is a list, of the entry equal to
-// text. Without such a value, Of returns the position of the whole part. If the part does not come
-// from a file, Of returns the zero Position.
+// Of returns the position of the value of a key. If the value is a list, it is the position of the
+// entry that equals text. If there is no such value, Of returns the position of the whole part of
+// the configuration. If this part does not come from a file, Of returns the zero Position.
 func (o origin) Of(key, text string) Position {
 	if o.source == nil {
 		return Position{}
@@ -17,11 +17,12 @@ func (o origin) Of(key, text string) Position {
 	return o.in(o.node.get(key), text)
 }
 
-// Has reports whether the part contains the key.
+// Has reports whether this part of the configuration contains the key.
 func (o origin) Has(key string) bool { return o.source != nil && o.node.get(key) != nil }
 
-// in returns the position of text in the list value. It falls back to the position of the list or,
-// if value is nil, to that of the part.
+// in returns the position of text in the list value. If text is not in the list, it returns the
+// position of the list. If value is nil, it returns the position of the whole part of the
+// configuration.
 func (o origin) in(value *node, text string) Position {
 	if value == nil {
 		return o.source.position(o.node)
@@ -34,8 +35,8 @@ func (o origin) in(value *node, text string) Position {
 	return o.source.position(value)
 }
 
-// Excerpt returns the source line with a caret under the column. It returns the empty string if the
-// part does not come from a file.
+// Excerpt returns the source line with a caret under the column. It returns the empty string if
+// this part of the configuration does not come from a file.
 func (o origin) Excerpt(line, column int) string {
 	if o.source == nil {
 		return ""

@@ -8,7 +8,8 @@ import (
 )
 
 // read parses the bytes of a file into a tree. It returns nil if the file is empty or is not YAML.
-// In the latter case, it records the problem in s.errs; the caller must report an empty file.
+// If it is not YAML, read records the problem in s.errs; an empty file must be reported by the
+// caller.
 func (s *source) read(src []byte) *node {
 	text, ok := s.normal(src)
 	if !ok {
@@ -31,7 +32,7 @@ func (s *source) read(src []byte) *node {
 	return n
 }
 
-// normal rejects bytes that are not text and normalizes line ends.
+// normal rejects bytes that are not valid text and normalizes line ends.
 func (s *source) normal(src []byte) (string, bool) {
 	if len(src) > maxSize {
 		s.add(0, 0, "the file is too large", "at most 4 MiB")

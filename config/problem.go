@@ -2,7 +2,7 @@ package config
 
 import "github.com/petrigate/petrigate/internal/diag"
 
-// A Position is a file, line and column in one of the user's files.
+// A Position is a position in one of the user's files: a file, a line and a column.
 type Position = diag.Position
 
 // An Error is a problem in a configuration, with its position. It never contains a value that
@@ -13,5 +13,5 @@ type Error = diag.Problem
 type ErrorList = diag.List
 
 // Text returns err as text for users. If err wraps an [ErrorList] or an [Error], the text includes
-// excerpts; otherwise, it is err.Error().
+// excerpts from the file. Otherwise, Text returns err.Error().
 func Text(err error) string { return diag.Text(err) }

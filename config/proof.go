@@ -10,7 +10,7 @@ import (
 // contains it.
 type Proof struct {
 	Claim    string   // "deadlock-free", "conserved", "no-terminal-states" or "exclusive"
-	Places   []string // for "exclusive": two or more places
+	Places   []string // for "exclusive", the two or more places that the claim is about
 	Position Position
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // ParseNet parses nets: a single net (a mapping), a list of nets, or a mapping with the single key
-// "nets". The bytes are YAML or JSON. Positions refer to name as their file. The error is an
-// [ErrorList].
+// "nets". The bytes are YAML or JSON. Positions refer to a file with the given name. The error is
+// an [ErrorList].
 func ParseNet(name string, src []byte) ([]Net, error) {
 	d := &decoder{source: &source{name: name}}
 	nets := readNetFile(d, src)
@@ -248,7 +248,7 @@ func readMap(v Value) (Map, bool) {
 const shellMetacharacters = "\"'\\`$|&;<>()\n"
 
 // readWords reads the words of a command, either as a list or as plain words separated by spaces.
-// It rejects text that a shell would interpret.
+// It rejects strings that a shell would interpret.
 func readWords(v Value) ([]string, bool) {
 	if v.kind == listKind {
 		return nonEmpty(each(Value.plain))(v)

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// A RuleText is a text that contains rules: a file or a part of the configuration.
+// A RuleText is a text that contains rules. It is either a file or a part of the configuration.
 type RuleText struct {
-	File string // name for messages
+	File string // the name that messages use
 	Text string
 
-	// Location of the text in File. Block-style text (|) keeps its lines; quoted and plain text has
-	// only a single position.
+	// The location of the text in File. In a block (|), the text keeps its lines; quoted and plain
+	// text has only a single position.
 	inline       bool
 	block        bool
 	line, column int
@@ -88,7 +88,7 @@ func readRuleText(v Value) RuleText {
 	return r
 }
 
-// indent returns the start column of a block's lines.
+// indent returns the column in which the lines of a block begin.
 func (v Value) indent() int {
 	for i, text := range strings.Split(v.text, "\n") {
 		at := v.line + i
@@ -102,11 +102,11 @@ func (v Value) indent() int {
 	return 1
 }
 
-// rules returns the file as a RuleText.
+// rules returns the rules in the file as a RuleText.
 func (f textFile) rules() RuleText { return RuleText{File: f.name, Text: f.text} }
 
-// ReadRules reads the rules files that match a pattern, in the same way as the "file" key. Relative
-// paths are relative to the process's working directory.
+// ReadRules reads the rules files that match a pattern, like the "file" key does. Relative paths
+// are relative to the working directory of the process.
 func ReadRules(pattern string) (texts []RuleText, err error) {
 	files, faults := (&environment{}).match(pattern)
 	if len(faults) > 0 {

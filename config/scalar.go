@@ -9,11 +9,11 @@ import (
 type scalar struct {
 	initial string
 	check   check
-	timed   bool // the value is a duration
-	path    bool // the value is a path; in the file, it is relative to the file's directory
+	timed   bool // whether the value is a duration
+	path    bool // whether the value is a path; in the file, the path is relative to the file's directory
 }
 
-// read reads the scalar from the file.
+// reads the scalar from the file.
 func (s scalar) read(v Value) (string, bool) {
 	if s.timed && !v.requireUnit("s") {
 		return "", false

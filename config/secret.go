@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Secrets returns the values that must not be logged: values that replaced ${...}, headers,
+// Secrets returns the values that must not be logged: values that replaced a ${...}, headers,
 // variables with names that suggest a secret, the database's connection string, OAuth client
 // secrets, and the webhook's secret and URL. Longer values come first.
 func (c *Config) Secrets() []string {
@@ -25,7 +25,7 @@ func (c *Config) Secrets() []string {
 	for _, s := range c.Servers {
 		for _, value := range s.Headers {
 			add(value)
-			_, credential, _ := strings.Cut(value, " ") // the token in "Bearer x"
+			_, credential, _ := strings.Cut(value, " ") // this is the token in "Bearer x"
 			add(credential)
 		}
 		if s.OAuth != nil {
@@ -49,8 +49,8 @@ func secretName(name string) bool {
 }
 
 // markSecrets records the positions of values that may be secret: env, headers, the secret of an
-// OAuth client or webhook, the PIN, a connection string, and any mapping under an unknown key of a
-// server, because such a key may be a misspelt "env" or "headers".
+// OAuth client or webhook, the PIN, and a connection string. It also records any mapping under an
+// unknown key of a server, because such a key may be a misspelt "env" or "headers".
 func (s *source) markSecrets(root *node) {
 	if state := root.get("state"); state != nil {
 		for _, f := range state.fields {
@@ -77,7 +77,7 @@ func (s *source) markSecrets(root *node) {
 				s.secret(f.value.get("clientSecret"))
 			case "url":
 				if strings.Contains(f.value.text, "@") {
-					s.secret(f.value) // may contain a user and password
+					s.secret(f.value) // the URL may contain a user and a password
 				}
 			case "env", "headers":
 				s.secret(f.value)
@@ -106,6 +106,6 @@ func (s *source) secret(n *node) {
 	}
 }
 
-// variableOnly matches a value that consists only of a reference to a variable and therefore does
+// variableOnly matches a value that consists only of a reference to a variable. Such a value does
 // not contain the secret itself.
 var variableOnly = regexp.MustCompile(`^\$\{(env:)?[A-Za-z0-9_]+\}$`)

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// readRoot decodes the whole file into c. Scalars that other layers can override are recorded in l.
+// readRoot decodes the whole file into c. It records in l the scalars that other layers can
+// override.
 func readRoot(v Value, c *Config, l *layers) {
 	v.Fields(withClientKeys(v, sectionKeys(c, l)))
 	if active := v.get("active"); active != nil && c.Active != nil && v.get("nets") == nil {
@@ -33,8 +34,8 @@ func readServersAlone(v Value) (servers []Server) {
 	return servers
 }
 
-// withClientKeys returns known extended so that unknown keys are ignored in a JSON file with
-// servers, because such a file may belong to a client. A key that resembles a known key is still
+// withClientKeys returns known with an addition: in a JSON file with servers, unknown keys are
+// ignored, because such a file may belong to a client. A key that resembles a known key is still
 // reported as a misspelling.
 func withClientKeys(v Value, known Keys) Keys {
 	if !v.json || v.kind != mapKind || v.get("mcpServers") == nil {

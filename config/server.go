@@ -12,16 +12,17 @@ import (
 	"unicode"
 )
 
-// A Server is an upstream server. Its values may be secrets, so it is formatted only as its name.
+// A Server is an upstream server. Its values may be secrets, so only its name is shown when it is
+// formatted.
 type Server struct {
 	Name     string
 	Type     string // "stdio", "http" or "sse"
 	Disabled bool
-	Timeout  time.Duration // time limit per call; 0: the proxy's default
+	Timeout  time.Duration // time limit for each call; 0: the proxy's default
 	Protocol string        // "auto", "legacy" or "2026-07-28"
 
-	Prefix    string // prefix of the exposed tool names
-	HasPrefix bool   // whether Prefix was set; if not, the proxy chooses a prefix
+	Prefix    string // prefix of the tool names that clients see
+	HasPrefix bool   // whether Prefix was set; if it was not, the proxy chooses a prefix
 
 	Tools     ToolFilter
 	Isolation string // "auto", "session" or "shared"
@@ -47,7 +48,7 @@ type Server struct {
 // String returns the server's name.
 func (s Server) String() string { return s.Name }
 
-// GoString returns a text that contains only the server's name.
+// GoString returns a string that contains only the server's name.
 func (s Server) GoString() string { return fmt.Sprintf("config.Server(%q)", s.Name) }
 
 // LogValue returns only the server's name.
@@ -107,14 +108,16 @@ func readServer(v Value) Server {
 	return s
 }
 
-// clientKeys lists keys that clients store in their own files for their own use. It is read-only.
+// clientKeys lists the keys that clients store for their own use in their own files. It is
+// read-only.
 var clientKeys = []string{
 	"autoApprove", "alwaysAllow", "alwaysLoad", "trust", "description", "gallery", "source", "icon", "icons", "name", "title", "version",
 	"initTimeout", "serverInstructions", "startup", "dev",
 	"autoStart", "registry", "note", "notes", "comment", "_comment", "$schema",
 }
 
-// toolKeys maps clients' names for a server's tool lists to petrigate's own keys. It is read-only.
+// toolKeys maps the names that clients use for a server's tool lists to petrigate's own keys. It is
+// read-only.
 var toolKeys = map[string]string{
 	"enabledTools": "allow", "enabled_tools": "allow", "includeTools": "allow", "allowedTools": "allow", "allowed_tools": "allow",
 	"disabledTools": "deny", "disabled_tools": "deny", "excludeTools": "deny", "exclude_tools": "deny",
@@ -148,7 +151,7 @@ func readServerType(v Value) (string, bool) {
 	return text, ok && v.passes(text, checkWord([]string{"stdio", "http", "sse"}))
 }
 
-// values returns a function that reads a map from names to texts: env or headers.
+// values returns a function that reads a map from names to strings: env or headers.
 func values(check func(key, value string) string) func(Value) (map[string]string, bool) {
 	return func(v Value) (map[string]string, bool) {
 		all := make(map[string]string, len(v.fields))
@@ -157,7 +160,7 @@ func values(check func(key, value string) string) func(Value) (map[string]string
 			if msg := check(key, text); ok && msg != "" {
 				v.faultAt(value.key, fmt.Sprintf("%s in %s", msg, v.what), "")
 			}
-			all[key] = text // even if it is invalid, because [Servers] returns it
+			all[key] = text // an invalid value is stored as well, because [Servers] returns it
 		})
 		return all, true
 	}
@@ -214,7 +217,7 @@ func checkPrefix(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkAgreement checks a server's keys against each other and sets the server's type.
+// checkAgreement checks the keys of a server against each other and sets the type of the server.
 func checkAgreement(v Value, s *Server) {
 	command, address := v.get("command"), v.get("url")
 	switch {
@@ -265,8 +268,8 @@ func warnHome(v Value) {
 	}
 }
 
-// checkUniqueHeaders rejects two spellings of the same header, because which of them would be sent
-// is random.
+// checkUniqueHeaders rejects headers that differ only in spelling, because it would be random which
+// of them is sent.
 func checkUniqueHeaders(v Value) {
 	seen := make(map[string]string)
 	for _, f := range v.get("headers").entries() {
@@ -278,11 +281,11 @@ func checkUniqueHeaders(v Value) {
 	}
 }
 
-// EnvNames returns the sorted names of the variables that s sets. Unlike the values, the names are
-// safe to show.
+// EnvNames returns the names of the variables that s sets, in sorted order. The names can be shown,
+// whereas the values may be secret.
 func (s Server) EnvNames() []string { return slices.Sorted(maps.Keys(s.Env)) }
 
-// checkAuthorizedOnce checks that requests to the server have a single source of authorization and
+// checkAuthorizedOnce checks that requests to the server have only one source of authorization, and
 // that tokens are sent only over https.
 func checkAuthorizedOnce(v Value, s *Server) {
 	section := v.get("oauth")

@@ -1,10 +1,10 @@
 package config
 
-// ServerLimits limits the use of a server. 0 selects the proxy's default.
+// ServerLimits limits the use of a server. The value 0 selects the proxy's default.
 type ServerLimits struct {
 	InFlight    int // maximum number of concurrent calls
 	MessageSize int // maximum size of a message from the server, in bytes
-	Sessions    int // maximum number of concurrent sessions that have their own server instance
+	Sessions    int // maximum number of concurrent sessions for each of which a separate server instance runs
 }
 
 const minMessageSize = 4 << 10

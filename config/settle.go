@@ -51,7 +51,7 @@ func (c *Config) settleChannels(d *decoder, l *layers) {
 	c.checkHookChannels(d, l)
 }
 
-// checkHookChannels warns if calls reported by hooks can never be approved. A hook can show neither
+// checkHookChannels warns if calls that hooks report can never be approved. A hook can show neither
 // a form nor a page, so approval of such calls needs another channel.
 func (c *Config) checkHookChannels(d *decoder, l *layers) {
 	beside := func(name string) bool { return !channel.IsClient(name) }
@@ -199,8 +199,8 @@ func keepHint(a *Audit) string {
 	return "state: { driver: sqlite }"
 }
 
-// checkVia reports transitions that ask through a channel that is not enabled. Their approval
-// requests could never be answered.
+// checkVia reports transitions that ask for approval through a channel that is not enabled, because
+// their requests could never be answered.
 func checkVia(d *decoder, c *Config) {
 	for _, net := range c.Nets {
 		for _, t := range net.Transitions {

@@ -2,11 +2,11 @@ package config
 
 // Shell configures how scripts are interpreted for maps with "runs", "reads" or "writes".
 type Shell struct {
-	Doubt  string `json:",omitempty"` // verdict on a script that might run a blocked command: "refuse", "ask" or "pass"; empty: "refuse"
-	Strict bool   `json:",omitempty"` // treat a script that is not fully understood as if it might run any command
+	Doubt  string `json:",omitempty"` // the verdict on a script that might run a blocked command: "refuse", "ask" or "pass"; empty: "refuse"
+	Strict bool   `json:",omitempty"` // whether a script that is not fully understood is treated as if it might run any command
 
-	// Pipefail is "add", "leave" or empty. With "add", agents whose hooks can modify a script run
-	// it with "set -o pipefail" if only this option is missing for the script to count as evidence.
+	// Pipefail is "add", "leave" or empty. With "add", agents whose hooks can change a script run
+	// the script with "set -o pipefail" if this option is all that it needs to count as evidence.
 	// Otherwise, scripts run unchanged.
 	Pipefail string `json:",omitempty"`
 }
@@ -14,14 +14,14 @@ type Shell struct {
 // AddsPipefail reports whether Pipefail is "add".
 func (s *Shell) AddsPipefail() bool { return s.Pipefail == "add" }
 
-// shellDoubts lists the possible values of shell.doubt, strictest last, and shellPipefails lists
-// those of shell.pipefail.
+// shellDoubts lists the values that shell.doubt can have, strictest last. shellPipefails lists the
+// values that shell.pipefail can have.
 var (
 	shellDoubts    = []string{"pass", "ask", "refuse"}
 	shellPipefails = []string{"leave", "add"}
 )
 
-// readShell reads the section "shell".
+// readShell reads the "shell" section.
 func readShell(s *Shell) func(Value) {
 	return func(v Value) {
 		v.Fields(Keys{

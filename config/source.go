@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A source is a file: its lines and the problems found in it so far.
+// A source is a file: its lines, and the problems that were found in it so far.
 type source struct {
 	name  string
 	lines []string
 	errs  ErrorList
 	warns ErrorList
 
-	// secrets are the values whose characters an excerpt must not show.
+	// secrets are the values that an excerpt must not show.
 	secrets []*node
 	// guessSecrets is true until the positions of the secrets are known from a tree.
 	guessSecrets bool
@@ -42,7 +42,7 @@ func (s *source) add(line, column int, msg, hint string) {
 	}
 }
 
-// faultAtPosition records a problem at a position that may be in another file.
+// faultAtPosition records a problem at a position, which can be in another file.
 func (s *source) faultAtPosition(p Position, msg, hint string) {
 	if p.File == s.name {
 		s.add(p.Line, p.Column, msg, hint)
@@ -68,7 +68,7 @@ func (s *source) problem(line, column int, msg, hint string) Error {
 	return Error{File: s.name, Line: line, Column: column, Msg: msg, Hint: hint, Excerpt: s.excerpt(line, column)}
 }
 
-// err returns the problems, sorted by position, or nil.
+// err returns the problems sorted by position, or nil if there are none.
 func (s *source) err() error {
 	if len(s.errs) == 0 {
 		return nil
@@ -81,8 +81,8 @@ func (s *source) position(n *node) Position {
 	return Position{File: s.name, Line: n.line, Column: n.column}
 }
 
-// find returns the position of expr inside the value n, or the position of n if its line does not
-// contain expr.
+// find returns the position of expr inside the value n. If n's line does not contain expr, find
+// returns the position of n.
 func (s *source) find(n *node, expr string) (line, column int) {
 	if n.line < 1 || n.line > len(s.lines) {
 		return n.line, n.column
@@ -96,8 +96,8 @@ func (s *source) find(n *node, expr string) (line, column int) {
 	return n.line, from + len([]rune(before)) + 1
 }
 
-// excerpt returns the source line with a caret under the column, replacing values that may be
-// secret with stars. It returns the empty string for a blank line.
+// excerpt returns the source line with a caret under the column. Values that may be secret are
+// replaced with stars. It returns the empty string for a blank line.
 func (s *source) excerpt(line, column int) string {
 	if line < 1 || line > len(s.lines) {
 		return ""

@@ -10,18 +10,18 @@ import (
 type State struct {
 	Driver string // "memory", "sqlite" or "postgres"
 	Path   string // path of the SQLite database; empty: a default path for this configuration
-	DSN    string // PostgreSQL connection string; may contain a password
-	Sync   string // "full": flush an admission to disk before its call is forwarded if the state that it changes outlives the process; "always": flush every admission; "normal": the state survives the process but might not survive a power failure
+	DSN    string // PostgreSQL connection string, which may contain a password
+	Sync   string // when the state is flushed to disk. "full": an admission is flushed before its call is forwarded if the state that it changes outlives the process; "always": every admission is flushed; "normal": the state survives the end of the process but might not survive a power failure
 }
 
-// String returns a text without the DSN.
+// String returns a string that does not contain the DSN.
 func (s State) String() string { return "config.State of " + s.Driver }
 
-// GoString returns a text without the DSN.
+// GoString returns a string that does not contain the DSN.
 func (s State) GoString() string { return s.String() }
 
-// defaultDriver returns the driver for a configuration that does not specify one. Without a
-// configuration file, the database would have no location, so the state is kept in memory.
+// defaultDriver returns the driver for a configuration that does not specify one. If there is no
+// configuration file, the state is kept in memory, because a database would have no location.
 func defaultDriver(file string) string {
 	if file == "" {
 		return "memory"
@@ -45,8 +45,8 @@ func readPath(v Value) (string, bool) {
 	return v.absolute(text), ok
 }
 
-// checkDSN accepts both forms of a PostgreSQL connection string. The message does not quote the
-// text.
+// checkDSN accepts both forms of a PostgreSQL connection string. Its message does not quote the
+// string.
 func checkDSN(what, _, text string) (msg, hint string) {
 	u, err := url.Parse(text)
 	switch {
@@ -78,7 +78,8 @@ func (s State) secrets() []string {
 	return all
 }
 
-// Possible values in the sections "state" and "session". These variables are read-only.
+// The values that settings in the sections "state" and "session" can have. These variables are
+// read-only.
 var (
 	stateDrivers = []string{"memory", "sqlite", "postgres"}
 	syncModes    = []string{"full", "always", "normal"}

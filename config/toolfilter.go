@@ -6,8 +6,9 @@ import (
 	"unicode"
 )
 
-// A ToolFilter selects a server's tools by patterns over the tool names that the server uses. Deny
-// takes precedence over Allow. An empty Allow allows all tools.
+// A ToolFilter selects a server's tools by patterns. The patterns are matched against the names
+// that the server itself uses. Deny takes precedence over Allow. If Allow is empty, it allows all
+// tools.
 type ToolFilter struct {
 	Allow []string
 	Deny  []string

@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// Object returns a mapping as a JSON object. The keys are in file order, and numbers are unchanged.
+// Object returns a mapping as a JSON object. The keys are in the order of the file, and numbers are
+// unchanged.
 func (v Value) Object() (json.RawMessage, bool) {
 	if !v.is(mapKind) {
 		return nil, false
@@ -23,7 +24,7 @@ func (v Value) JSON() (json.RawMessage, bool) {
 	return text, v.Faults() == before
 }
 
-// appendJSON appends the value as JSON to to.
+// appendJSON appends the value as JSON to the slice to.
 func (v Value) appendJSON(to []byte) []byte {
 	switch v.kind {
 	case mapKind:
@@ -55,7 +56,7 @@ func appendText(to []byte, text string) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(text); err != nil {
-		panic(err) // cannot happen for a string
+		panic(err) // this cannot happen for a string
 	}
 	return append(to, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }

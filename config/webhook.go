@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// A Webhook configures a system that is notified of calls that wait for approval, and the listener
-// for its answers.
+// A Webhook configures a system that is notified of calls that wait for approval. It also
+// configures the listener for the system's answers.
 type Webhook struct {
-	URL       string   // approval requests are posted to this URL
+	URL       string   // the URL to which approval requests are posted
 	Secret    string   // key for signing requests and answers
-	Listen    string   // listen address for answers
-	AnswerURL string   // base URL of that address, as used by the system and by people; empty: http:// followed by the address
+	Listen    string   // the address on which the listener waits for answers
+	AnswerURL string   // the base URL under which the system and people can reach that address; empty: http:// followed by the address
 	Arguments string   // how arguments are posted and shown: "masked", "full" or "none"
-	Mask      []string // for "masked": field names, or paths that begin with "$."
+	Mask      []string // for "masked", names of fields, or paths that begin with "$."
 
-	TLS *ServerTLS `json:",omitempty"` // nil: verify the system with the root certificates of the operating system
+	TLS *ServerTLS `json:",omitempty"` // how the system is verified; nil: with the root certificates of the operating system
 }
 
-// String returns a text without the secret.
+// String returns a string that does not contain the secret.
 func (w Webhook) String() string { return "config.Webhook at " + w.Listen }
 
-// GoString returns a text without the secret.
+// GoString returns a string that does not contain the secret.
 func (w Webhook) GoString() string { return w.String() }
 
 // minWebhookSecret is the minimum length of a webhook's secret, in bytes.
@@ -62,7 +62,7 @@ func readWebhook(v Value) (*Webhook, bool) {
 	return w, true
 }
 
-// checkWebhookURL accepts an https URL or an http URL on this machine.
+// checkWebhookURL accepts an https URL, or an http URL for this machine.
 func checkWebhookURL(what, _, text string) (msg, hint string) {
 	if !isSecureURL(text) {
 		return what + " must be a URL that begins with https://", "http:// is allowed only for this machine"
@@ -78,7 +78,7 @@ func checkAnswerURL(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// externalReference matches a value that is taken entirely from a variable or a file.
+// externalReference matches a value that consists only of a reference to a variable or a file.
 var externalReference = regexp.MustCompile(`^\$\{((env:)?[A-Za-z_][A-Za-z0-9_]*(:\?[^}]*)?|file:[^}]+)\}$`)
 
 // readHookSecret reads a secret, which must come from a variable or a file.

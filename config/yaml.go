@@ -48,7 +48,7 @@ func (s *source) readYAML(text string) *node {
 	return n
 }
 
-// parseYAML calls the YAML library and converts its panics to errors.
+// parseYAML calls the YAML library. It converts panics of the library to errors.
 func parseYAML(text string) (file *ast.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -62,10 +62,10 @@ func parseYAML(text string) (file *ast.File, err error) {
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-// overLimit returns the first token that exceeds a limit, with a message: too many open brackets,
-// too many entries opened on a single line, or too many keys. The limits are needed because the
-// parser is recursive: a few megabytes of brackets would overflow the stack, and a program cannot
-// recover from that.
+// overLimit returns the first token that exceeds a limit, with a message. The limits are on open
+// brackets, on entries opened on a single line, and on keys. They are needed because the parser is
+// recursive: a few megabytes of brackets would overflow the stack, and a program cannot recover
+// from that.
 func overLimit(tokens token.Tokens) (at *token.Token, what string) {
 	flow, run, line, keys := 0, 0, 0, 0
 	for _, tk := range tokens {
@@ -80,7 +80,7 @@ func overLimit(tokens token.Tokens) (at *token.Token, what string) {
 		case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType, token.MappingValueType:
 			run++
 			if flow > 0 && tk.Type == token.MappingValueType {
-				run-- // the next entry of a flow mapping closes the previous one
+				run-- // the next entry of a flow mapping ends the previous one
 			}
 			if tk.Type == token.MappingValueType {
 				keys++
@@ -125,8 +125,8 @@ func place(tk *token.Token) (line, column int) {
 	return tk.Position.Line, tk.Position.Column
 }
 
-// first returns the first token of a value. The library gives the position of a block mapping as
-// that of its first colon.
+// first returns the first token of a value. For a block mapping, the library gives the position of
+// the first colon instead.
 func first(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -139,11 +139,11 @@ func first(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// A yamlReader converts the library's tree to nodes, resolving aliases.
+// A yamlReader converts the library's tree to nodes and resolves aliases.
 type yamlReader struct {
 	*source
 	anchors map[string]ast.Node
-	open    map[string]bool // anchors that are being read; an alias to one of them is a cycle
+	open    map[string]bool // the anchors that are being read; an alias to one of them would be a cycle
 	nodes   int
 	stopped bool
 }
@@ -184,7 +184,8 @@ func (r *yamlReader) node(v ast.Node, depth int) *node {
 	return n
 }
 
-// refuse records a problem and stops the reader, because later values would repeat the problem.
+// refuse records a problem and stops the reader, because the same problem would occur again in
+// later values.
 func (r *yamlReader) refuse(tk *token.Token, msg, hint string) {
 	if !r.stopped {
 		r.token(tk, msg, hint)
@@ -272,8 +273,8 @@ func (r *yamlReader) scalar(n *node, v ast.Node) {
 	}
 }
 
-// blockEnd finds the last line of a block (| or >), which is the last line that is indented more
-// than the first line of the block.
+// blockEnd finds the last line of a block (| or >). This is the last line that is indented more
+// than the line where the block begins.
 func (r *yamlReader) blockEnd(n *node, v *ast.LiteralNode) {
 	n.endLine, n.endColumn = n.line, 1<<30
 	if v.Value.Token != nil {

@@ -14,14 +14,14 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Options extend a configuration's policy. The zero value is ready to use.
+// Options extend the policy of a configuration. The zero value is ready to use.
 type Options struct {
-	Nets  []gate.Net // additional nets, written in Go
-	Tools []string   // all existing tools; nil: the tools are unknown
+	Nets  []gate.Net // additional nets that are written in Go
+	Tools []string   // all tools that exist; nil: the tools are unknown
 
-	// Schemas holds the JSON Schemas of tools' arguments, by tool name. A call with an argument
-	// that its tool does not have does not show that anything is possible. Tools without a schema
-	// accept all arguments.
+	// Schemas holds the JSON Schemas of tools' arguments, by tool name. If a call has an argument
+	// that its tool does not accept, it does not show that anything is possible. A tool without a
+	// schema accepts all arguments.
 	Schemas map[string]json.RawMessage
 }
 
@@ -30,7 +30,7 @@ type Options struct {
 type Policy struct {
 	*gate.Policy
 	Active   []string  // nets that are active at the start of a session; nil: all
-	Warnings []Problem // warnings about the configuration; they do not prevent its use
+	Warnings []Problem // warnings about the configuration, which do not prevent its use
 
 	source  policy.Source
 	options Options
@@ -42,7 +42,8 @@ type Policy struct {
 	principals map[string]*gate.Shared
 }
 
-// New builds a configuration's policy. If rules or nets are invalid, the error is a [Problems].
+// New builds the policy of a configuration. If rules or nets are invalid, the error is a
+// [Problems].
 func New(c *config.Config, o Options) (*Policy, error) {
 	source := policy.FromConfig(c)
 	source.Tools, source.Schemas = o.Tools, parsed(o.Schemas)
@@ -69,7 +70,7 @@ func New(c *config.Config, o Options) (*Policy, error) {
 	return p, nil
 }
 
-// with returns a policy with the given nets and the nets written in Go.
+// with returns a policy with the given nets and, in addition, the nets written in Go.
 func (p *Policy) with(infos []gate.NetInfo, o gate.PolicyOptions) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, info := range infos {
@@ -83,7 +84,7 @@ func (p *Policy) inGo(name string) bool {
 	return slices.ContainsFunc(p.options.Nets, func(n gate.Net) bool { return n.Name == name })
 }
 
-// tools returns the known tools in the form that the verification uses.
+// tools returns the known tools in the form that package verify uses.
 func (p *Policy) tools() []verify.Tool {
 	var tools []verify.Tool
 	for _, name := range p.options.Tools {
@@ -101,16 +102,16 @@ func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	return out
 }
 
-// lacks returns a function that returns the argument that a field reads although the tool does not
-// accept it.
+// lacks returns a function. This function returns the argument that a field reads although the tool
+// does not accept it.
 func (p *Policy) lacks() func(tool string, f gate.Field) string {
 	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }
 
-// NewSession returns a session for a principal, with the configuration's active nets. State that o
-// does not specify is shared. All sessions of the policy share the state of nets with global scope,
-// and all sessions of the same principal share the state of nets with principal scope. A session
-// with an empty principal does not share the latter with any other session.
+// NewSession returns a session for a principal. The configuration's active nets are active in it.
+// State that o does not specify is shared: all sessions of the policy share the state of nets with
+// global scope, and all sessions of the same principal share the state of nets with principal
+// scope. A session with an empty principal does not share the latter with any other session.
 func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Session {
 	if o.Active == nil {
 		o.Active = p.Active
@@ -149,10 +150,10 @@ func (p Problem) Error() string { return p.text }
 // Problems holds the errors that prevent a policy from being built, or warnings.
 type Problems []Problem
 
-// Error returns the problems as text, one per line.
+// Error returns the problems as text, with one problem per line.
 func (ps Problems) Error() string { return diag.Lines(ps) }
 
-// Unwrap returns the individual problems, for use by errors.As.
+// Unwrap returns the individual problems, so that errors.As can find them.
 func (ps Problems) Unwrap() []error { return diag.Errors(ps) }
 
 func problems(found diag.List) Problems {

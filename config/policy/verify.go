@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// VerifyOptions limits the effort of [Policy.Verify]. The zero value is ready to use.
+// VerifyOptions limit the effort of [Policy.Verify]. The zero value is ready to use.
 type VerifyOptions struct {
 	States int // maximum number of states per search; less than 1: 50,000
 }
@@ -31,11 +31,11 @@ const (
 type Report struct {
 	Proofs    []Proof  // the configuration's claims, in order
 	Names     []Name   // names that the nets list
-	Groups    []Group  // groups of nets that share calls
+	Groups    []Group  // groups of nets; the nets in a group share calls
 	Redundant []Net    // nets that never change a verdict
 	Gaps      []string // reasons why some kinds of calls are unknown; nothing is proved about the affected calls
 
-	Open []Question // open questions other than the Unknown and Unsure results
+	Open []Question // questions that are open, in addition to the Unknown and Unsure results
 }
 
 // A Question is a question that the report leaves open.
@@ -43,7 +43,7 @@ type Question struct {
 	Topic Topic
 	Tools []gate.Tool // tools that the question is about
 	Nets  []Net       // nets that the question is about
-	Why   string      // the reason: a limit that was reached or a feature that is not considered
+	Why   string      // the reason why the question is open: a limit that was reached or a feature that is not considered
 }
 
 // Topic is the subject of a [Question].
@@ -59,9 +59,9 @@ const (
 // A Group is a set of nets that share calls, directly or through other nets.
 type Group struct {
 	Nets         []Net
-	DeadlockFree Result // Refuted: after Trace, none of the group's calls can be admitted
+	DeadlockFree Result // if Refuted, none of the group's calls can be admitted after Trace
 	Trace        []Step
-	Because      []Net  // nets that forbid all calls after Trace
+	Because      []Net  // nets that together forbid all calls after Trace
 	Why          string // if Unknown, the reason
 }
 
@@ -71,15 +71,15 @@ type Net struct {
 	Rule gate.Position
 }
 
-// A Proof is the result of a claim.
+// A Proof is the result for a claim.
 type Proof struct {
-	Claim  string // the claim as a line of rules
+	Claim  string // the claim, written as a line of rules
 	Rule   gate.Position
 	Result Result
 
 	Counterexample []Step // if Refuted, a shortest run that violates the claim; empty if no run can show the violation
 	Witness        []Step // for "reachable", if Proved, a run that leads to the call
-	Because        []Net  // nets that cause the result; if Refuted, none of them can be omitted
+	Because        []Net  // nets that cause the result; if Refuted, none of these nets can be omitted
 	Why            string // if Unknown, the reason
 }
 
@@ -88,8 +88,8 @@ type Name struct {
 	Tool     gate.Tool
 	Callable Callable
 	Shortest []Step // a shortest run that ends with such a call
-	Because  []Net  // if Never, nets that forbid all such calls; none of them can be omitted
-	Why      string // the reason for an unknown result
+	Because  []Net  // if Never, nets that forbid all such calls; none of these nets can be omitted
+	Why      string // if the result is unknown, the reason
 }
 
 // Callable describes whether a name can be called.
@@ -97,7 +97,7 @@ type Callable string
 
 const (
 	Unsure       Callable = "unknown"
-	Possible     Callable = "possible"      // possible after successful calls
+	Possible     Callable = "possible"      // possible after calls that all succeed
 	AfterFailure Callable = "after-failure" // possible only after calls that fail or overlap
 	Never        Callable = "never"
 )
@@ -109,16 +109,16 @@ type Step struct {
 	Args    string        // arguments in JSON, if the call begins; empty: {}
 	Result  string        // result, in JSON, that the call must return on success; empty: any
 	Name    string        // human-readable name: the label or, failing that, the tool
-	Weak    bool          // the success of the call is not evidence for Name
-	Wait    time.Duration // greater than 0: not a call but the passage of time
+	Weak    bool          // the success of the call does not count as evidence for Name
+	Wait    time.Duration // if greater than 0, the step is not a call but the passage of this time
 	Ends    bool          // the call ends
 	Outcome gate.Outcome  // outcome, if the call ends
-	Times   int           // greater than 1: number of consecutive successful calls
+	Times   int           // if greater than 1, the step stands for this number of consecutive successful calls
 }
 
 // Verify proves the configuration's claims and determines which calls are possible. Once ctx is
 // done, the remaining results are unknown. Verify does not consider validators, arguments or time,
-// so a call that it reports as possible may still be refused because of these.
+// so they may still cause a call to be refused that Verify reports as possible.
 func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 	active, idle, err := p.enforcing()
 	if err != nil {
@@ -162,8 +162,8 @@ func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 	return r, nil
 }
 
-// enforcing returns a policy with the active nets, enforced even if the policy is in shadow mode,
-// and the names of the inactive nets.
+// enforcing returns a policy in which the active nets are enforced, even if the original policy is
+// in shadow mode. It also returns the names of the inactive nets.
 func (p *Policy) enforcing() (active *gate.Policy, idle []string, err error) {
 	whole := p.Policy
 	if p.source.Mode == "shadow" { // verify the policy as it will behave once it is enforced
@@ -224,14 +224,14 @@ func nets(found []verify.Net) []Net {
 // A Remedy describes the calls that make a refused call possible.
 type Remedy struct {
 	Found bool   // after Steps, the refused call is admitted; each step succeeds before the next begins
-	None  bool   // no calls in this session make the refused call possible
+	None  bool   // no calls in this session would make the refused call possible
 	Steps []Step // the calls to make; the refused call is not included
 	Asks  []int  // indexes of the steps that require approval; len(Steps) stands for the refused call
 	Text  string // a sentence for the client whose call was refused; empty if no remedy is known
 }
 
-// Remedy returns the shortest sequence of calls that makes call c possible. c was refused with r in
-// the current state of session s. Remedy does not modify s.
+// Remedy returns the shortest sequence of calls that makes call c possible. The refusal r is the
+// refusal of c in the current state of session s. Remedy does not modify s.
 func (p *Policy) Remedy(s *gate.Session, c gate.Call, r *gate.Refusal) Remedy {
 	found := p.guide.Remedy(s.Snapshot(), c, r)
 	return Remedy{Found: found.Found, None: found.None, Steps: steps(found.Steps), Asks: slices.Sorted(maps.Keys(found.Asks)), Text: found.Sentence(c.Tool)}
