@@ -238,13 +238,13 @@ func TestQuestionOfServer(t *testing.T) {
 		}
 		return json.RawMessage(`{"resultType":"complete","content":[],"heard":` + proxytest.Member(c.Params["inputResponses"], "approval") + `}`), nil
 	}}
-	for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
+	for _, era := range []testserver.Revisions{testserver.Legacy, testserver.Modern} {
 		proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 			tool := modern
 			if era == testserver.Legacy {
 				tool = proxytest.AskingTool("elicitation/create", lookalike)
 			}
-			s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: era, Tools: []testserver.Tool{tool, proxytest.PlainTool("deploy"), proxytest.PlainTool("safe")}}})
+			s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: era, Tools: []testserver.Tool{tool, proxytest.PlainTool("deploy"), proxytest.PlainTool("safe")}}})
 			c := s.Connect(l, proxytest.CanAll)
 			q := c.Asks("deploy", `{}`)
 			id := c.Call("curious", `{}`)

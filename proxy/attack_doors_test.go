@@ -275,12 +275,12 @@ func TestStateOfAnotherCall(t *testing.T) {
 		return tool
 	}
 	proxytest.ModernLegs(t, func(t *testing.T, l proxytest.Leg) {
-		for _, era := range []testserver.Eras{testserver.Modern, testserver.Legacy} {
+		for _, era := range []testserver.Revisions{testserver.Modern, testserver.Legacy} {
 			tools := []testserver.Tool{asking("curious"), asking("danger")}
 			if era == testserver.Legacy {
 				tools = []testserver.Tool{proxytest.AskingTool("elicitation/create", proxytest.AsksName), proxytest.PlainTool("danger"), proxytest.PlainTool("other")}
 			}
-			s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\nlimit curious to 1 per session\n", Server: testserver.Options{Eras: era, Tools: tools}})
+			s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\nlimit curious to 1 per session\n", Server: testserver.Options{Revisions: era, Tools: tools}})
 			c := s.Connect(l, proxytest.CanAll)
 			state := proxytest.Member(c.Do("curious", `{"a":1}`).Result, "requestState")
 			if state == "" {
@@ -318,7 +318,7 @@ func TestStateOfAnotherCall(t *testing.T) {
 
 // TestStateOfAnotherPrincipal: A094. Nor can another principal use it.
 func TestStateOfAnotherPrincipal(t *testing.T) {
-	s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\n", Server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}})
+	s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\n", Server: testserver.Options{Revisions: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}})
 	s.ServeWith(proxy.Access{Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob"}})
 	c := &proxytest.Client{Site: s, Leg: proxytest.Legs()[2], Version: "2026-07-28", Capabilities: proxytest.CanAll}
 	call := func(token, more string) proxytest.Message {

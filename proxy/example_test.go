@@ -28,7 +28,7 @@ func onlyAfter() *gate.Policy {
 }
 
 func ExampleProxy_ServeStdio() {
-	upstream := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack(), Eras: testserver.Legacy}))
+	upstream := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack(), Revisions: testserver.Legacy}))
 	defer upstream.Close()
 	p, err := proxy.New(proxy.Options{
 		Upstreams: []proxy.Upstream{{Name: "db", URL: upstream.URL}},

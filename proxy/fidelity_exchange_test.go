@@ -65,12 +65,12 @@ func (p *parrot) run(_ context.Context, c *testserver.Call) (json.RawMessage, er
 // eachWay runs a case on every leg, in front of an upstream of each family that answers with one
 // object or with an event stream.
 func eachWay(t *testing.T, f func(t *testing.T, l proxytest.Leg, o testserver.Options)) {
-	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Eras) {
+	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Revisions) {
 		for _, stream := range []bool{false, true} {
 			if soak.Race && stream != l.Modern {
 				continue
 			}
-			f(t, l, testserver.Options{Eras: era, Stream: stream, Capabilities: proxytest.AllCapabilities})
+			f(t, l, testserver.Options{Revisions: era, Stream: stream, Capabilities: proxytest.AllCapabilities})
 		}
 	})
 }
@@ -79,7 +79,7 @@ func eachWay(t *testing.T, f func(t *testing.T, l proxytest.Leg, o testserver.Op
 // without it: a test expects what happens without petrigate.
 func through(t *testing.T, l proxytest.Leg, o testserver.Options, f func(c *proxytest.Client)) {
 	for _, direct := range []bool{false, true} {
-		if !direct || l.Modern == (o.Eras == testserver.Modern) {
+		if !direct || l.Modern == (o.Revisions == testserver.Modern) {
 			f(proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t), Server: o, Direct: direct}).Connect(l, ""))
 		}
 	}
@@ -98,10 +98,10 @@ func TestFidelityOfResults(t *testing.T) {
 		o.Tools = []testserver.Tool{p.tool("say")}
 		through(t, l, o, func(c *proxytest.Client) {
 			for _, result := range results() {
-				if (l.Modern || o.Eras == testserver.Modern) && strings.HasPrefix(result, `{"resultType"`) {
+				if (l.Modern || o.Revisions == testserver.Modern) && strings.HasPrefix(result, `{"resultType"`) {
 					continue // it has a meaning there
 				}
-				p.result = typed(result, o.Eras == testserver.Modern)
+				p.result = typed(result, o.Revisions == testserver.Modern)
 				id := c.Call("say", `{}`)
 				proxytest.CompareText(t, "result", string(c.Reply(id).Raw), answered(id, "result", typed(result, l.Modern)))
 			}
@@ -154,7 +154,7 @@ func TestFidelityOfFeatures(t *testing.T) {
 		for method := range all {
 			o.Methods[method] = p.run
 		}
-		through(t, l, o, func(c *proxytest.Client) { repeats(t, c, &p, o.Eras == testserver.Modern, all) })
+		through(t, l, o, func(c *proxytest.Client) { repeats(t, c, &p, o.Revisions == testserver.Modern, all) })
 	})
 }
 
@@ -185,7 +185,7 @@ var hopMeta = regexp.MustCompile(`,?"io\.modelcontextprotocol/protocolVersion":"
 func TestFidelityOfCalls(t *testing.T) {
 	t.Parallel()
 	eachWay(t, func(t *testing.T, l proxytest.Leg, o testserver.Options) {
-		p := parrot{result: typed(`{"content":[]%TYPE%}`, o.Eras == testserver.Modern)}
+		p := parrot{result: typed(`{"content":[]%TYPE%}`, o.Revisions == testserver.Modern)}
 		o.Tools = []testserver.Tool{p.tool("hear")}
 		s := proxytest.Start(t, proxytest.Setup{Server: o})
 		c := s.Connect(l, "")
@@ -262,13 +262,13 @@ func TestFidelityOfMuch(t *testing.T) {
 	block := `{"type":"text","text":"` + strings.Repeat(`\u00e9 é 😀 \/ 1.0 `, 1<<10) + `"},`
 	blocks := func(size int) string { return `{"content":[` + strings.Repeat(block, size/len(block)+1) + `{}]%TYPE%}` }
 	args := `{"v":"` + strings.Repeat(`\"é\/`, (3900<<10)/7) + `"}`
-	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Eras) {
-		o := testserver.Options{Eras: era, Stream: l.HTTP}
+	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Revisions) {
+		o := testserver.Options{Revisions: era, Stream: l.HTTP}
 		large := blocks(2 << 20)
 		if l.HTTP == l.Modern && l.Modern == (era == testserver.Modern) {
 			large = blocks(20 << 20)
 		}
-		p := parrot{result: typed(large, o.Eras == testserver.Modern)}
+		p := parrot{result: typed(large, o.Revisions == testserver.Modern)}
 		o.Tools = []testserver.Tool{p.tool("much")}
 		s := proxytest.Start(t, proxytest.Setup{Server: o})
 		c := s.Connect(l, "")

@@ -64,7 +64,7 @@ func TestResultIsVerbatim(t *testing.T) {
 		for _, stream := range []bool{false, true} {
 			result := ""
 			teller := testserver.Tool{Name: "tell", Verbatim: true, Run: func(context.Context, *testserver.Call) (json.RawMessage, error) { return json.RawMessage(result), nil }}
-			s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Tools: []testserver.Tool{teller}, Stream: stream, Eras: era}})
+			s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Tools: []testserver.Tool{teller}, Stream: stream, Revisions: era}})
 			c := s.Connect(l, "")
 			for _, result = range results {
 				if stream && strings.Contains(result, "\n") {
@@ -89,7 +89,7 @@ func TestResultsBetweenEras(t *testing.T) {
 		if !l.Modern {
 			era, result = testserver.Modern, `{"resultType":"complete",`+rest+`}`
 		}
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: era}})
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: era}})
 		c := s.Connect(l, "")
 		r := c.Do("lie", `{"result":`+result+`}`)
 		if !strings.Contains(string(r.Result), rest) {
@@ -124,8 +124,8 @@ func TestErrorIsVerbatim(t *testing.T) {
 // TestProgress: progress comes before the result, with the client's token.
 func TestProgress(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-		for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
-			s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: era}})
+		for _, era := range []testserver.Revisions{testserver.Legacy, testserver.Modern} {
+			s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: era}})
 			c := s.Connect(l, "")
 			for _, token := range []string{`"my \u0074oken"`, `7`, `"7"`} {
 				id := c.CallWith("progress", `{"n":5}`, `"progressToken":`+token, "")

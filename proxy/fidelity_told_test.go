@@ -48,7 +48,7 @@ func TestFidelityOfNotifications(t *testing.T) {
 // TestFidelityOfNews: an upstream's notifications outside of calls.
 func TestFidelityOfNews(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{"resources/subscribe": proxytest.Returns(`{}`)}}})
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{"resources/subscribe": proxytest.Returns(`{}`)}}})
 		s.AwaitSubscribed()
 		c := s.Connect(l, "")
 		c.ListenToPushes()
@@ -95,7 +95,7 @@ func TestFidelityOfQuestions(t *testing.T) {
 	t.Parallel()
 	for method, params := range questions() {
 		proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-			s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool(method, params)}}})
+			s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool(method, params)}}})
 			c := s.Connect(l, proxytest.CanAll)
 			for _, answer := range answersTo() {
 				id := c.Call("curious", `{}`)
@@ -142,7 +142,7 @@ func TestFidelityOfRounds(t *testing.T) {
 	around := `{"resultType":"input_required","inputRequests":` + requests + `,"x":-0,"requestState":"st\u00e4te","_meta":` + proxytest.UnusualMeta + `}`
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		var heard string
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Modern, Tools: []testserver.Tool{{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 			if heard = string(c.Params["inputResponses"]); heard == "" {
 				return json.RawMessage(around), nil
 			}
@@ -183,7 +183,7 @@ func TestFidelityOfCancellations(t *testing.T) {
 			<-c.Released
 			return testserver.Text("asked"), nil
 		}}
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy, Tools: append(testserver.Attack(), asks)}})
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy, Tools: append(testserver.Attack(), asks)}})
 		c := s.Connect(l, proxytest.CanAll)
 		id := c.Call("asks", `{}`)
 		q := c.AwaitRequest("elicitation/create")

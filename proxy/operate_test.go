@@ -273,9 +273,9 @@ func TestOperatorOff(t *testing.T) {
 // families of client and upstream.
 func TestLogs(t *testing.T) {
 	isLog := func(m proxytest.Message) bool { return m.Method == "notifications/message" }
-	for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
+	for _, era := range []testserver.Revisions{testserver.Legacy, testserver.Modern} {
 		proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-			c := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: era}}).Connect(l, "")
+			c := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: era}}).Connect(l, "")
 			at := func(level string) {
 				meta := `"io.modelcontextprotocol/logLevel":"` + level + `"`
 				if !l.Modern {

@@ -116,7 +116,7 @@ func (f *loginFlags) server(s stdio, c *cobra.Command) (_ config.Server, err err
 	var known []string
 	for _, server := range servers {
 		if server.Name == name {
-			return server, daemon.Loggable(server)
+			return server, daemon.CheckLogin(server)
 		}
 		known = append(known, server.Name)
 	}
@@ -203,7 +203,7 @@ func listLogins(s stdio, c *cobra.Command, path string, asJSON bool) error {
 	var rows [][]string
 	var failed, invalid error
 	for _, server := range servers {
-		if err := daemon.Loggable(server); err != nil {
+		if err := daemon.CheckLogin(server); err != nil {
 			if problems, rest := check.ConfigProblems(err); rest == nil {
 				printProblems(s.err, problems)
 				invalid = &exitError{code: exitInvalid}

@@ -65,10 +65,10 @@ func printReloaded(s stdio, r control.Reloaded) {
 	if r.Diff != "" {
 		say("%s\n", strings.TrimRight(r.Diff, "\n"))
 	}
-	say("%s", r.Story())
+	say("%s", r.DescribeNets())
 	switch r.Result {
 	case control.Applied:
-		say("the new policy is in force: nets %s\n", r.Fates())
+		say("the new policy is in force: nets %s\n", r.CountNets())
 	case control.Unchanged:
 		say("the policy is the same\n")
 	case control.DryRun:

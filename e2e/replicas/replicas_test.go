@@ -72,7 +72,7 @@ func newUpstream(t *testing.T) *upstream {
 		<-time.After(5 * time.Millisecond)
 		return testserver.Text("done"), nil
 	}
-	s := httptest.NewServer(testserver.New(testserver.Options{Name: "up", Eras: testserver.Modern, Tools: []testserver.Tool{
+	s := httptest.NewServer(testserver.New(testserver.Options{Name: "up", Revisions: testserver.Modern, Tools: []testserver.Tool{
 		{Name: "build", Run: step}, {Name: "deploy", Run: step}, {Name: "y", Run: u.y.execute},
 		{Name: "w", Verbatim: true, Run: u.w.execute},
 		{Name: "x", Run: func(context.Context, *testserver.Call) (json.RawMessage, error) {

@@ -95,7 +95,7 @@ func tape(t *testing.T, modern bool) []byte {
 	if modern {
 		era = testserver.Modern
 	}
-	server := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack(), Eras: era, Record: log.Add}))
+	server := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack(), Revisions: era, Record: log.Add}))
 	defer server.Close()
 	r := newRelay(server.URL)
 	front := httptest.NewServer(r)

@@ -56,9 +56,9 @@ func ModernLegs(t *testing.T, f func(t *testing.T, l Leg)) {
 }
 
 // EachEra runs f on every leg, with an upstream of each revision family.
-func EachEra(t *testing.T, f func(t *testing.T, l Leg, era testserver.Eras)) {
+func EachEra(t *testing.T, f func(t *testing.T, l Leg, era testserver.Revisions)) {
 	EachLeg(t, func(t *testing.T, l Leg) {
-		for name, era := range map[string]testserver.Eras{"legacy": testserver.Legacy, "modern": testserver.Modern} {
+		for name, era := range map[string]testserver.Revisions{"legacy": testserver.Legacy, "modern": testserver.Modern} {
 			t.Run(name, func(t *testing.T) { f(t, l, era) })
 		}
 	})

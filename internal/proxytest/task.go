@@ -20,7 +20,7 @@ func StartWithTasks(t *testing.T, s Setup) *Site {
 		s.Server.Tools = testserver.Attack()
 	}
 	support := "optional"
-	if s.Server.Eras != testserver.Both { // with both families, clients of one family cannot choose
+	if s.Server.Revisions != testserver.Both { // with both families, clients of one family cannot choose
 		support = "required"
 	}
 	s.Server.Tools = testserver.Tasked(s.Server.Tools, support)
@@ -38,7 +38,7 @@ func StartWithTasks(t *testing.T, s Setup) *Site {
 // StartTasksOnly starts a site whose upstream, of revision 2026-07-28, runs all calls as tasks and
 // refuses clients that do not support tasks.
 func StartTasksOnly(t *testing.T, s Setup) *Site {
-	s.Server.Eras = testserver.Modern
+	s.Server.Revisions = testserver.Modern
 	s.Server.Tasks = &testserver.Tasks{Poll: 1}
 	return StartWithTasks(t, s)
 }

@@ -99,8 +99,8 @@ func (m *Manager) Remove(ctx context.Context) error {
 	return runAll(ctx, m.afterRemoval)
 }
 
-// Said returns the last lines in the service's log. It returns "" if the manager keeps no log.
-func (m *Manager) Said(ctx context.Context) string {
+// LastLogLines returns the last lines in the service's log. It returns "" if the manager keeps no log.
+func (m *Manager) LastLogLines(ctx context.Context) string {
 	if m.logTail == nil {
 		return ""
 	}

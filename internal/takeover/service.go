@@ -174,7 +174,7 @@ func (s *HookService) start(ctx context.Context, d *Driver, before service.Insta
 		d.say("The service %s runs the proxy: %s", service.Name, text.Escape(s.Manager.File))
 		return nil
 	}
-	said := s.Manager.Said(context.WithoutCancel(ctx))
+	said := s.Manager.LastLogLines(context.WithoutCancel(ctx))
 	if undo := s.restore(context.WithoutCancel(ctx), d, before); undo != nil {
 		err = fmt.Errorf("%w; and removing it again failed: %v", err, undo)
 	}

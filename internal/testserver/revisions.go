@@ -2,14 +2,14 @@ package testserver
 
 import "strings"
 
-// Eras selects the protocol revisions that a server supports.
-type Eras uint8
+// Revisions selects the protocol revisions that a server supports.
+type Revisions uint8
 
-// Values of [Eras]. A server that supports both families chooses one for each request.
+// Values of [Revisions]. A server that supports both families chooses one for each request.
 const (
-	Both   Eras = iota
-	Legacy      // 2024-11-05 to 2025-11-25, with initialize and sessions
-	Modern      // 2026-07-28, with server/discover and without sessions
+	Both   Revisions = iota
+	Legacy           // 2024-11-05 to 2025-11-25, with initialize and sessions
+	Modern           // 2026-07-28, with server/discover and without sessions
 )
 
 const (
@@ -28,7 +28,7 @@ func legacyVersions() []string {
 	return []string{latestLegacy, "2025-06-18", "2025-03-26", "2024-11-05"}
 }
 
-func (e Eras) versions() []string {
+func (e Revisions) versions() []string {
 	switch e {
 	case Legacy:
 		return legacyVersions()

@@ -155,8 +155,8 @@ func Words(name string) (words []string) {
 // anything that code can send.
 func (k Kind) Sends() bool { return k == Send || k == Publish || k == Run || k == Pay }
 
-// Strange reports whether untrusted people may have written the content that a call returns.
-func (k Kind) Strange() bool { return k == Outside }
+// Untrusted reports whether untrusted people may have written the content that a call returns.
+func (k Kind) Untrusted() bool { return k == Outside }
 
 // Plain reports whether rules can refer to the field with a plain word.
 func Plain(name string) bool {

@@ -126,7 +126,7 @@ func (m *prover) keptBySuccess(nets []int, g *explore.Goal) (kept bool, why stri
 		if !slices.Contains(good, false) {
 			return true, ""
 		}
-		more := s.Hindering(g, good)
+		more := s.BlockingNets(g, good)
 		if len(more) == 0 {
 			return false, ""
 		}

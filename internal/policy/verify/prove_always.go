@@ -100,7 +100,7 @@ func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	if !slices.Contains(good, false) {
 		return Proof{Result: Proved}, nil
 	}
-	more = s.Hindering(g, good)
+	more = s.BlockingNets(g, good)
 	d := s.Lock(g)
 	if d.Why == explore.WhyLong {
 		if s = m.Exact(nets, o); s == nil {

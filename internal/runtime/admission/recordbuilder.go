@@ -79,10 +79,10 @@ func (rb *recordBuilder) refused(v *verdict, d *gate.Refusal) []audit.Event {
 	entry.Kind, entry.Reason = string(d.Kind), bounded(rb.reason(v.refused.Text, d.Kind, d.Blocks))
 	rb.fillVerdicts(entry, v.generation, v.prepared.Verdicts())
 	for _, b := range d.Blocks { // the verdict of a net blocked by a validator is still "gated"
-		i := slices.IndexFunc(entry.Nets, func(n audit.NetSays) bool { return n.Net == b.Net })
+		i := slices.IndexFunc(entry.Nets, func(n audit.NetVerdict) bool { return n.Net == b.Net })
 		if i < 0 {
 			i = len(entry.Nets)
-			entry.Nets = append(entry.Nets, audit.NetSays{Net: b.Net, Rule: rb.where(b.Rule)})
+			entry.Nets = append(entry.Nets, audit.NetVerdict{Net: b.Net, Rule: rb.where(b.Rule)})
 		}
 		entry.Nets[i].Verdict = audit.VerdictName(gate.Blocked)
 	}
@@ -95,7 +95,7 @@ func (rb *recordBuilder) refused(v *verdict, d *gate.Refusal) []audit.Event {
 func (rb *recordBuilder) fillVerdicts(entry *decisionEntry, g *Generation, verdicts []gate.Verdict) {
 	entry.Nets = slices.Grow(entry.nets[:0], len(verdicts))
 	for _, v := range verdicts {
-		entry.Nets = append(entry.Nets, audit.NetSays{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: rb.where(v.Rule), Shadow: v.Shadow})
+		entry.Nets = append(entry.Nets, audit.NetVerdict{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: rb.where(v.Rule), Shadow: v.Shadow})
 		if g.opaque[v.Net] {
 			entry.Reads = append(entry.Reads, v.Net)
 		}
@@ -161,7 +161,7 @@ func (rb *recordBuilder) would(r *gate.Refusal) *audit.Would {
 		verdict = audit.VerdictName(gate.Gated)
 	}
 	for _, b := range r.Blocks {
-		w.Nets = append(w.Nets, audit.NetSays{Net: b.Net, Verdict: verdict, Rule: rb.where(b.Rule), Shadow: true})
+		w.Nets = append(w.Nets, audit.NetVerdict{Net: b.Net, Verdict: verdict, Rule: rb.where(b.Rule), Shadow: true})
 	}
 	return w
 }

@@ -154,7 +154,7 @@ func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, name
 		entry.Approval = r.Facts.Approval
 	}
 	for _, b := range r.Facts.Nets {
-		entry.Nets = append(entry.Nets, audit.NetSays{Net: b.Net, Verdict: audit.VerdictName(gate.Blocked), Rule: b.Rule})
+		entry.Nets = append(entry.Nets, audit.NetVerdict{Net: b.Net, Verdict: audit.VerdictName(gate.Blocked), Rule: b.Rule})
 	}
 	if err := a.append(ctx, &entry.Decision); err != nil {
 		a.log.Error("recording a refusal", "error", err)

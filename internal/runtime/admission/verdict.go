@@ -41,5 +41,5 @@ type decisionEntry struct {
 	audit.Decision
 	events [1]audit.Event
 	names  [4]string
-	nets   [4]audit.NetSays
+	nets   [4]audit.NetVerdict
 }

@@ -29,7 +29,7 @@ type Decision struct {
 	Reads     []string        `json:"reads,omitempty"`     // non-abstaining nets that also read parts of the call or its result other than Names and Values
 	Decision  string          `json:"decision"`            // "allow", "refuse" or "ask"
 	Kind      string          `json:"kind,omitempty"`
-	Nets      []NetSays       `json:"nets,omitempty"` // nets that do not abstain
+	Nets      []NetVerdict    `json:"nets,omitempty"` // nets that do not abstain
 	Approval  string          `json:"approval,omitempty"`
 	Channel   string          `json:"channel,omitempty"`
 	Actor     string          `json:"actor,omitempty"`
@@ -48,8 +48,8 @@ func (d *Decision) fields() [30]any {
 	}
 }
 
-// NetSays is the verdict of one net on a call.
-type NetSays struct {
+// NetVerdict is the verdict of one net on a call.
+type NetVerdict struct {
 	Net        string `json:"net"`
 	Verdict    string `json:"verdict"`
 	Transition string `json:"transition,omitempty"`
@@ -57,16 +57,16 @@ type NetSays struct {
 	Shadow     bool   `json:"shadow,omitempty"`
 }
 
-func (n *NetSays) fields() [5]any {
+func (n *NetVerdict) fields() [5]any {
 	return [...]any{&n.Net, &n.Verdict, &n.Transition, &n.Rule, &n.Shadow}
 }
 
 // Would is the verdict that nets in shadow mode would have given on a call that passed.
 type Would struct {
-	Decision string    `json:"decision"` // "refuse" or "ask"
-	Kind     string    `json:"kind"`
-	Nets     []NetSays `json:"nets,omitempty"`
-	Reason   string    `json:"reason"`
+	Decision string       `json:"decision"` // "refuse" or "ask"
+	Kind     string       `json:"kind"`
+	Nets     []NetVerdict `json:"nets,omitempty"`
+	Reason   string       `json:"reason"`
 }
 
 func (w *Would) fields() [4]any { return [...]any{&w.Decision, &w.Kind, &w.Nets, &w.Reason} }

@@ -81,9 +81,9 @@ func (d *decoder) value(at any, v []byte) (ok bool) {
 			*to = append(*to, v)
 			return true
 		})
-	case *[]NetSays:
+	case *[]NetVerdict:
 		return rawjson.Elements(v, func(v []byte, _ int) bool {
-			*to = append(*to, NetSays{})
+			*to = append(*to, NetVerdict{})
 			at := (*to)[len(*to)-1].fields()
 			return d.object(v, netTable, at[:], nil)
 		})

@@ -101,8 +101,8 @@ func (b *encoder) member(dst []byte, m *member, at any) []byte {
 		return list(dst, m, *v, func(dst []byte, s *string) []byte { return b.string(dst, *s) })
 	case *[]json.RawMessage:
 		return list(dst, m, *v, func(dst []byte, value *json.RawMessage) []byte { return b.value(dst, *value) })
-	case *[]NetSays:
-		return list(dst, m, *v, func(dst []byte, n *NetSays) []byte {
+	case *[]NetVerdict:
+		return list(dst, m, *v, func(dst []byte, n *NetVerdict) []byte {
 			at := n.fields()
 			return b.object(dst, netTable, at[:])
 		})

@@ -23,10 +23,10 @@ func FuzzAppendEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, c string, n uint64, ms float64, unix int64, zone int, yes bool, few uint8) {
 		when := time.Unix(unix, int64(n%1e9)).In(time.FixedZone("", zone))
 		var names []string
-		var nets []NetSays
+		var nets []NetVerdict
 		for i := range few % 4 {
 			names = append(names, []string{a, b, c}[i%3])
-			nets = append(nets, NetSays{Net: b, Verdict: c, Transition: a, Rule: []string{a, "", b}[i%3], Shadow: yes != (i == 1)})
+			nets = append(nets, NetVerdict{Net: b, Verdict: c, Transition: a, Rule: []string{a, "", b}[i%3], Shadow: yes != (i == 1)})
 		}
 		d := Decision{
 			Time: when, Event: a, Session: b, Principal: c, Client: a, Call: n, ID: b, Upstream: c, Tool: a, Names: names, Arguments: b,
@@ -153,6 +153,6 @@ func sample() Decision {
 	return Decision{
 		Time: moment(), Event: "decision", Session: "s-7a6f", Principal: "local", Client: "agent", Call: 12, ID: "12", Upstream: "files", Tool: "read",
 		Names: []string{"files.read"}, Arguments: "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a", Decision: "allow", Policy: "44136fa355b3678a",
-		Nets: []NetSays{{"limit-read-1", "free", "read", "rules:1:1", false}, {"limit-read-2", "free", "read", "rules:2:1", false}},
+		Nets: []NetVerdict{{"limit-read-1", "free", "read", "rules:1:1", false}, {"limit-read-2", "free", "read", "rules:2:1", false}},
 	}
 }

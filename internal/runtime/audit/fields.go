@@ -19,7 +19,7 @@ type member struct {
 var (
 	decisionTable = tableOf(reflect.TypeFor[Decision]())
 	outcomeTable  = tableOf(reflect.TypeFor[Outcome]())
-	netTable      = tableOf(reflect.TypeFor[NetSays]())
+	netTable      = tableOf(reflect.TypeFor[NetVerdict]())
 	wouldTable    = tableOf(reflect.TypeFor[Would]())
 	valueTable    = tableOf(reflect.TypeFor[Value]())
 	entryTable    = tableOf(reflect.TypeFor[Entry]())

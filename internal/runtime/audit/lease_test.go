@@ -326,7 +326,7 @@ func TestLeaseFull(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	aside, err := Aside(path)
+	aside, err := RotatedFiles(path)
 	if err != nil || len(aside) < 5 {
 		t.Fatal(aside, err)
 	}

@@ -162,8 +162,8 @@ func (l *logFile) archiveName(own os.FileInfo) (string, error) {
 	}
 }
 
-// Aside lists the full files of the log at path, oldest first.
-func Aside(path string) ([]string, error) {
+// RotatedFiles lists the full files of the log at path, oldest first.
+func RotatedFiles(path string) ([]string, error) {
 	ext := filepath.Ext(path)
 	stem := strings.TrimSuffix(filepath.Base(path), ext)
 	pattern, err := regexp.Compile(`^` + regexp.QuoteMeta(stem) + `-[0-9]{12,20}-[0-9]{12,20}(\.[0-9]+)?` + regexp.QuoteMeta(ext) + `$`)
@@ -189,7 +189,7 @@ func (l *logFile) prune() {
 	if l.rotation.Keep <= 0 {
 		return
 	}
-	list, err := Aside(l.path)
+	list, err := RotatedFiles(l.path)
 	if err != nil {
 		l.failed(err)
 		return

@@ -16,7 +16,7 @@ import (
 // at the head. It returns the events.
 func chain(t *testing.T, path string) (events []string) {
 	t.Helper()
-	files, err := Aside(path)
+	files, err := RotatedFiles(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestRotation(t *testing.T) {
 			t.Errorf("writer %d has %d records", w, next[w])
 		}
 	}
-	if aside, _ := Aside(path); len(aside)+1 != files || files < 10 {
+	if aside, _ := RotatedFiles(path); len(aside)+1 != files || files < 10 {
 		t.Errorf("%d files, %d are begun: %q", len(aside)+1, files, aside)
 	}
 }
@@ -109,7 +109,7 @@ func TestKeep(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	aside, err := Aside(path)
+	aside, err := RotatedFiles(path)
 	entries, _ := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(aside) != 2 || len(entries) != 6 {
 		t.Errorf("%q, %v, %v", aside, err, entries)

@@ -244,7 +244,7 @@ func midnight(t time.Time) time.Time {
 }
 
 // Says returns the verdicts of the nets. For a refused call it returns only the nets that block it.
-func (r *row) Says() (nets []audit.NetSays) {
+func (r *row) Says() (nets []audit.NetVerdict) {
 	for _, n := range r.Nets {
 		if r.Decision != "refuse" || n.Verdict == "blocked" {
 			nets = append(nets, n)

@@ -63,7 +63,7 @@ func toolsOn(page string) (tools []string) {
 func TestActivityFilters(t *testing.T) {
 	now := time.Now()
 	asks := record(t, audit.Decision{Time: now, Event: "decision", Session: "s3", Principal: "eve", Client: "zed", Upstream: "prod", Tool: "deploy", Names: []string{"deploy", "release"}, Decision: "ask", Kind: "approval", Approval: "ap_7", Reason: "waiting for a person"})
-	shadow := record(t, audit.Decision{Time: now, Event: "decision", Session: "s3", Principal: "eve", Call: 9, Upstream: "prod", Tool: "list", Decision: "allow", Would: &audit.Would{Decision: "refuse", Kind: "blocked", Reason: "would be too many", Nets: []audit.NetSays{{Net: "dark"}}}})
+	shadow := record(t, audit.Decision{Time: now, Event: "decision", Session: "s3", Principal: "eve", Call: 9, Upstream: "prod", Tool: "list", Decision: "allow", Would: &audit.Would{Decision: "refuse", Kind: "blocked", Reason: "would be too many", Nets: []audit.NetVerdict{{Net: "dark"}}}})
 	b, _ := active(t,
 		record(t, audit.Session{Time: now.Add(-3 * time.Hour), Event: "session opened", Session: "s", Principal: "ann"}),
 		allowed(t, "s", 1, "push", now.Add(-3*time.Hour)), result(t, "s", 1, "push", now.Add(-3*time.Hour), time.Second, "success"),
@@ -216,7 +216,7 @@ func TestActivityPages(t *testing.T) {
 func TestOneCall(t *testing.T) {
 	decision := record(t, audit.Decision{
 		Time: day.Add(time.Minute), Called: day, Event: "decision", Session: "s", Principal: "ann", Client: "zed <1>", Call: 7, Upstream: "prod", Tool: "deploy", Names: []string{"deploy"}, Decision: "allow",
-		Arguments: "abc", Args: json.RawMessage(`{"to":"x"}`), Approval: "ap_1", Channel: "web", Actor: "eve", Nets: []audit.NetSays{{Net: "ask-first", Verdict: "gated", Transition: "approve", Rule: "a.rules:3:1"}},
+		Arguments: "abc", Args: json.RawMessage(`{"to":"x"}`), Approval: "ap_1", Channel: "web", Actor: "eve", Nets: []audit.NetVerdict{{Net: "ask-first", Verdict: "gated", Transition: "approve", Rule: "a.rules:3:1"}},
 	})
 	settled := record(t, audit.Operator{Time: day.Add(time.Hour), Event: "settle success", Session: "s", Call: 7, Actor: "root", Reason: "it is there"})
 	b, c := visit(t, question(1, "deploy"))
@@ -412,7 +412,7 @@ func TestPercentOfSmallParts(t *testing.T) {
 // in any view.
 func TestHostileActivity(t *testing.T) {
 	const evil = "<script>alert(1)</script>\x1b[2J\u202e\"onload='x'"
-	nets := []audit.NetSays{{Net: evil, Verdict: evil, Transition: evil, Rule: evil}}
+	nets := []audit.NetVerdict{{Net: evil, Verdict: evil, Transition: evil, Rule: evil}}
 	one := record(t, audit.Decision{
 		Time: day, Event: "decision", Session: evil, Principal: evil, Client: evil, Call: 1, ID: evil, Upstream: evil, Tool: evil, Names: []string{evil}, Arguments: evil, Args: record(t, audit.Switch{Event: evil}),
 		Decision: "allow", Kind: evil, Nets: nets, Approval: evil, Channel: evil, Actor: evil, Reason: evil, Policy: evil, Would: &audit.Would{Decision: evil, Kind: evil, Nets: nets, Reason: evil},

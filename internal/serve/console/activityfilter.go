@@ -156,7 +156,7 @@ func (m *matcher) matchesNet(r *row) bool {
 			return true
 		}
 	}
-	return r.About == m.Net || r.Would != nil && slices.ContainsFunc(r.Would.Nets, func(n audit.NetSays) bool { return n.Net == m.Net })
+	return r.About == m.Net || r.Would != nil && slices.ContainsFunc(r.Would.Nets, func(n audit.NetVerdict) bool { return n.Net == m.Net })
 }
 
 // hasWords searches each text separately, because joining the texts would be slower.

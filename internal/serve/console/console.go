@@ -20,7 +20,7 @@ type Options struct {
 	Hosts  []string         // hosts that browsers may use: host:port, or a host alone for any port
 	Grants bool             // whether people can grant similar calls in advance
 	Pins   operator.Pins    // nil: tool definitions are not pinned
-	Drafts *draft.Desk      // evaluates policy drafts; nil: the policy page is not available
+	Drafts *draft.Evaluator // evaluates policy drafts; nil: the policy page is not available
 	Feed   *audit.Feed      // new audit records; nil: the console shows no calls
 	Past   trail.Source     // earlier audit records; nil: none are stored
 	Way    Way              // finds calls that would unlock a refused call; may be nil

@@ -38,7 +38,7 @@ func record(t testing.TB, e audit.Event) []byte {
 func allowed(t testing.TB, session string, call uint64, tool string, at time.Time) []byte {
 	return record(t, audit.Decision{
 		Time: at, Event: "decision", Session: session, Principal: "ann", Client: "cursor", Call: call, ID: fmt.Sprint(call), Upstream: "up", Tool: tool,
-		Names: []string{tool, "up." + tool}, Decision: "allow", Policy: "f", Nets: []audit.NetSays{{Net: "limit-" + tool, Verdict: "gated", Transition: "t", Rule: "a.rules:1:1"}},
+		Names: []string{tool, "up." + tool}, Decision: "allow", Policy: "f", Nets: []audit.NetVerdict{{Net: "limit-" + tool, Verdict: "gated", Transition: "t", Rule: "a.rules:1:1"}},
 	})
 }
 
@@ -46,7 +46,7 @@ func allowed(t testing.TB, session string, call uint64, tool string, at time.Tim
 func refusal(t testing.TB, session, tool string, at time.Time) []byte {
 	return record(t, audit.Decision{
 		Time: at, Event: "decision", Session: session, Principal: "bob", Client: "claude", Upstream: "up", Tool: tool, Decision: "refuse", Kind: "blocked",
-		Reason: tool + " requires backup first.", Policy: "f", Nets: []audit.NetSays{{Net: "backup-first", Verdict: "blocked", Rule: "a.rules:2:1"}, {Net: "other", Verdict: "free"}},
+		Reason: tool + " requires backup first.", Policy: "f", Nets: []audit.NetVerdict{{Net: "backup-first", Verdict: "blocked", Rule: "a.rules:2:1"}, {Net: "other", Verdict: "free"}},
 	})
 }
 
@@ -164,7 +164,7 @@ func TestJournalIsBounded(t *testing.T) {
 	}
 	one := record(t, audit.Decision{
 		Time: day, Event: "decision", Session: "s", Decision: "refuse", Reason: strings.Repeat("x", 5<<10), Args: json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`),
-		Names: slices.Repeat([]string{"n"}, 64), Nets: slices.Repeat([]audit.NetSays{{Net: "n"}}, 64), Would: &audit.Would{Reason: strings.Repeat("x", 5<<10), Nets: slices.Repeat([]audit.NetSays{{Net: "n"}}, 64)},
+		Names: slices.Repeat([]string{"n"}, 64), Nets: slices.Repeat([]audit.NetVerdict{{Net: "n"}}, 64), Would: &audit.Would{Reason: strings.Repeat("x", 5<<10), Nets: slices.Repeat([]audit.NetVerdict{{Net: "n"}}, 64)},
 	})
 	r := journalOf(one).all()[0]
 	if len(r.Reason) > 2*maxRowReason || len(r.Would.Reason) > 2*maxRowReason || r.Args != nil || len(r.Names) != maxRowNames || len(r.Nets) != maxRowNets || len(r.Would.Nets) != maxRowNets {
@@ -445,7 +445,7 @@ func manyRows(b testing.TB) []*row {
 		if n%3 == 0 {
 			j.add([][]byte{record(b, audit.Decision{
 				Time: at, Event: "decision", Session: fmt.Sprint("s", n%50), Principal: "bob", Client: "claude", Upstream: "up", Tool: fmt.Sprint("tool", n%100), Decision: "refuse", Kind: "blocked",
-				Reason: strings.Repeat("The call requires something before it. ", 25), Nets: slices.Repeat([]audit.NetSays{{Net: "net", Verdict: "blocked", Rule: "a.rules:1:1"}}, 4),
+				Reason: strings.Repeat("The call requires something before it. ", 25), Nets: slices.Repeat([]audit.NetVerdict{{Net: "net", Verdict: "blocked", Rule: "a.rules:1:1"}}, 4),
 			})}, 0)
 			continue
 		}

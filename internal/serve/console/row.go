@@ -24,37 +24,37 @@ const (
 // A row in the journal is a call with its decision and outcome, or another event, named by Event.
 // Rows are immutable: when a call ends, a new row replaces the old one.
 type row struct {
-	ID        string          `json:"id"`
-	Event     string          `json:"event"` // "call", or the event in the record, such as "session opened"
-	Time      time.Time       `json:"time"`
-	Called    time.Time       `json:"called,omitzero"` // time of the call, if the call waited for a person
-	Session   string          `json:"session,omitempty"`
-	Principal string          `json:"principal,omitempty"`
-	Client    string          `json:"client,omitempty"`
-	Call      uint64          `json:"call,omitempty"` // the call's number in the session; set only for admitted calls
-	Wire      string          `json:"requestId,omitempty"`
-	Tool      string          `json:"tool,omitempty"` // name of the tool, including its upstream
-	Names     []string        `json:"names,omitempty"`
-	Decision  string          `json:"decision,omitempty"` // allow, refuse or ask; empty if the decision is not in the journal
-	Kind      string          `json:"kind,omitempty"`
-	Reason    string          `json:"reason,omitempty"`
-	Nets      []audit.NetSays `json:"nets,omitempty"`
-	Approval  string          `json:"approval,omitempty"`
-	Channel   string          `json:"channel,omitempty"`
-	Actor     string          `json:"actor,omitempty"`
-	Arguments string          `json:"argumentsSha256,omitempty"`
-	Args      json.RawMessage `json:"arguments,omitempty"`
-	Shadow    bool            `json:"shadow,omitempty"`
-	Would     *audit.Would    `json:"would,omitempty"`
-	Policy    string          `json:"policy,omitempty"`
-	Task      string          `json:"task,omitempty"`
-	Outcome   string          `json:"outcome,omitempty"` // success, failure or unknown; empty if the call has not ended
-	Millis    float64         `json:"ms,omitempty"`
-	By        string          `json:"by,omitempty"` // who settled the call, if that was not the upstream
-	Ended     time.Time       `json:"ended,omitzero"`
-	Settled   string          `json:"settled,omitempty"` // outcome that an operator has set
-	SettledBy string          `json:"settledBy,omitempty"`
-	About     string          `json:"about,omitempty"` // what the event concerns, such as a net or a process
+	ID        string             `json:"id"`
+	Event     string             `json:"event"` // "call", or the event in the record, such as "session opened"
+	Time      time.Time          `json:"time"`
+	Called    time.Time          `json:"called,omitzero"` // time of the call, if the call waited for a person
+	Session   string             `json:"session,omitempty"`
+	Principal string             `json:"principal,omitempty"`
+	Client    string             `json:"client,omitempty"`
+	Call      uint64             `json:"call,omitempty"` // the call's number in the session; set only for admitted calls
+	Wire      string             `json:"requestId,omitempty"`
+	Tool      string             `json:"tool,omitempty"` // name of the tool, including its upstream
+	Names     []string           `json:"names,omitempty"`
+	Decision  string             `json:"decision,omitempty"` // allow, refuse or ask; empty if the decision is not in the journal
+	Kind      string             `json:"kind,omitempty"`
+	Reason    string             `json:"reason,omitempty"`
+	Nets      []audit.NetVerdict `json:"nets,omitempty"`
+	Approval  string             `json:"approval,omitempty"`
+	Channel   string             `json:"channel,omitempty"`
+	Actor     string             `json:"actor,omitempty"`
+	Arguments string             `json:"argumentsSha256,omitempty"`
+	Args      json.RawMessage    `json:"arguments,omitempty"`
+	Shadow    bool               `json:"shadow,omitempty"`
+	Would     *audit.Would       `json:"would,omitempty"`
+	Policy    string             `json:"policy,omitempty"`
+	Task      string             `json:"task,omitempty"`
+	Outcome   string             `json:"outcome,omitempty"` // success, failure or unknown; empty if the call has not ended
+	Millis    float64            `json:"ms,omitempty"`
+	By        string             `json:"by,omitempty"` // who settled the call, if that was not the upstream
+	Ended     time.Time          `json:"ended,omitzero"`
+	Settled   string             `json:"settled,omitempty"` // outcome that an operator has set
+	SettledBy string             `json:"settledBy,omitempty"`
+	About     string             `json:"about,omitempty"` // what the event concerns, such as a net or a process
 
 	command string
 	n       uint64 // number in the journal, from 1, in order of arrival

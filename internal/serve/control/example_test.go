@@ -44,5 +44,5 @@ func Example() {
 	}
 	// Output:
 	// v0.1.0 <nil>
-	// no session "3f2a"
+	// there is no session "3f2a"
 }

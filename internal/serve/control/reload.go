@@ -53,8 +53,8 @@ var fateWords = [...]struct{ fate, words string }{
 	{"continued", "as before"},
 }
 
-// Fates counts the nets with each fate, on one line.
-func (r *Reloaded) Fates() string {
+// CountNets counts the nets with each fate, on one line.
+func (r *Reloaded) CountNets() string {
 	counts := map[string]int{}
 	for _, n := range r.Nets {
 		counts[n.Fate]++
@@ -68,8 +68,8 @@ func (r *Reloaded) Fates() string {
 	return strings.Join(parts, ", ")
 }
 
-// Story describes what happens to each changed net, one net per line.
-func (r *Reloaded) Story() string {
+// DescribeNets describes what happens to each changed net, one net per line.
+func (r *Reloaded) DescribeNets() string {
 	var b strings.Builder
 	for _, n := range r.Nets {
 		if n.Fate == "continued" && n.From == "" {

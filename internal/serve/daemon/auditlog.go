@@ -40,7 +40,7 @@ func (d *Daemon) auditInfo() *operator.AuditInfo {
 	if info.Records, fault = d.audit.State(); fault != nil {
 		info.Error = d.secrets.Replace(fault.Error())
 	}
-	aside, err := audit.Aside(info.File)
+	aside, err := audit.RotatedFiles(info.File)
 	if info.Aside = len(aside); err != nil || info.Aside == 0 {
 		return info
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // drafts returns a desk that evaluates policy drafts.
-func (d *Daemon) drafts() *draft.Desk {
+func (d *Daemon) drafts() *draft.Evaluator {
 	return draft.New(draft.Options{
 		InForce: d.reloads.inForce, Files: draftFiles, Problems: Doubts, Tools: d.listedTools, Log: d.recordedDecisions, Busy: d.processors.useAll,
 	})

@@ -30,9 +30,9 @@ func setsAuthorization(s config.Server) bool {
 	return false
 }
 
-// Loggable returns an error if a login to the server makes no sense. It checks for configuration
+// CheckLogin returns an error if a login to the server makes no sense. It checks for configuration
 // problems last, because a login does not need a variable that is used only in a command.
-func Loggable(s config.Server) error {
+func CheckLogin(s config.Server) error {
 	switch {
 	case s.Type == "stdio":
 		return fmt.Errorf("%s is a command: petrigate logs in to servers over HTTP", s.Name)

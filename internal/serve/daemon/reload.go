@@ -71,7 +71,7 @@ func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 		d.log.Info("configuration reloaded: the policy is the same", append(attrs, logkind.Reloaded, "policy", r.Policy)...)
 	default:
 		difference, left := firstLines(r.Diff)
-		attrs = append(attrs, logkind.Reloaded, "policy", r.Policy, "before", r.Before, "difference", difference, "nets", r.Fates())
+		attrs = append(attrs, logkind.Reloaded, "policy", r.Policy, "before", r.Before, "difference", difference, "nets", r.CountNets())
 		if left > 0 {
 			attrs = append(attrs, "more", fmt.Sprintf("petrigate diff BEFORE AFTER shows %s, if you have the previous files", text.Count(left, "line")))
 			d.log.Debug("the whole difference of the two policies", "difference", r.Diff)

@@ -27,7 +27,7 @@ type candidate struct {
 }
 
 // applyDraft applies the draft to the configuration in force.
-func (d *Desk) applyDraft(draft Draft) (*candidate, error) {
+func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 	if len(draft.Text) > MaxText {
 		return nil, ErrLong
 	}

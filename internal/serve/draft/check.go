@@ -31,7 +31,7 @@ type Policy struct {
 }
 
 // Policy returns a description of the policy in force, including the results of its claims.
-func (d *Desk) Policy(ctx context.Context, who string) (*Policy, error) {
+func (d *Evaluator) Policy(ctx context.Context, who string) (*Policy, error) {
 	c, result := d.options.InForce()
 	p := &Policy{Texts: texts(c)}
 	if result.Policy != nil {
@@ -89,7 +89,7 @@ type Checked struct {
 func (c *Checked) More() int { return len(c.Report.Problems) - len(c.Problems) }
 
 // Check returns what petrigate check would report if the file contained the draft's text.
-func (d *Desk) Check(ctx context.Context, who string, draft Draft) (*Checked, error) {
+func (d *Evaluator) Check(ctx context.Context, who string, draft Draft) (*Checked, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ type Compared struct {
 }
 
 // Compare determines whether the draft makes the policy stricter or looser.
-func (d *Desk) Compare(ctx context.Context, who string, draft Draft) (*Compared, error) {
+func (d *Evaluator) Compare(ctx context.Context, who string, draft Draft) (*Compared, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ type Log struct {
 // it.
 type File struct{ Name, SHA256 string }
 
-// Options configures a [Desk]. InForce is required.
+// Options configures a [Evaluator]. InForce is required.
 type Options struct {
 	InForce  func() (*config.Config, *policy.Result) // returns the policy in force
 	Files    func(*config.Config) []File             // returns the policy's files; nil: none are shown
@@ -53,8 +53,8 @@ type Draft struct {
 	Known bool // whether to check names against the servers' tools, if the tools are known
 }
 
-// A Desk evaluates drafts. It is safe for concurrent use. The caller must close it.
-type Desk struct {
+// An Evaluator evaluates drafts. It is safe for concurrent use. The caller must close it.
+type Evaluator struct {
 	options Options
 	turns   *limiter        // limits the number of concurrent checks and comparisons
 	replays *limiter        // allows one replay at a time
@@ -74,18 +74,18 @@ type currentPolicy struct {
 	report   *check.Report // nil if not available yet
 }
 
-// New returns a Desk.
-func New(o Options) *Desk {
+// New returns an Evaluator.
+func New(o Options) *Evaluator {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	d := &Desk{options: o, turns: newLimiter(maxConcurrent), replays: newLimiter(1)}
+	d := &Evaluator{options: o, turns: newLimiter(maxConcurrent), replays: newLimiter(1)}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
 }
 
 // Close cancels all work and waits until it has finished.
-func (d *Desk) Close() {
+func (d *Evaluator) Close() {
 	d.cancel()
 	d.mu.Lock()
 	if d.idle == nil {
@@ -100,7 +100,7 @@ func (d *Desk) Close() {
 }
 
 // begin registers work, so that Close waits for it. It returns false if Close was called.
-func (d *Desk) begin() bool {
+func (d *Evaluator) begin() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.idle != nil {
@@ -110,7 +110,7 @@ func (d *Desk) begin() bool {
 	return true
 }
 
-func (d *Desk) end() {
+func (d *Evaluator) end() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.work--; d.work == 0 && d.idle != nil {
@@ -122,14 +122,14 @@ func (d *Desk) end() {
 type acquirer func(context.Context) (release func(), err error)
 
 // slotFor returns a function that acquires a slot for the person with the given name.
-func (d *Desk) slotFor(who string) acquirer {
+func (d *Evaluator) slotFor(who string) acquirer {
 	return func(ctx context.Context) (func(), error) { return d.turns.acquire(ctx, who) }
 }
 
 // run runs the function work in a slot. It returns when work has finished, when the maximum
 // duration has passed, or when ctx ends. In the last two cases, it cancels the context passed to
 // work; if work nevertheless continues, it keeps its slot.
-func (d *Desk) run(ctx context.Context, take acquirer, most time.Duration, work func(context.Context) error) error {
+func (d *Evaluator) run(ctx context.Context, take acquirer, most time.Duration, work func(context.Context) error) error {
 	if !d.begin() {
 		return ErrSlow
 	}
@@ -165,7 +165,7 @@ func (d *Desk) run(ctx context.Context, take acquirer, most time.Duration, work 
 }
 
 // runMarked runs the function work and tells Busy about it, so that calls can take precedence.
-func (d *Desk) runMarked(ctx context.Context, work func(context.Context) error) error {
+func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) error) error {
 	if d.options.Busy != nil {
 		defer d.options.Busy()()
 	}
@@ -192,7 +192,7 @@ func userError(err error) error {
 }
 
 // currentPolicy returns the cached results for the policy in force.
-func (d *Desk) currentPolicy(c *config.Config, result *policy.Result) currentPolicy {
+func (d *Evaluator) currentPolicy(c *config.Config, result *policy.Result) currentPolicy {
 	d.mu.Lock()
 	known := d.cached
 	d.mu.Unlock()
@@ -207,14 +207,14 @@ func (d *Desk) currentPolicy(c *config.Config, result *policy.Result) currentPol
 	return *known
 }
 
-func (d *Desk) cache(known currentPolicy) {
+func (d *Evaluator) cache(known currentPolicy) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.cached = &known
 }
 
 // knownTools returns the servers' tools if they are known and the argument wanted is true.
-func (d *Desk) knownTools(c *config.Config, wanted bool) check.ToolSet {
+func (d *Evaluator) knownTools(c *config.Config, wanted bool) check.ToolSet {
 	if !wanted || d.options.Tools == nil {
 		return check.ToolSet{}
 	}

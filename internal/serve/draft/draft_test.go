@@ -66,8 +66,8 @@ func doubts(c *config.Config) diag.List {
 	return slices.Concat(check.ConfigWarnings(c), check.NoUpstream(c), check.NoAudit(c), check.Sessions(c), check.MissingCommands(c, diag.Warning))
 }
 
-// desk returns a Desk for the configuration.
-func desk(t *testing.T, c *config.Config, o Options) *Desk {
+// desk returns an Evaluator for the configuration.
+func desk(t *testing.T, c *config.Config, o Options) *Evaluator {
 	t.Helper()
 	result, err := policy.Build(policy.FromConfig(c))
 	if err != nil {

@@ -30,7 +30,7 @@ func (r *Replayed) More() int { return r.Refused + r.Asked + r.Allowed - len(r.D
 // Read returns how many records were read.
 func (r *Replayed) Read() int { return int(r.Records) } //nolint:gosec // at most mostRecords
 
-func (d *Desk) log() *Log {
+func (d *Evaluator) log() *Log {
 	if d.options.Log == nil {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (d *Desk) log() *Log {
 // Replay replays the recorded decisions under the policy with the draft applied. It starts at the
 // time since; if that is zero, it replays all decisions. It returns ErrBusy if another replay is
 // running, and stops when ctx ends.
-func (d *Desk) Replay(ctx context.Context, draft Draft, since time.Time) (*Replayed, error) {
+func (d *Evaluator) Replay(ctx context.Context, draft Draft, since time.Time) (*Replayed, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (d *Desk) Replay(ctx context.Context, draft Draft, since time.Time) (*Repla
 	return &r, nil
 }
 
-func (d *Desk) replay(ctx context.Context, x *candidate, log *Log, since time.Time, r *Replayed) error {
+func (d *Evaluator) replay(ctx context.Context, x *candidate, log *Log, since time.Time, r *Replayed) error {
 	result, was, err := x.build()
 	if err != nil {
 		return err

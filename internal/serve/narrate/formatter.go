@@ -251,7 +251,7 @@ func duration(ms float64) string {
 
 // why returns the first sentence of a refusal without the tool name at its beginning. It adds the
 // blocking rules that the sentence does not mention.
-func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetSays) string {
+func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetVerdict) string {
 	sentence, _, _ := strings.Cut(reason, ". ")
 	sentence = strings.TrimSuffix(sentence, ".")
 	for _, name := range []string{e.Canonical(), e.Tool, strings.TrimPrefix(e.Tool, e.Upstream+".")} {
@@ -263,7 +263,7 @@ func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetSays) str
 }
 
 // blocking returns the rules that block a call, without duplicates.
-func blocking(nets []audit.NetSays) (rules []string) {
+func blocking(nets []audit.NetVerdict) (rules []string) {
 	for _, n := range nets {
 		if n.Verdict == "blocked" && n.Rule != "" && !slices.Contains(rules, n.Rule) {
 			rules = append(rules, n.Rule)

@@ -44,7 +44,7 @@ func allow(call uint64) audit.Decision {
 	return audit.Decision{Time: noon, Event: "decision", Session: "s", Principal: "ann", Client: "cursor", Call: call, Upstream: "files", Tool: "files.read", Decision: "allow"}
 }
 
-func refuse(reason string, nets ...audit.NetSays) audit.Decision {
+func refuse(reason string, nets ...audit.NetVerdict) audit.Decision {
 	return audit.Decision{Time: noon, Event: "decision", Session: "s", Principal: "ann", Client: "cursor", Upstream: "files", Tool: "files.edit", Decision: "refuse", Kind: "blocked", Reason: reason, Nets: nets}
 }
 
@@ -52,17 +52,17 @@ func outcome(call uint64, how string, ms float64) audit.Outcome {
 	return audit.Outcome{Time: noon, Event: "outcome", Session: "s", Call: call, Tool: "files.read", Outcome: how, Millis: ms}
 }
 
-func blocked(rule string) audit.NetSays {
-	return audit.NetSays{Net: "n", Verdict: "blocked", Rule: rule}
+func blocked(rule string) audit.NetVerdict {
+	return audit.NetVerdict{Net: "n", Verdict: "blocked", Rule: rule}
 }
 
 // TestLinesOfRecords checks the lines printed for records.
 func TestLinesOfRecords(t *testing.T) {
 	shadowed := allow(1)
-	shadowed.Would = &audit.Would{Decision: "refuse", Reason: "read is blocked and cannot be called. Ask.", Nets: []audit.NetSays{blocked("a.rules:2")}}
+	shadowed.Would = &audit.Would{Decision: "refuse", Reason: "read is blocked and cannot be called. Ask.", Nets: []audit.NetVerdict{blocked("a.rules:2")}}
 	foreign := refuse("evil\x1b[2J\nis blocked.")
 	foreign.Tool, foreign.Upstream = "ev\u202eil", ""
-	ask := audit.Decision{Time: noon, Event: "decision", Upstream: "ops", Tool: "deploy", Principal: "ann", Client: "cursor", Decision: "ask", Kind: "approval", Approval: "ap_1", Nets: []audit.NetSays{blocked("a.rules:3")}}
+	ask := audit.Decision{Time: noon, Event: "decision", Upstream: "ops", Tool: "deploy", Principal: "ann", Client: "cursor", Decision: "ask", Kind: "approval", Approval: "ap_1", Nets: []audit.NetVerdict{blocked("a.rules:3")}}
 	denied := ask
 	denied.Time, denied.Decision, denied.Nets, denied.Channel, denied.Actor, denied.Reason = noon.Add(2*time.Second), "refuse", nil, "web", "ann", "A person denied it."
 	wide := refuse("No.")
@@ -196,7 +196,7 @@ func TestApprovalIsShownOnce(t *testing.T) {
 	asked := operator.ApprovalInfo{ID: "ap_1", Upstream: "ops", Tool: "deploy", Rules: []string{"a.rules:1"}, Created: noon}
 	denied := asked
 	denied.State, denied.Actor, denied.Channel = operator.Denied, "ann", "web"
-	ask := trail.Entry{Decision: audit.Decision{Time: noon, Event: "decision", Upstream: "ops", Tool: "deploy", Decision: "ask", Kind: "approval", Approval: "ap_1", Nets: []audit.NetSays{blocked("a.rules:1")}}}
+	ask := trail.Entry{Decision: audit.Decision{Time: noon, Event: "decision", Upstream: "ops", Tool: "deploy", Decision: "ask", Kind: "approval", Approval: "ap_1", Nets: []audit.NetVerdict{blocked("a.rules:1")}}}
 	refused := ask
 	refused.Decision.Decision, refused.Actor, refused.Channel, refused.Reason = "refuse", "ann", "web", "Denied."
 	want := []string{"wait ops.deploy                ap_1  (a.rules:1)", "no   ops.deploy                ap_1  by ann via web  after 0ms", "stop ops.deploy                Denied (a.rules:1)"}

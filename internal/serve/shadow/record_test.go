@@ -23,7 +23,7 @@ func TestCounterDropsEarlierPolicy(t *testing.T) {
 	add := func(policy, tool, would string) {
 		e := trail.Entry{Decision: audit.Decision{Policy: policy, Upstream: "s", Tool: tool}}
 		if would != "" {
-			e.Would = &audit.Would{Decision: would, Kind: "blocked", Nets: []audit.NetSays{{Net: "n", Rule: "a.rules:1:1"}}, Reason: "no " + tool}
+			e.Would = &audit.Would{Decision: would, Kind: "blocked", Nets: []audit.NetVerdict{{Net: "n", Rule: "a.rules:1:1"}}, Reason: "no " + tool}
 		}
 		tally.add(&e)
 	}
@@ -61,7 +61,7 @@ func TestRowsShowLastCall(t *testing.T) {
 		t.Error(got)
 	}
 	add := func(tool, args string) {
-		tally.add(&trail.Entry{Decision: audit.Decision{Tool: tool, Args: []byte(args), Would: &audit.Would{Decision: "refuse", Kind: "blocked", Reason: "no " + tool, Nets: []audit.NetSays{{Net: "n"}}}}})
+		tally.add(&trail.Entry{Decision: audit.Decision{Tool: tool, Args: []byte(args), Would: &audit.Would{Decision: "refuse", Kind: "blocked", Reason: "no " + tool, Nets: []audit.NetVerdict{{Net: "n"}}}}})
 	}
 	add("Bash", "")
 	add("rm", `{"path":"`+strings.Repeat("x", maxArguments)+`"}`)

@@ -46,10 +46,10 @@ const traced = `"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203
 // TestShownIsForwarded: the upstream gets the _meta that the person was shown, whatever the call
 // that redeems the answer contains there, and no free text that the person was not shown.
 func TestShownIsForwarded(t *testing.T) {
-	for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
+	for _, era := range []testserver.Revisions{testserver.Legacy, testserver.Modern} {
 		proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 			s := proxytest.OperatorSetup(proxytest.ParkAtOnce)
-			s.Server.Eras = era
+			s.Server.Revisions = era
 			st := proxytest.Start(t, s)
 			c := st.Connect(l, "")
 			parked := func(meta string) string {
@@ -87,7 +87,7 @@ func TestLaterRoundsAreAsShown(t *testing.T) {
 	proxytest.ModernLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.OperatorSetup(time.Hour)
 		s.Rules = "require human-approval before curious\n"
-		s.Server = testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}
+		s.Server = testserver.Options{Revisions: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}
 		st := proxytest.Start(t, s)
 		c := st.Connect(l, proxytest.CanAll)
 		approved := func(meta string) proxytest.Message {

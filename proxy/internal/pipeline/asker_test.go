@@ -18,7 +18,7 @@ func TestServerRequestNamesUpstream(t *testing.T) {
 		proxytest.AsksName: proxytest.AsksName[:len(proxytest.AsksName)-1] + `,"_meta":{"io.petrigate/upstream":"asker"}}`,
 		lied:               `{"message":"Who? \u003c","_meta":{"a/b":1.50,"c":{},"io.petrigate/upstream":"asker"},"requestedSchema":{}}`,
 	} {
-		proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Eras) {
+		proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Revisions) {
 			tool := proxytest.AskingTool("elicitation/create", params)
 			if era == testserver.Modern {
 				tool = testserver.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
@@ -28,8 +28,8 @@ func TestServerRequestNamesUpstream(t *testing.T) {
 					return json.RawMessage(`{"resultType":"complete","content":[]}`), nil
 				}}
 			}
-			s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t), Server: testserver.Options{Eras: era}, Change: func(o *proxy.Options) {
-				o.Upstreams = append(o.Upstreams, proxytest.ServeUpstream(t, "asker", testserver.Options{Eras: era, Tools: []testserver.Tool{tool}}))
+			s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t), Server: testserver.Options{Revisions: era}, Change: func(o *proxy.Options) {
+				o.Upstreams = append(o.Upstreams, proxytest.ServeUpstream(t, "asker", testserver.Options{Revisions: era, Tools: []testserver.Tool{tool}}))
 			}})
 			c := s.Connect(l, proxytest.CanAll)
 			id := c.Call("asker_curious", `{}`)

@@ -17,7 +17,7 @@ func TestUpstreamAsks(t *testing.T) {
 		"roots/list":             `{"x":1.0}`,
 	} {
 		proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-			s := proxytest.Start(t, proxytest.Setup{Rules: "limit curious to 1 per session\n", Server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool(method, params)}}})
+			s := proxytest.Start(t, proxytest.Setup{Rules: "limit curious to 1 per session\n", Server: testserver.Options{Revisions: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool(method, params)}}})
 			c := s.Connect(l, proxytest.CanAll)
 			id := c.Call("curious", `{}`)
 			if l.Modern {
@@ -50,7 +50,7 @@ func TestUpstreamAsks(t *testing.T) {
 // some clients cannot read it otherwise.
 func TestAskedWithoutParams(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool("roots/list", "")}}})
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool("roots/list", "")}}})
 		c := s.Connect(l, proxytest.CanAll)
 		id := c.Call("curious", `{}`)
 		if l.Modern {
@@ -72,7 +72,7 @@ func TestAskedWithoutParams(t *testing.T) {
 func TestUpstreamAsksInVain(t *testing.T) {
 	for method, capabilities := range map[string]string{"elicitation/create": `{"sampling":{}}`, "sampling/createMessage": proxytest.CanElicit, "roots/list": `{}`} {
 		proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-			s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool(method, proxytest.AsksName)}}})
+			s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool(method, proxytest.AsksName)}}})
 			c := s.Connect(l, capabilities)
 			if r := c.Do("curious", `{}`); proxytest.Member(r.Result, "heard", "error", "code") != "-32601" {
 				t.Errorf("%s", r.Raw)
@@ -87,7 +87,7 @@ func TestUpstreamAsksInVain(t *testing.T) {
 // TestAnswerOfAnotherClient: a client cannot answer a request to another session.
 func TestAnswerOfAnotherClient(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool("elicitation/create", proxytest.AsksName)}}})
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool("elicitation/create", proxytest.AsksName)}}})
 		c := s.Connect(l, proxytest.CanAll)
 		other := s.Connect(proxytest.Legs()[1], proxytest.CanAll)
 		id := c.Call("curious", `{}`)
@@ -103,7 +103,7 @@ func TestAnswerOfAnotherClient(t *testing.T) {
 // TestAskingEndsWithTheCall: when a client cancels its call, its answers are no longer awaited.
 func TestAskingEndsWithTheCall(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool("elicitation/create", proxytest.AsksName)}}})
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool("elicitation/create", proxytest.AsksName)}}})
 		c := s.Connect(l, proxytest.CanAll)
 		id := c.Call("curious", `{}`)
 		q := c.AwaitRequest("elicitation/create")
@@ -118,7 +118,7 @@ func TestAskingEndsWithTheCall(t *testing.T) {
 // own revision, and the gate sees a single call.
 func TestRounds(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.Start(t, proxytest.Setup{Rules: "limit curious to 1 per session\n", Server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}})
+		s := proxytest.Start(t, proxytest.Setup{Rules: "limit curious to 1 per session\n", Server: testserver.Options{Revisions: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}})
 		c := s.Connect(l, proxytest.CanAll)
 		id := c.Call("curious", `{"a":1}`)
 		if l.Modern {
@@ -153,7 +153,7 @@ func TestRounds(t *testing.T) {
 // TestForgedState: A094. A state that the proxy did not seal reaches no upstream.
 func TestForgedState(t *testing.T) {
 	proxytest.ModernLegs(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}})
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}})
 		c := s.Connect(l, proxytest.CanAll)
 		for _, state := range []string{`"st\u00e4te"`, `""`, `"AAAA"`} {
 			if r := c.Reply(c.CallWith("curious", `{}`, "", `,"inputResponses":{},"requestState":`+state)); r.Code() != "-32602" {

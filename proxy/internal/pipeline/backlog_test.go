@@ -13,7 +13,7 @@ import (
 // limited in size; a call that ends in any way makes room.
 func TestBacklog(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.Start(t, proxytest.Setup{Rules: "limit slow to 64 per session\n", Server: testserver.Options{Eras: testserver.Modern}, Change: func(o *proxy.Options) { o.MaxRequest = 16 << 10 }})
+		s := proxytest.Start(t, proxytest.Setup{Rules: "limit slow to 64 per session\n", Server: testserver.Options{Revisions: testserver.Modern}, Change: func(o *proxy.Options) { o.MaxRequest = 16 << 10 }})
 		c := s.Connect(l, "")
 		large := `{"x":"` + strings.Repeat("x", 12<<10) + `"}`
 		const room = 16 * 16 / (12 + 4 + 1) // including the fixed cost of a call

@@ -102,7 +102,7 @@ func TestLaterRoundIsDecided(t *testing.T) {
 			t.Run(turn.name, func(t *testing.T) {
 				proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 					s := proxytest.Start(t, proxytest.Setup{Rules: turn.rules, Change: func(o *proxy.Options) { o.Database = opened(t) },
-						Server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}})
+						Server: testserver.Options{Revisions: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}})
 					c := s.Connect(l, proxytest.CanAll)
 					id, r := begun(c, strings.HasSuffix(turn.name, "asked"))
 					if l.Modern {
@@ -138,7 +138,7 @@ func TestLaterRoundIsDecided(t *testing.T) {
 func TestRoundAfterStart(t *testing.T) {
 	eachDriver(t, func(t *testing.T, opened func(t *testing.T) proxy.Database) {
 		s := proxytest.Start(t, proxytest.Setup{Rules: "limit curious to 1 per user\n", Change: func(o *proxy.Options) { o.Database = opened(t) },
-			Server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}})
+			Server: testserver.Options{Revisions: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}})
 		c := s.Connect(proxytest.Legs()[2], proxytest.CanAll)
 		state := proxytest.Member(c.Do("curious", `{}`).Result, "requestState")
 		if _, err := s.Proxy.Stop("", "ann", ""); err != nil {
@@ -161,7 +161,7 @@ func TestRoundAfterStart(t *testing.T) {
 // call is sent again, from its first round.
 func TestLaterRoundAsksAnew(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.Start(t, proxytest.Setup{Rules: "limit curious to 9 per session\n", Server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}})
+		s := proxytest.Start(t, proxytest.Setup{Rules: "limit curious to 9 per session\n", Server: testserver.Options{Revisions: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}})
 		c := s.Connect(l, proxytest.CanAll)
 		id, r := begun(c, false)
 		ask := func() {
@@ -236,7 +236,7 @@ func TestNewSessionIsDecided(t *testing.T) {
 					came, goOn := make(chan struct{}, 9), make(chan struct{})
 					inner := &proxytest.Replaceable{}
 					var log testserver.Log
-					inner.Server.Store(testserver.New(testserver.Options{Eras: testserver.Legacy, Record: log.Add, Tools: []testserver.Tool{proxytest.Runnable(testserver.Tool{Name: "curious"})}}))
+					inner.Server.Store(testserver.New(testserver.Options{Revisions: testserver.Legacy, Record: log.Add, Tools: []testserver.Tool{proxytest.Runnable(testserver.Tool{Name: "curious"})}}))
 					inner.Deny.Store(true)
 					up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 						inner.ServeHTTP(&waiting{w, came, goOn}, r)

@@ -37,7 +37,7 @@ func askingBack(ctx context.Context, c *testserver.Call) (json.RawMessage, error
 func TestAskedBeforeListed(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.BlockingPolicy(t, "prompt:up.secret"), Server: testserver.Options{
-			Eras: testserver.Legacy, Capabilities: proxytest.AllCapabilities,
+			Revisions: testserver.Legacy, Capabilities: proxytest.AllCapabilities,
 			Methods: map[string]testserver.Method{"prompts/list": proxytest.Returns(`{"prompts":[{"name":"open"}]}`), "prompts/get": askingBack},
 		}})
 		c := s.Connect(l, proxytest.CanAll)
@@ -171,7 +171,7 @@ func TestSameIDAgain(t *testing.T) {
 // ends, even to a slow client.
 func TestNewsBeforeTheEnd(t *testing.T) {
 	for range 10 {
-		quiet := testserver.Options{Eras: testserver.Modern, Capabilities: `{"tools":{}}`} // it is listed once
+		quiet := testserver.Options{Revisions: testserver.Modern, Capabilities: `{"tools":{}}`} // it is listed once
 		s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\n", Server: quiet, Change: func(o *proxy.Options) {
 			o.Advertise = "possible"
 			o.Impossible = func(_ []gate.Call, active []string) []string {
@@ -213,7 +213,7 @@ func TestWatchedMeanwhile(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		first := make(chan struct{}, 1)
 		first <- struct{}{}
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{
 			"resources/subscribe": func(ctx context.Context, _ *testserver.Call) (json.RawMessage, error) {
 				select {
 				case <-first:
@@ -239,7 +239,7 @@ func TestWatchedMeanwhile(t *testing.T) {
 func TestAskedBehindAFlood(t *testing.T) {
 	soak.Bulk(t)
 	told := make(chan struct{})
-	s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{
+	s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{
 		"prompts/list": func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 			for range 600 {
 				c.Log("info", strings.Repeat("x", 64<<10))

@@ -111,7 +111,7 @@ func sendInput(c *proxytest.Client, args, state string) string {
 func TestInputAtAnother(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, open func() (proxy.Database, error)) {
 		f := proxytest.NewFleet(t, open, proxytest.Setup{Rules: "limit curious to 5 per user\nrequire human-approval before curious\n",
-			Server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}})
+			Server: testserver.Options{Revisions: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}}})
 		a, b, c := f.Clients[0], f.Clients[1], f.Clients[2]
 		asked := func(args string, at3 ...*proxytest.Client) string {
 			t.Helper()
@@ -186,7 +186,7 @@ func TestInputAtAnother(t *testing.T) {
 func TestInputNowhere(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, open func() (proxy.Database, error)) {
 		var later atomic.Int64
-		f := proxytest.NewFleet(t, open, proxytest.Setup{Rules: "block danger\n", Server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}},
+		f := proxytest.NewFleet(t, open, proxytest.Setup{Rules: "block danger\n", Server: testserver.Options{Revisions: testserver.Modern, Tools: []testserver.Tool{proxytest.RoundsTool()}},
 			Change: func(o *proxy.Options) {
 				o.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
 			}})
@@ -212,7 +212,7 @@ func TestInputOnAConnection(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state.db")
 		return func() (proxy.Database, error) { return journal.Open(t.Context(), journal.Options{Path: path}) }
 	}(), proxytest.Setup{Rules: "limit curious to 1 per user\n",
-		Server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool("elicitation/create", proxytest.AsksName)}}})
+		Server: testserver.Options{Revisions: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool("elicitation/create", proxytest.AsksName)}}})
 	again := `,"inputResponses":{"request-1":` + proxytest.NameGiven + `},"requestState":` + proxytest.Member(f.Clients[0].Do("curious", `{}`).Result, "requestState")
 	if r := f.Clients[1].Reply(f.Clients[1].CallWith("curious", `{}`, "", again)); !strings.Contains(string(r.Raw), "waiting at another petrigate") {
 		t.Errorf("%s", r.Raw)

@@ -17,7 +17,7 @@ func TestVisitIsOver(t *testing.T) {
 		demand := testserver.Tool{Name: "demand", Run: func(context.Context, *testserver.Call) (json.RawMessage, error) {
 			return nil, &testserver.Error{Raw: json.RawMessage(`{"code":-32042,"message":"visit","data":{"elicitations":[{"mode":"url","elicitationId":"e-2"}]}}`)}
 		}}
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool("elicitation/create", visit), demand}}})
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy, Tools: []testserver.Tool{proxytest.AskingTool("elicitation/create", visit), demand}}})
 		s.AwaitSubscribed()
 		c, other := s.Connect(l, proxytest.CanAll), s.Connect(l, proxytest.CanAll)
 		c.ListenToPushes()
@@ -52,7 +52,7 @@ func TestVisitWithoutID(t *testing.T) {
 			}
 			return json.RawMessage(`{"resultType":"complete","content":[],"heard":` + proxytest.Member(c.Params["inputResponses"], "a") + `}`), nil
 		}}
-		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t), Server: testserver.Options{Eras: testserver.Modern, Tools: []testserver.Tool{asks}}})
+		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t), Server: testserver.Options{Revisions: testserver.Modern, Tools: []testserver.Tool{asks}}})
 		c := s.Connect(l, proxytest.CanAll)
 		seen := map[string]bool{}
 		for range 2 {

@@ -132,7 +132,7 @@ func TestTurnsOfRounds(t *testing.T) {
 		}
 		return first(ctx, c)
 	}
-	s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\n", Server: testserver.Options{Eras: testserver.Modern, Tools: append(testserver.Attack(), inner)}})
+	s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\n", Server: testserver.Options{Revisions: testserver.Modern, Tools: append(testserver.Attack(), inner)}})
 	s.ServeWith(proxy.Access{Tokens: map[string]string{"ann": "token of ann", "bob": "token of bob"}})
 	c := &proxytest.Client{Site: s, Leg: proxytest.Legs()[2], Version: "2026-07-28", Capabilities: proxytest.CanAll}
 	call := func(more string) proxytest.Message {

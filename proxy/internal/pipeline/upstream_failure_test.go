@@ -114,7 +114,7 @@ func runsOut(c *proxytest.Client, tool, args string) proxytest.Message {
 func TestLateAnswer(t *testing.T) {
 	for _, fail := range []bool{false, true} {
 		proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-			server := testserver.Options{Eras: testserver.Legacy, Tools: testserver.Attack()}
+			server := testserver.Options{Revisions: testserver.Legacy, Tools: testserver.Attack()}
 			if fail {
 				server.Tools = failing(server.Tools, "slow")
 			}
@@ -155,7 +155,7 @@ func failing(tools []testserver.Tool, name string) []testserver.Tool {
 // unknown: the token is held.
 func TestCancel(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow", "push"), Server: testserver.Options{Eras: testserver.Legacy}})
+		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow", "push"), Server: testserver.Options{Revisions: testserver.Legacy}})
 		c := s.Connect(l, "")
 		cancels(s, c, func(id string) { c.Cancel(id) })
 		c.Must("safe", `{}`)
@@ -167,7 +167,7 @@ func TestCancel(t *testing.T) {
 func TestGoneMidCall(t *testing.T) {
 	t.Parallel()
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow", "push"), Server: testserver.Options{Eras: testserver.Legacy}})
+		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow", "push"), Server: testserver.Options{Revisions: testserver.Legacy}})
 		c := s.Connect(l, "")
 		c.Call("slow", `{}`)
 		s.AwaitExecuted("slow", 1)

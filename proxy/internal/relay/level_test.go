@@ -39,7 +39,7 @@ func everyLevel(s *proxytest.Site) {
 // another or ends.
 func TestUpstreamLevelIsMostVerbose(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy}})
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy}})
 		s.AwaitSubscribed()
 		upstreamHas := func(level string) {
 			t.Helper()

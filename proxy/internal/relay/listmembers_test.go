@@ -14,7 +14,7 @@ import (
 // page, and those that could be taken for the tools.
 func TestListMembersOfOne(t *testing.T) {
 	const kept = `"x":{"n":1.0 },"\u0079":[ -0 ]`
-	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Eras) {
+	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Revisions) {
 		around, meta := kept+`,"Tools":[{"name":"danger"}],"tool\u017f":[],"_Meta":{},"TTLMS":9`, proxytest.UnusualMeta
 		if era == testserver.Legacy {
 			around += `,"_meta":` + meta
@@ -23,7 +23,7 @@ func TestListMembersOfOne(t *testing.T) {
 		}
 		for _, prefix := range []string{"", "p"} {
 			s := proxytest.Start(t, proxytest.Setup{
-				Server: testserver.Options{Eras: era, Tools: testserver.Attack(), Around: around, PageSize: 5},
+				Server: testserver.Options{Revisions: era, Tools: testserver.Attack(), Around: around, PageSize: 5},
 				Change: func(o *proxy.Options) { o.Upstreams[0].Prefix = &prefix },
 			})
 			r := s.Connect(l, "").List()
@@ -62,7 +62,7 @@ func TestListMembersOfSeveral(t *testing.T) {
 
 // described is an upstream whose lists all have these members.
 func described(t *testing.T, name, around string) proxy.Upstream {
-	return proxytest.ServeUpstream(t, name, testserver.Options{Eras: testserver.Legacy, Capabilities: proxytest.AllCapabilities, Around: around, Methods: map[string]testserver.Method{
+	return proxytest.ServeUpstream(t, name, testserver.Options{Revisions: testserver.Legacy, Capabilities: proxytest.AllCapabilities, Around: around, Methods: map[string]testserver.Method{
 		"prompts/list":             proxytest.Returns(`{"prompts":[],` + around + `}`),
 		"resources/list":           proxytest.Returns(`{"resources":[],` + around + `}`),
 		"resources/templates/list": proxytest.Returns(`{"resourceTemplates":[],` + around + `}`),
@@ -73,12 +73,12 @@ func described(t *testing.T, name, around string) proxy.Upstream {
 // introduced with any of theirs.
 func TestIntroduction(t *testing.T) {
 	const info = `{"title":"T\u00eftle","name":"n","version":"1.0","websiteUrl":"https:\/\/x","icons":[{"src":"data:,<>&","sizes":["any"]}],"x":-0}`
-	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Eras) {
+	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Revisions) {
 		introduction := `"x":{"n":1.0},"Capabilities":{"tasks":{}},"ServerInfo":{}`
 		if era == testserver.Legacy { // the newer family has its _meta there
 			introduction += `,"_meta":` + proxytest.UnusualMeta
 		}
-		o := testserver.Options{Eras: era, Info: info, Instructions: "Be \"nice\".\n<&>\u2028", Introduction: introduction}
+		o := testserver.Options{Revisions: era, Info: info, Instructions: "Be \"nice\".\n<&>\u2028", Introduction: introduction}
 		for _, alone := range []bool{true, false} {
 			s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t), Server: o, Change: func(po *proxy.Options) {
 				if !alone {

@@ -18,7 +18,7 @@ import (
 // TestResourceUpdates: changes of a resource are announced only to the clients that watch it.
 func TestResourceUpdates(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{
 			"resources/subscribe": proxytest.Returns(`{}`), "resources/unsubscribe": proxytest.Returns(`{}`),
 		}}})
 		c, other := s.Connect(l, ""), s.Connect(proxytest.Legs()[1], "")
@@ -54,8 +54,8 @@ func awaitListeners(s *proxytest.Site) {
 // TestListsChange: a client is notified of changes to the lists that it has fetched.
 func TestListsChange(t *testing.T) {
 	t.Parallel()
-	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Eras) {
-		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: era, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{"prompts/list": proxytest.Returns(`{"prompts":[]}`)}}})
+	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Revisions) {
+		s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: era, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{"prompts/list": proxytest.Returns(`{"prompts":[]}`)}}})
 		c := s.Connect(l, "")
 		c.ListenToPushes()
 		if l.Modern {
@@ -78,7 +78,7 @@ func TestListsChange(t *testing.T) {
 // the answer to the client that resumes the stream.
 func breaking(t *testing.T) proxy.Upstream {
 	var calls atomic.Int64
-	inner := testserver.New(testserver.Options{Eras: testserver.Legacy, Tools: []testserver.Tool{proxytest.Runnable(testserver.Tool{Name: "work"})}})
+	inner := testserver.New(testserver.Options{Revisions: testserver.Legacy, Tools: []testserver.Tool{proxytest.Runnable(testserver.Tool{Name: "work"})}})
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet && r.Header.Get("Last-Event-ID") == "e1" {
 			w.Header().Set("Content-Type", "text/event-stream")

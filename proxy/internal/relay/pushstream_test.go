@@ -75,7 +75,7 @@ func (p *pushes) told(want string) (id string) {
 // messages that a broken stream may have lost come again to a client that sends Last-Event-ID; no
 // message comes twice.
 func TestPushesAreKept(t *testing.T) {
-	s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy}})
+	s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy}})
 	s.AwaitSubscribed()
 	c := s.Connect(proxytest.Legs()[1], "")
 	c.List()
@@ -136,7 +136,7 @@ func TestPushesAreKept(t *testing.T) {
 
 // TestPushesToOlderClients: before 2025-11-25 every event has data.
 func TestPushesToOlderClients(t *testing.T) {
-	s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy}})
+	s := proxytest.Start(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy}})
 	s.AwaitSubscribed()
 	c := s.Unconnected(proxytest.Legs()[1])
 	c.Version = "2025-03-26"

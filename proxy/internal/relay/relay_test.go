@@ -21,8 +21,8 @@ func TestFeaturesAreVerbatim(t *testing.T) {
 		"resources/read":           `"uri":"test://a\u002fb"`,
 		"completion/complete":      `"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"b"}`,
 	}
-	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Eras) {
-		o := testserver.Options{Eras: era, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{}}
+	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Revisions) {
+		o := testserver.Options{Revisions: era, Capabilities: proxytest.AllCapabilities, Methods: map[string]testserver.Method{}}
 		kind := ""
 		if era == testserver.Modern {
 			kind = `,"resultType":"complete"`
@@ -49,8 +49,8 @@ func TestFeaturesAreVerbatim(t *testing.T) {
 
 // TestFeaturesThatAreNot: capabilities that no upstream has are neither offered nor forwarded.
 func TestFeaturesThatAreNot(t *testing.T) {
-	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Eras) {
-		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t), Server: testserver.Options{Eras: era}})
+	proxytest.EachEra(t, func(t *testing.T, l proxytest.Leg, era testserver.Revisions) {
+		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t), Server: testserver.Options{Revisions: era}})
 		c := s.Connect(l, "")
 		for _, method := range []string{"prompts/list", "resources/list", "resources/templates/list", "completion/complete", "prompts/get", "resources/read", "tasks/list", "vendor/x"} {
 			if r := c.Request(method, `"name":"x","uri":"x:y","ref":{}`); r.Code() != "-32601" {

@@ -27,7 +27,7 @@ func TestWithoutDiscovery(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 				for _, isolation := range []string{proxy.IsolateShared, proxy.IsolateSession} {
-					s := proxytest.Start(t, proxytest.Setup{Rules: "limit plain to 1000 per session\n", Server: testserver.Options{Tools: tools, Eras: testserver.Legacy}, Change: func(o *proxy.Options) {
+					s := proxytest.Start(t, proxytest.Setup{Rules: "limit plain to 1000 per session\n", Server: testserver.Options{Tools: tools, Revisions: testserver.Legacy}, Change: func(o *proxy.Options) {
 						o.Upstreams[0].Isolation = isolation
 					}})
 					if c := s.Connect(l, ""); strings.Contains(string(c.Request("tools/list", `"x":1`).Result), `"picture"`) {

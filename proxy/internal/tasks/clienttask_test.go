@@ -20,7 +20,7 @@ func TestClientTasksAreNotOffered(t *testing.T) {
 		"sampling/createMessage": `{"messages":[{"role":"user","content":{"type":"text","text":"1 < 2"}}],"maxTokens":1e2}`,
 	}
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t), Server: testserver.Options{Eras: testserver.Legacy, Tools: testserver.Asking()}, Change: func(o *proxy.Options) {
+		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.NetPolicy(t), Server: testserver.Options{Revisions: testserver.Legacy, Tools: testserver.Asking()}, Change: func(o *proxy.Options) {
 			o.Upstreams[0].Isolation = proxy.IsolateShared
 		}})
 		c := s.Connect(l, declared)

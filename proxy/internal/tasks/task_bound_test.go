@@ -16,11 +16,11 @@ import (
 func TestTaskBoundExact(t *testing.T) {
 	const room, calls = 128, 200
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-		for _, eras := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
+		for _, eras := range []testserver.Revisions{testserver.Legacy, testserver.Modern} {
 			if !l.Modern && eras == testserver.Modern {
 				continue
 			}
-			s := proxytest.StartWithTasks(t, proxytest.Setup{Server: testserver.Options{Eras: eras}})
+			s := proxytest.StartWithTasks(t, proxytest.Setup{Server: testserver.Options{Revisions: eras}})
 			c := s.Connect(l, proxytest.CanTasks)
 			var ids []string
 			for range calls {

@@ -19,7 +19,7 @@ func TestTaskOfOlderUpstream(t *testing.T) {
 			{`{"fail":true}`, "ready", "failure", "completed"}, // an error of a tool completes the task there
 			{`{"error":1}`, "ready", "failure", "failed"},
 		} {
-			s := proxytest.StartWithTasks(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "flaky"), Server: testserver.Options{Eras: testserver.Legacy, Tasks: &testserver.Tasks{TTL: 5000}}})
+			s := proxytest.StartWithTasks(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "flaky"), Server: testserver.Options{Revisions: testserver.Legacy, Tasks: &testserver.Tasks{TTL: 5000}}})
 			c := s.Connect(l, proxytest.CanTasks)
 			r := c.Reply(c.Call("flaky", end.args))
 			if proxytest.Member(r.Result, "resultType") != `"task"` || proxytest.Member(r.Result, "ttlMs") != "5000" || proxytest.Member(r.Result, "ttl") != "" || proxytest.Member(r.Result, "vendor") != "12345678901234567890" {
@@ -40,7 +40,7 @@ func TestTaskOfOlderUpstream(t *testing.T) {
 // if the client does not support tasks, before the call uses up anything.
 func TestTaskTakenByNone(t *testing.T) {
 	proxytest.ModernLegs(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.StartWithTasks(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Legacy}})
+		s := proxytest.StartWithTasks(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Legacy}})
 		c := s.Connect(l, "")
 		before := s.State()
 		r := c.Reply(c.Call("push", `{}`))
@@ -61,7 +61,7 @@ func TestTaskTakenByNone(t *testing.T) {
 // 2026-07-28, and that they are told so.
 func TestTaskOfNewerUpstream(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
-		s := proxytest.StartWithTasks(t, proxytest.Setup{Server: testserver.Options{Eras: testserver.Modern}})
+		s := proxytest.StartWithTasks(t, proxytest.Setup{Server: testserver.Options{Revisions: testserver.Modern}})
 		c := s.Connect(l, "")
 		if r := tasks(c); r.Code() != "-32601" {
 			t.Errorf("%s", r.Raw)
@@ -76,9 +76,9 @@ func TestTaskOfNewerUpstream(t *testing.T) {
 // TestTaskUpdate checks that a client of 2026-07-28 finds the upstream's input requests in its task
 // and answers them there, whichever revision family the upstream uses.
 func TestTaskUpdate(t *testing.T) {
-	for _, era := range []testserver.Eras{testserver.Both, testserver.Legacy} {
+	for _, era := range []testserver.Revisions{testserver.Both, testserver.Legacy} {
 		proxytest.ModernLegs(t, func(t *testing.T, l proxytest.Leg) {
-			s := proxytest.StartWithTasks(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "ask"), Server: testserver.Options{Eras: era}})
+			s := proxytest.StartWithTasks(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "ask"), Server: testserver.Options{Revisions: era}})
 			c := s.Connect(l, proxytest.CanTasks)
 			id := c.BeginTask("ask", `{}`)
 			var r proxytest.Message
@@ -136,9 +136,9 @@ func TestTaskHeader(t *testing.T) {
 // current state of its own tasks, and of no others.
 func TestTaskSubscription(t *testing.T) {
 	t.Parallel()
-	for _, era := range []testserver.Eras{testserver.Both, testserver.Legacy} {
+	for _, era := range []testserver.Revisions{testserver.Both, testserver.Legacy} {
 		proxytest.ModernLegs(t, func(t *testing.T, l proxytest.Leg) {
-			s := proxytest.StartWithTasks(t, proxytest.Setup{Server: testserver.Options{Eras: era, Tasks: &testserver.Tasks{Poll: 1}}})
+			s := proxytest.StartWithTasks(t, proxytest.Setup{Server: testserver.Options{Revisions: era, Tasks: &testserver.Tasks{Poll: 1}}})
 			c := s.Connect(l, proxytest.CanTasks)
 			id := c.BeginTask("slow", `{}`)
 			listen := `{"jsonrpc":"2.0","id":%ID%,"method":"subscriptions/listen","params":{%META%"notifications":{"taskIds":["` + id + `","task-1","x"]}}}`

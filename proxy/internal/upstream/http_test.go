@@ -553,10 +553,10 @@ func TestSecretsStayOutOfErrors(t *testing.T) {
 }
 
 func TestAgainstTheFixtureOverHTTP(t *testing.T) {
-	for _, era := range []testserver.Eras{testserver.Legacy, testserver.Modern} {
+	for _, era := range []testserver.Revisions{testserver.Legacy, testserver.Modern} {
 		for _, stream := range []bool{false, true} {
 			t.Run(fmt.Sprint(era, stream), func(t *testing.T) {
-				server := testserver.New(testserver.Options{Tools: testserver.Attack(), Eras: era, Stream: stream, PageSize: 3})
+				server := testserver.New(testserver.Options{Tools: testserver.Attack(), Revisions: era, Stream: stream, PageSize: 3})
 				h := httptest.NewServer(server)
 				defer h.Close()
 				s := start(t, Config{Name: "f", URL: h.URL + "/mcp"})

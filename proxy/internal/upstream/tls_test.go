@@ -38,7 +38,7 @@ func TestTLS(t *testing.T) {
 	} {
 		for _, sse := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " SSE ", sse), func(t *testing.T) {
-				web := httptest.NewUnstartedServer(testserver.New(testserver.Options{Tools: testserver.Attack(), Eras: testserver.Legacy}))
+				web := httptest.NewUnstartedServer(testserver.New(testserver.Options{Tools: testserver.Attack(), Revisions: testserver.Legacy}))
 				web.TLS, web.Config.ErrorLog = c.server.Clone(), log.New(io.Discard, "", 0)
 				web.StartTLS()
 				t.Cleanup(web.Close)

@@ -151,7 +151,7 @@ func (m *Miner) taint() (all []Proposal) {
 		var how chance
 		for a, of := range v.tools {
 			s := v.pairs[pair{a, b}]
-			if a == b || !m.kinds[a].Strange() || of.sessions < m.least || s != nil && s.after {
+			if a == b || !m.kinds[a].Untrusted() || of.sessions < m.least || s != nil && s.after {
 				continue
 			}
 			c := overlapByChance(v.sessions, of.sessions, t.sessions, 0)

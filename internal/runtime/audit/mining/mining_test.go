@@ -425,12 +425,12 @@ func TestUnknown(t *testing.T) {
 func TestApprovals(t *testing.T) {
 	s := newSeen()
 	for i := range 30 {
-		e := &trail.Entry{Decision: audit.Decision{Session: fmt.Sprint(i % 3), Decision: "allow", Approval: "ap_1", Nets: []audit.NetSays{
+		e := &trail.Entry{Decision: audit.Decision{Session: fmt.Sprint(i % 3), Decision: "allow", Approval: "ap_1", Nets: []audit.NetVerdict{
 			{Net: "approve-before-deploy", Rule: "a.rules:1:1"}, {Net: "approve-before-ship", Rule: "a.rules:2:1"}, {Net: "limit-deploy-3", Rule: "a.rules:3:1"},
 		}}}
 		s.count(e)
 	}
-	s.count(&trail.Entry{Decision: audit.Decision{Decision: "refuse", Kind: "approval", Nets: []audit.NetSays{{Net: "approve-before-ship", Rule: "a.rules:2:1"}}}})
+	s.count(&trail.Entry{Decision: audit.Decision{Decision: "refuse", Kind: "approval", Nets: []audit.NetVerdict{{Net: "approve-before-ship", Rule: "a.rules:2:1"}}}})
 	want := "a.rules:1:1 asked people 30 times, and they never denied: a grant (petrigate approvals approve --for) or unless would save the question"
 	if notes := s.notes(20); len(notes) != 1 || notes[0].Text != want {
 		t.Errorf("%+v", notes)

@@ -73,10 +73,10 @@ func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v ve
 		v.decision, v.kind, v.names, v.reason = "refuse", d.Kind, d.Names, d.Text
 		v.nets = r.netResults(r.prepared.Verdicts())
 		for _, b := range d.Blocks {
-			i := slices.IndexFunc(v.nets, func(n audit.NetSays) bool { return n.Net == b.Net })
+			i := slices.IndexFunc(v.nets, func(n audit.NetVerdict) bool { return n.Net == b.Net })
 			if i < 0 {
 				i = len(v.nets)
-				v.nets = append(v.nets, audit.NetSays{Net: b.Net, Rule: r.where(b.Rule)})
+				v.nets = append(v.nets, audit.NetVerdict{Net: b.Net, Rule: r.where(b.Rule)})
 			}
 			v.nets[i].Verdict = audit.VerdictName(gate.Blocked)
 		}
@@ -84,15 +84,15 @@ func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v ve
 	case *gate.Ask:
 		v.decision, v.names = "ask", d.Names
 		for _, step := range d.Steps {
-			v.nets = append(v.nets, audit.NetSays{Net: step.Net, Verdict: "asks", Rule: r.where(step.Rule)})
+			v.nets = append(v.nets, audit.NetVerdict{Net: step.Net, Verdict: "asks", Rule: r.where(step.Rule)})
 		}
 	}
 	return v
 }
 
-func (r *Replay) netResults(verdicts []gate.Verdict) (all []audit.NetSays) {
+func (r *Replay) netResults(verdicts []gate.Verdict) (all []audit.NetVerdict) {
 	for _, v := range verdicts {
-		all = append(all, audit.NetSays{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: r.where(v.Rule), Shadow: v.Shadow})
+		all = append(all, audit.NetVerdict{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: r.where(v.Rule), Shadow: v.Shadow})
 	}
 	return all
 }

@@ -108,7 +108,7 @@ func (r *Replay) anyMissed(s *session) bool {
 }
 
 // withoutMissed returns the verdicts of nets that were evaluated for all calls.
-func (r *Replay) withoutMissed(s *session, nets []audit.NetSays) (known []audit.NetSays) {
+func (r *Replay) withoutMissed(s *session, nets []audit.NetVerdict) (known []audit.NetVerdict) {
 	for _, n := range nets {
 		i := slices.IndexFunc(r.nets, func(one netInfo) bool { return one.name == n.Net })
 		missed := i >= 0 && (s.missed[i] != "" || slices.ContainsFunc(s.parts, func(p *part) bool { return p.missed[i] != "" }))

@@ -13,7 +13,7 @@ import (
 type verdict struct {
 	decision string // "allow", "refuse" or "ask"
 	kind     gate.Kind
-	nets     []audit.NetSays
+	nets     []audit.NetVerdict
 	reason   string
 	names    []gate.Name
 	number   uint64 // an allowed call's number
@@ -34,7 +34,7 @@ func ofPolicy(e *trail.Entry) bool {
 }
 
 // comparable returns the nets' verdicts in a comparable form, sorted by net.
-func (r *Replay) comparable(nets []audit.NetSays) (all []string) {
+func (r *Replay) comparable(nets []audit.NetVerdict) (all []string) {
 	for _, n := range nets {
 		all = append(all, n.Net+" "+n.Verdict+" "+n.Transition)
 	}
@@ -43,7 +43,7 @@ func (r *Replay) comparable(nets []audit.NetSays) (all []string) {
 }
 
 // text describes a decision and names the nets responsible.
-func text(decision, kind string, nets []audit.NetSays) string {
+func text(decision, kind string, nets []audit.NetVerdict) string {
 	var b strings.Builder
 	b.WriteString(decision)
 	if decision == "refuse" && kind != "" {

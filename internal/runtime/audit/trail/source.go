@@ -58,7 +58,7 @@ func (f File) paths() ([]string, error) {
 	if _, err := os.Stat(string(f)); err != nil {
 		return nil, err
 	}
-	aside, err := audit.Aside(string(f))
+	aside, err := audit.RotatedFiles(string(f))
 	return append(aside, string(f)), err
 }
 

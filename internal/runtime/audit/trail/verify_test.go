@@ -143,7 +143,7 @@ func changes(lines [][]byte) func(yield func(string, [][]byte) bool) {
 // may be removed, which the report mentions.
 func TestFiles(t *testing.T) {
 	path, files := written(t, 40, audit.Rotation{Size: 2000})
-	aside, err := audit.Aside(path)
+	aside, err := audit.RotatedFiles(path)
 	if err != nil || len(aside) < 3 {
 		t.Fatal(aside, err)
 	}

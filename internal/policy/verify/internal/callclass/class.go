@@ -95,7 +95,7 @@ func (s *Class) rank() int {
 		return 3
 	case s.Unsure():
 		return 2
-	case len(s.Shut) > 0:
+	case len(s.BlockedBy) > 0:
 		return 1
 	}
 	return 0

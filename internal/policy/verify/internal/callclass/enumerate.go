@@ -96,7 +96,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 func (b *Enumerator) Admitted() []*Class {
 	var out []*Class
 	for _, s := range b.classes.List {
-		if !b.Deny || len(s.Knowers) > 0 {
+		if !b.Deny || len(s.KnownTo) > 0 {
 			out = append(out, s)
 		}
 	}

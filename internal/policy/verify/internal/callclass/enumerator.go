@@ -35,19 +35,19 @@ type keyFields struct {
 // A Class is a kind of call: a physical tool together with the names that a single real call can
 // have.
 type Class struct {
-	Tool     string
-	Args     string         // a witness in JSON; empty: {}
-	Doubtful bool           // no arguments with exactly these names are known
-	supposed bool           // the tool might not exist
-	lacking  string         // argument of the calls that is not listed in the tool's schema; may be empty
-	labels   []naming.Label // first the policy's labels, then those added by nets' own maps, then patterns that match a label
-	Effects  []Effect       // at most one per net
-	Knowers  []int          // indexes of the nets that know the call; this matters if the default denies unknown calls
-	Waits    bool           // the class is not a call: time passes until the clock fires a transition
-	Wait     time.Duration
-	Shut     []int // indexes of the nets that block the class in every state
-	Data     []Datum
-	Spends   bool // every known call of the class increases the sum of some net
+	Tool      string
+	Args      string         // a witness in JSON; empty: {}
+	Doubtful  bool           // no arguments with exactly these names are known
+	supposed  bool           // the tool might not exist
+	lacking   string         // argument of the calls that is not listed in the tool's schema; may be empty
+	labels    []naming.Label // first the policy's labels, then those added by nets' own maps, then patterns that match a label
+	Effects   []Effect       // at most one per net
+	KnownTo   []int          // indexes of the nets that know the call; this matters if the default denies unknown calls
+	Waits     bool           // the class is not a call: time passes until the clock fires a transition
+	Wait      time.Duration
+	BlockedBy []int // indexes of the nets that block the class in every state
+	Data      []Datum
+	AddsToSum bool // every known call of the class increases the sum of some net
 
 	of        *recipe  // the recipe for building the arguments
 	exchanged *Class   // the result of [Class.Exchanged]

@@ -96,7 +96,7 @@ func (o *openNames) kindsOf(seen []int) kinds {
 			}
 		}
 		for _, s := range b.classes.List {
-			s.Doubtful = s.Doubtful || b.Deny && len(s.Knowers) == 0 // a similar name may be known to a net
+			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // a similar name may be known to a net
 		}
 		k.classes = b.classes.List
 		if len(b.deferred) > 0 {

@@ -100,7 +100,7 @@ func (b *Enumerator) findVisible(o *openTool) {
 				v.hits[0].certain = true
 				certain = b.class(o.name, &form{tools: o.base, fields: []value{*v}})
 			}
-			if len(certain.Knowers) > 0 {
+			if len(certain.KnownTo) > 0 {
 				o.known = append(o.known, f.first+i)
 			}
 			for _, n := range b.nets {
@@ -166,8 +166,8 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
 	return slices.DeleteFunc(classes, func(s *Class) bool {
-		s.Doubtful = s.Doubtful || len(s.Knowers) == 0
-		return len(s.Knowers) == 0 && !unseen
+		s.Doubtful = s.Doubtful || len(s.KnownTo) == 0
+		return len(s.KnownTo) == 0 && !unseen
 	})
 }
 

@@ -100,7 +100,7 @@ func (b *Enumerator) addRefusals(s *Class, w *recipe) {
 		s.Effects = slices.Clone(s.Effects)
 		n := b.nets[of.net]
 		s.Effects[at].Meaning = n.intern(append(slices.Clone(n.Meanings.List[s.Effects[at].Meaning]), Ask{Refused: true}))
-		s.Shut = include(slices.Clone(s.Shut), of.net)
+		s.BlockedBy = include(slices.Clone(s.BlockedBy), of.net)
 	}
 }
 

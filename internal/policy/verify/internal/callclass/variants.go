@@ -50,7 +50,7 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 // project restricts the effects on nets with a key to the effects on the tracked value.
 func (b *vocabulary) project(s *Class) {
 	effects := s.Effects
-	s.Effects, s.Shut = nil, nil
+	s.Effects, s.BlockedBy = nil, nil
 	for _, e := range effects {
 		n := b.nets[e.Net]
 		m := n.Meanings.List[e.Meaning]
@@ -62,7 +62,7 @@ func (b *vocabulary) project(s *Class) {
 		}
 		s.Effects = append(s.Effects, e)
 		if n.shut(m) {
-			s.Shut = append(s.Shut, n.Index)
+			s.BlockedBy = append(s.BlockedBy, n.Index)
 		}
 	}
 }
@@ -86,7 +86,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 			continue // shadow nets do not affect calls
 		}
 		if n.knows(ls) || n.Info.MatchFirst && n.Info.Labels == nil && n.knows(f.tools) {
-			s.Knowers = append(s.Knowers, n.Index)
+			s.KnownTo = append(s.KnownTo, n.Index)
 		}
 		e := n.meaning(ls)
 		if n.Info.Row {
@@ -98,7 +98,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 		if len(e) > 0 {
 			s.Effects = append(s.Effects, Effect{n.Index, n.intern(e)})
 			if n.shut(e) {
-				s.Shut = append(s.Shut, n.Index)
+				s.BlockedBy = append(s.BlockedBy, n.Index)
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func (b *Enumerator) findWitness(s *Class, f *form) {
 		for v := range w.candidates() {
 			if args, ok := w.arguments(v); ok {
 				w.fixed = v
-				s.Args, s.Doubtful, s.Spends = args, b.entangled(f), w.maySpend
+				s.Args, s.Doubtful, s.AddsToSum = args, b.entangled(f), w.maySpend
 				return
 			}
 		}

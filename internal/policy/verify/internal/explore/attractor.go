@@ -22,7 +22,7 @@ func (m *Model) Attract() *attractor {
 	for again := true; again; {
 		again = false
 		for i, s := range m.Classes {
-			if a.Ok[i] || s.Waits || uncertain(s) || len(s.Shut) > 0 || !s.HasValues(callclass.Values{}) {
+			if a.Ok[i] || s.Waits || uncertain(s) || len(s.BlockedBy) > 0 || !s.HasValues(callclass.Values{}) {
 				continue
 			}
 			if m.Stop() {

@@ -117,9 +117,9 @@ func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	}
 }
 
-// Hindering returns a smallest set of nets outside the view whose removal would make the goal
+// BlockingNets returns a smallest set of nets outside the view whose removal would make the goal
 // reachable from at least one more state. It returns nil if no set does.
-func (s *Space) Hindering(g *Goal, good []bool) []int {
+func (s *Space) BlockingNets(g *Goal, good []bool) []int {
 	var least []int
 	for i := range good {
 		for c := range s.classes {

@@ -104,7 +104,7 @@ func (m *Model) unsupported(n int) string {
 // same calls; why is the reason if the result is unknown.
 func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	solely := func(s *callclass.Class) bool {
-		return slices.Contains(s.Knowers, n) && !slices.ContainsFunc(s.Knowers, func(k int) bool { return k != n && !m.off[k] })
+		return slices.Contains(s.KnownTo, n) && !slices.ContainsFunc(s.KnownTo, func(k int) bool { return k != n && !m.off[k] })
 	}
 	if info := &m.Nets[n].Info; info.Shadow || len(info.Phases) > 0 { // phases forbid tools that the policy does not name
 		return nil, false, ""

@@ -273,7 +273,7 @@ func (sys *system) Replay(ms []Move) (r *run, stopped int) {
 // pickBlocking returns the net to examine first, preferably a net that never admits the call.
 func pickBlocking(blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
-		if slices.Contains(s.Shut, n) {
+		if slices.Contains(s.BlockedBy, n) {
 			return n
 		}
 	}

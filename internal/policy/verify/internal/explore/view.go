@@ -64,7 +64,7 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 	seen := make(map[string]int)
 	classes, _ := m.ClassesFor(nets, o.Tag)
 	for _, s := range classes {
-		if o.witnessed && s.Unsure() || slices.ContainsFunc(s.Shut, func(n int) bool { return v.at[n] >= 0 && n != o.about-1 }) {
+		if o.witnessed && s.Unsure() || slices.ContainsFunc(s.BlockedBy, func(n int) bool { return v.at[n] >= 0 && n != o.about-1 }) {
 			continue
 		}
 		c := class{member: s}
@@ -134,4 +134,4 @@ func (l *searchLimits) visited(v *view, states int) {
 }
 
 // uncertain reports whether it is unknown whether a call of class s can be made or is admitted.
-func uncertain(s *callclass.Class) bool { return s.Unsure() || s.HasOther() || s.Spends }
+func uncertain(s *callclass.Class) bool { return s.Unsure() || s.HasOther() || s.AddsToSum }
