@@ -1,5 +1,5 @@
 // Package telemetry exports the state of a proxy: traces of calls over OTLP/HTTP (OpenTelemetry),
-// counters in the text format of Prometheus, and health checks. None of them contains arguments or
+// counters in the text format of Prometheus, and health checks. None of these contain arguments or
 // results of calls.
 //
 // If traces are configured, a [Tracer] creates a span for each step of a call. A [Metrics] counts
@@ -7,8 +7,8 @@
 // delays a call.
 //
 // A Tracer sends its spans in batches from a background goroutine, through an exporter that retries
-// a few times and then drops the batch. The package has its own OTLP exporter, because that of the
-// OpenTelemetry SDK depends on gRPC.
+// a few times and then drops the batch. The package has its own OTLP exporter, because the exporter
+// of the OpenTelemetry SDK depends on gRPC.
 //
 // Counters are atomic. The counters for a set of labels are stored in a table that is read without
 // a lock; to grow, the table is copied under a mutex. Servers and clients choose some of the

@@ -12,8 +12,8 @@ import (
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// encode converts spans to OTLP. It uses TracesData, which has the same encoding as the collector
-// service's request type, whose package depends on gRPC. All spans come from one [Tracer], so they
+// encode converts spans to OTLP. It uses TracesData, because the collector service's request type
+// has the same encoding, but its package depends on gRPC. All spans come from one [Tracer], so they
 // share one resource and scope.
 func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
 	if len(spans) == 0 {
@@ -34,8 +34,8 @@ func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
 
 // Span flags in addition to those of the span context.
 const (
-	flagHasRemote = 0x100 // flagIsRemote is valid
-	flagIsRemote  = 0x200 // the parent is in another process
+	flagHasRemote = 0x100 // means that flagIsRemote is valid
+	flagIsRemote  = 0x200 // means that the parent is in another process
 )
 
 func encodeSpan(s sdk.ReadOnlySpan) *otlp.Span {
@@ -78,8 +78,8 @@ func encodeAttributes(all []attribute.KeyValue) []*common.KeyValue {
 	return out
 }
 
-// encodeValue converts the types of attribute values that this program uses. It converts other
-// types to strings.
+// encodeValue converts attribute values of the types that this program uses. It converts values of
+// other types to strings.
 func encodeValue(v attribute.Value) *common.AnyValue {
 	switch v.Type() {
 	case attribute.INT64:

@@ -11,11 +11,11 @@ import (
 type Endpoint struct {
 	Metrics *Metrics
 	State   func() State    // returns the current state
-	Missing func() []string // explains why the proxy is not ready; returns nothing if it is
+	Missing func() []string // explains why the proxy is not ready; returns an empty result if it is ready
 }
 
-// Serve serves a request for one of the three paths. It returns false for any other path without
-// writing a response. Only trusted callers learn the names of servers and tools.
+// Serve serves a request for one of the three paths. For any other path, it returns false and
+// writes no response. Only trusted callers see the names of servers and tools.
 func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, trusted bool) bool {
 	var answer func(w http.ResponseWriter, trusted bool)
 	switch r.URL.Path {
@@ -67,8 +67,8 @@ func (e *Endpoint) serveReady(w http.ResponseWriter, trusted bool) {
 	_, _ = io.WriteString(w, said)
 }
 
-// Handler returns a handler for the endpoint on an address of its own. trusted reports whether the
-// sender of a request may learn names.
+// Handler returns a handler for an endpoint that has its own address. The function trusted reports
+// whether the sender of a request may see names.
 func (e *Endpoint) Handler(trusted func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !e.Serve(w, r, trusted(r)) {

@@ -18,7 +18,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxAttempts is how many times a batch is sent before it is dropped.
+// maxAttempts is how many times the exporter tries to send a batch before it drops it.
 const maxAttempts = 3
 
 // An exporter sends batches of spans to a collector using OTLP over HTTP. Only one goroutine uses
@@ -42,8 +42,8 @@ func newExporter(t *Target, log *slog.Logger, m *Metrics) *exporter {
 	return &exporter{target: t, client: t.client(), log: log, metrics: m, ending: make(chan struct{}), aborted: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// ExportSpans sends spans. It always returns nil, because it logs errors itself: when a failure
-// begins and when it ends.
+// ExportSpans sends spans. It always returns nil, because it logs errors itself: once when a
+// failure begins and once when it ends.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	body, err := proto.Marshal(encode(spans))
 	if err == nil && e.target.Gzip {
@@ -74,13 +74,14 @@ func (e *exporter) Shutdown(context.Context) error {
 // stopRetrying makes send try each batch only once from now on, because the proxy is shutting down.
 func (e *exporter) stopRetrying() { close(e.ending) }
 
-// abort cancels requests in progress and waits until the last batch is done.
+// abort cancels requests in progress and waits until the last batch has been handled.
 func (e *exporter) abort() {
 	close(e.aborted)
 	<-e.ended
 }
 
-// send posts a batch. If the collector's response allows it, send retries.
+// send posts a batch. If the request fails and the collector's response allows a retry, send tries
+// again.
 func (e *exporter) send(ctx context.Context, body []byte) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -108,7 +109,7 @@ func (e *exporter) send(ctx context.Context, body []byte) error {
 	}
 }
 
-// post posts a batch once. If it fails, again reports whether a retry might succeed.
+// post posts a batch once. If it fails, its result again reports whether a retry might succeed.
 func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.target.URL, bytes.NewReader(body))
 	if err != nil {

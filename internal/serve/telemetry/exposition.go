@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A State holds values that describe the proxy's current state and are therefore not counted.
+// A State holds values that are read from the proxy's current state instead of being counted.
 type State struct {
 	Version                          string
 	Started                          time.Time
@@ -149,7 +149,7 @@ func (p *page) counter(name, help string, n *atomic.Uint64) {
 	p.sample(name, n.Load())
 }
 
-// seconds appends a metric family that consists of one histogram of durations.
+// seconds appends a metric family with a single histogram of durations.
 func (p *page) seconds(name, help string, h *histogram) {
 	p.family(name, "histogram", help)
 	p.histogram(name, h, 1e9)
@@ -162,7 +162,7 @@ func (p *page) sample(name string, n uint64, labels ...string) {
 	p.dst = append(p.dst, '\n')
 }
 
-// histogram appends the samples of h, divided by unit.
+// histogram appends the samples of h. It divides the values by unit.
 func (p *page) histogram(name string, h *histogram, unit float64, labels ...string) {
 	n := uint64(0)
 	for i := range h.counts {

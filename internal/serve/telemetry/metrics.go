@@ -19,7 +19,7 @@ const (
 	maxAnswers   = 100
 )
 
-// other is the label that stands for everything beyond a limit.
+// other is the label under which everything beyond a limit is counted.
 const other = "(other)"
 
 // Metrics counts a proxy's events. It is safe for concurrent use, and counting almost never blocks.
@@ -37,8 +37,8 @@ type Metrics struct {
 	reloads, reloadFailures, spansLost atomic.Uint64
 }
 
-// callLabels identifies calls that are counted together. Only tools are counted separately, because
-// clients choose the URIs of resources.
+// callLabels identifies calls that are counted together. Tools are counted separately; resources
+// are not, because clients choose their URIs.
 type callLabels struct{ method, upstream, tool string }
 
 type callCells struct{ allow, refuse, ask atomic.Uint64 }
@@ -85,7 +85,7 @@ func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Dur
 	}
 }
 
-// Refused counts a refusal for each rule that caused it.
+// Refused counts a refusal once for each rule that caused it.
 func (m *Metrics) Refused(r *admission.Refused) {
 	if r.Facts.Decision == "ask" { // a person is still being asked
 		return
@@ -146,8 +146,8 @@ func (m *Metrics) upstream(name string) *upstreamCells {
 	return cells
 }
 
-// Answered counts an approval that has ended, by its state and the channel of the answer, and how
-// long it waited.
+// Answered counts an approval that has ended. It counts by state and by the channel of the answer,
+// and records how long the approval waited.
 func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	if m == nil {
 		return
@@ -161,8 +161,8 @@ func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	m.wait.observe(int64(waited))
 }
 
-// Reloaded counts a reload of the configuration. problem explains why it failed; it is empty if the
-// reload succeeded.
+// Reloaded counts a reload of the configuration. The argument problem explains why it failed; it is
+// empty if the reload succeeded.
 func (m *Metrics) Reloaded(problem string) {
 	if m == nil {
 		return
@@ -173,7 +173,7 @@ func (m *Metrics) Reloaded(problem string) {
 	}
 }
 
-// Committed counts a database commit, its steps, and how many of these were stale.
+// Committed counts a database commit, its steps, and the number of stale steps.
 func (m *Metrics) Committed(steps, stale int, took time.Duration, err error) {
 	if m == nil {
 		return
@@ -197,7 +197,7 @@ func (m *Metrics) Recorded(records int, err error) {
 	}
 }
 
-// SpansLost counts spans that could not be delivered to the collector.
+// SpansLost counts spans that were not delivered to the collector.
 func (m *Metrics) SpansLost(n int) {
 	if m != nil {
 		m.spansLost.Add(uint64(n)) //nolint:gosec // it is no negative number
@@ -222,12 +222,12 @@ func (s *countedStorage) AppendAll(records [][]byte) error {
 	return err
 }
 
-// A table maps labels to cells. Reading requires no lock. To grow, the table copies itself, up to a
+// A table maps labels to cells. It is read without a lock. To grow, it copies itself, up to a
 // limit.
 type table[K comparable, V any] struct {
 	limit int
 	all   atomic.Pointer[map[K]*V]
-	mu    sync.Mutex // held while the table grows
+	mu    sync.Mutex // held while the table grows, by copying itself
 }
 
 // get returns the cells for k, or nil if there are none.
@@ -238,8 +238,8 @@ func (t *table[K, V]) get(k K) *V {
 	return nil
 }
 
-// add returns the cells for k. If there are none, it stores the new cells in made and returns them.
-// Once the table is full, new labels share the cells for rest.
+// add returns the cells for k. If there are none, it stores and returns the new cells in made. Once
+// the table is full, all new labels share the cells for the label rest.
 func (t *table[K, V]) add(k, rest K, made *V) *V {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -282,7 +282,7 @@ func (h *histogram) observe(v int64) {
 	h.sum.Add(v)
 }
 
-// Bucket bounds: fastBounds for the proxy's own work, slowBounds for the work of servers and
+// Bucket bounds. fastBounds are for the proxy's own work, slowBounds for the work of servers and
 // people, and sizeBounds for batch sizes.
 var (
 	fastBounds = []int64{

@@ -24,15 +24,15 @@ const exportTimeout = 10 * time.Second
 // A Target specifies a collector and how to send traces to it.
 type Target struct {
 	URL     string
-	Headers map[string]string // may contain secrets
+	Headers map[string]string // headers to send; may contain secrets
 	Timeout time.Duration
 	Gzip    bool
 	TLS     *tls.Config
 }
 
-// FindTarget returns the configured collector. If configured is empty, it returns the one that the
-// standard variables specify (OTEL_EXPORTER_OTLP_ENDPOINT and related ones), or nil if traces are
-// not wanted. Other standard variables set the headers, timeout, compression and TLS.
+// FindTarget returns the configured collector. If the argument is empty, it returns the collector
+// specified by the standard variables (OTEL_EXPORTER_OTLP_ENDPOINT and related ones), or nil if
+// traces are not wanted. Other standard variables set the headers, timeout, compression and TLS.
 func FindTarget(configured string, getenv func(string) string) (*Target, error) {
 	env := environment(getenv)
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
@@ -73,15 +73,15 @@ func (t *Target) client() *http.Client {
 	}
 }
 
-// An environment reads OTEL_EXPORTER_OTLP_* variables. The variables that apply only to traces take
-// precedence.
+// An environment reads OTEL_EXPORTER_OTLP_* variables. Variables only for traces take precedence
+// over those for all signals.
 type environment func(string) string
 
 func (e environment) get(name string) string {
 	return strings.TrimSpace(cmp.Or(e("OTEL_EXPORTER_OTLP_TRACES_"+name), e("OTEL_EXPORTER_OTLP_"+name)))
 }
 
-// endpoint returns the URL to send traces to, or "" if traces are not wanted.
+// endpoint returns the URL to which traces must be sent, or "" if traces are not wanted.
 func (e environment) endpoint(configured string) (string, error) {
 	if configured != "" {
 		return endpointURL("telemetry.traces", configured, tracesPath)
@@ -104,7 +104,7 @@ func (e environment) endpoint(configured string) (string, error) {
 	return endpointURL(name, base, path)
 }
 
-// A ProtocolError means that a variable demands an unsupported protocol.
+// A ProtocolError means that a variable asks for an unsupported protocol.
 type ProtocolError struct{ Variable, Protocol string }
 
 // Error names the variable and explains how to fix the problem.
@@ -112,8 +112,7 @@ func (e *ProtocolError) Error() string {
 	return fmt.Sprintf("%s is set and OTEL_EXPORTER_OTLP_PROTOCOL is %q: traces are sent by http/protobuf only; telemetry.traces names a collector for this proxy", e.Variable, e.Protocol)
 }
 
-// endpointURL checks a URL that the user has specified. If the URL has no path, endpointURL adds
-// the given one.
+// endpointURL checks a URL from the user. If the URL has no path, endpointURL adds the given path.
 func endpointURL(name, value, path string) (string, error) {
 	u, err := url.Parse(value)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -125,7 +124,7 @@ func endpointURL(name, value, path string) (string, error) {
 	return u.String(), nil
 }
 
-// headers returns the headers that the two variables define together.
+// headers returns the headers from both variables together.
 func (e environment) headers() (map[string]string, error) {
 	all := map[string]string{}
 	for _, name := range [...]string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"} {
@@ -138,8 +137,8 @@ func (e environment) headers() (map[string]string, error) {
 	return all, nil
 }
 
-// parseHeaders parses comma-separated key=value pairs with URL-escaped values. Its errors never
-// quote a value.
+// parseHeaders parses comma-separated pairs of the form key=value with URL-escaped values. Its
+// errors never quote a value.
 func parseHeaders(list string) (map[string]string, error) {
 	all := map[string]string{}
 	for pair := range strings.SplitSeq(list, ",") {
@@ -156,8 +155,8 @@ func parseHeaders(list string) (map[string]string, error) {
 	return all, nil
 }
 
-// tls returns a TLS configuration with the files that the variables name. It returns nil if they
-// name none.
+// tls returns a TLS configuration with the files named by the variables. It returns nil if the
+// variables name none.
 func (e environment) tls() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	roots, cert, key := e.get("CERTIFICATE"), e.get("CLIENT_CERTIFICATE"), e.get("CLIENT_KEY")

@@ -20,17 +20,18 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// flushTimeout limits how long [Tracer.Close] waits for the collector.
+// flushTimeout is the maximum time that [Tracer.Close] waits for the collector.
 const flushTimeout = 3 * time.Second
 
-// maxAttribute limits the length, in bytes, of an attribute value that a client or server chooses.
+// maxAttribute is the maximum length, in bytes, of an attribute value that a client or server
+// chooses.
 const maxAttribute = 256
 
 // TracerOptions configures a [Tracer]. Target is required.
 type TracerOptions struct {
 	Target  *Target
-	Version string       // proxy version
-	Log     *slog.Logger // receives collector failures; nil: discard
+	Version string       // version of the proxy
+	Log     *slog.Logger // log for collector failures; nil: discard
 	Metrics *Metrics     // counts lost spans; may be nil
 }
 
@@ -66,7 +67,7 @@ func (t *Tracer) Close() {
 	t.exporter.abort()
 }
 
-// spanKinds maps phases to span kinds. All other phases are internal.
+// spanKinds maps phases to span kinds. All other phases have the kind internal.
 var spanKinds = map[admission.Phase]trace.SpanKind{
 	admission.PhaseCall:    trace.SpanKindServer,
 	admission.PhaseForward: trace.SpanKindClient,
@@ -84,7 +85,7 @@ func (t *Tracer) Start(ctx context.Context, s admission.Phase, i admission.Info)
 	case admission.PhaseForward:
 		name = spanName(i)
 		options = append(options, trace.WithAttributes(callAttributes(i)...))
-	case admission.PhaseDecide: // the tool might not have been known until now
+	case admission.PhaseDecide: // the tool may have become known only after the span started
 		call := trace.SpanFromContext(ctx)
 		call.SetName(spanName(i))
 		call.SetAttributes(callAttributes(i)...)
@@ -101,8 +102,8 @@ func (t *Tracer) Trace(ctx context.Context) (parent, state string) {
 	return carrier["traceparent"], carrier["tracestate"]
 }
 
-// spanName returns the method, followed by the name of the tool or prompt. It omits resource URIs:
-// clients choose them, so there would be too many span names.
+// spanName returns the method, followed by the name of the tool or prompt. It leaves out resource
+// URIs: clients choose them, so there would be too many span names.
 func spanName(i admission.Info) string {
 	if i.Tool == "" || i.Method == methodRead {
 		return i.Method
@@ -110,14 +111,14 @@ func spanName(i admission.Info) string {
 	return i.Method + " " + target(i)
 }
 
-// MCP methods that get special treatment.
+// MCP methods that the tracer treats in a special way.
 const (
 	methodTool   = "tools/call"
 	methodPrompt = "prompts/get"
 	methodRead   = "resources/read"
 )
 
-// target returns the upstream's name for the tool or prompt.
+// target returns the name of the tool or prompt as the upstream knows it.
 func target(i admission.Info) string {
 	name := i.Tool
 	if i.Method == methodPrompt {
@@ -126,7 +127,8 @@ func target(i admission.Info) string {
 	return text.Excerpt(name, maxAttribute)
 }
 
-// cutLast cuts s around the last occurrence of prefix. If there is none, after is s.
+// cutLast cuts s around the last occurrence of prefix. If prefix does not occur, the result after
+// is s.
 func cutLast(s, prefix string) (before, after string, found bool) {
 	if at := strings.LastIndex(s, prefix); at >= 0 {
 		return s[:at], s[at+len(prefix):], true
@@ -193,7 +195,8 @@ func endSpan(span trace.Span, s admission.Phase, method string, r admission.Resu
 }
 
 // errorType returns the value of the attribute error.type for a phase, or "" if the phase
-// succeeded. A refusal is an error of the whole call, but not of the gate's own span.
+// succeeded. A refusal counts as an error of the whole call, but not as an error of the gate's own
+// span.
 func errorType(s admission.Phase, method string, r admission.Result) string {
 	switch {
 	case r.Code != 0:

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// PrintApprovals prints the pending approvals in the given order, followed by the ended ones in
-// reverse order, newest first.
+// PrintApprovals prints the pending approvals in the given order, followed by the approvals that
+// have ended, in reverse order, newest first.
 func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	if len(pending) == 0 {
 		none := "no approvals"
@@ -42,7 +42,7 @@ func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	return printCalls(w, "ID|STATE|ANSWERED BY|VIA|WHEN", ended, settledRow)
 }
 
-// pendingRow returns the table row for a pending approval, without the column for the call.
+// pendingRow returns the table row for a pending approval, except for the column with the call.
 func pendingRow(a operator.ApprovalInfo) []string {
 	rule := "-"
 	if len(a.Rules) > 0 {
@@ -54,8 +54,8 @@ func pendingRow(a operator.ApprovalInfo) []string {
 	return []string{a.ID, stateOf(a), Left(a.Expires), text.Caller(a.Principal, a.Client, 30), rule}
 }
 
-// settledRow returns the table row for an approval that was answered or has ended, without the
-// column for the call.
+// settledRow returns the table row for an approval that was answered or has ended, except for the
+// column with the call.
 func settledRow(a operator.ApprovalInfo) []string {
 	when := "-"
 	if !a.Answered.IsZero() {
@@ -64,8 +64,8 @@ func settledRow(a operator.ApprovalInfo) []string {
 	return []string{a.ID, stateOf(a), text.Excerpt(cmp.Or(a.Actor, "-"), 40), cmp.Or(a.Channel, "-"), when}
 }
 
-// stateOf returns the state of an approval. If several people must approve, it includes how many
-// have done so.
+// stateOf returns the state of an approval. If several people must approve, the state includes how
+// many have done so.
 func stateOf(a operator.ApprovalInfo) string {
 	if a.Needs > 1 && a.State == operator.Pending {
 		return fmt.Sprintf("%s %d/%d", a.State, a.Approvals, a.Needs)
@@ -105,8 +105,7 @@ func printCalls(w io.Writer, head string, list []operator.ApprovalInfo, row func
 	return text.Table(w, "", head+"|CALL", rows)
 }
 
-// callLine formats a call in at most room columns, provided that its parts can be shortened that
-// much.
+// callLine formats a call so that it fits in room columns, if its parts can be shortened that much.
 func callLine(a operator.ApprovalInfo, room int) string {
 	name := text.Excerpt(a.Upstream+"."+a.Tool, 80)
 	size := ""
@@ -123,8 +122,8 @@ func callLine(a operator.ApprovalInfo, room int) string {
 	return name + " " + Fit(does, max(room-utf8.RuneCountInString(name)-len(size)-1, 8)) + size
 }
 
-// Fit shortens s to at most room columns. It relies on the fact that no character occupies more
-// columns than bytes.
+// Fit shortens s to at most room columns. It relies on the fact that the number of columns of a
+// character is never greater than its number of bytes.
 func Fit(s string, room int) string {
 	if whole := text.Escape(s); len(whole) <= room {
 		return whole
@@ -137,5 +136,5 @@ func Fit(s string, room int) string {
 	return "..."
 }
 
-// Age formats the time that has passed since an event.
+// Age formats the time that has passed since the given time.
 func Age(since time.Time) string { return time.Since(since).Round(time.Second).String() }

@@ -15,12 +15,12 @@ const scanInterval = time.Second
 type update struct {
 	client    *control.Client
 	approvals []operator.ApprovalInfo
-	gone      bool  // whether the proxy has ended
+	gone      bool  // whether the proxy's process has ended
 	err       error // set if the sockets cannot be listed; all other fields are then zero
 }
 
 // follow sends an update whenever the approvals of a proxy with a socket in dir change, until ctx
-// ends. It includes proxies that start later.
+// ends. This includes proxies that start later.
 func follow(ctx context.Context, dir string) <-chan update {
 	told := make(chan update)
 	go func() {
@@ -87,7 +87,7 @@ func send[T any](ctx context.Context, whom chan<- T, what T) {
 	}
 }
 
-// A located is an approval together with a proxy that has it.
+// A located is an approval together with one of the proxies that have it.
 type located struct {
 	it     operator.ApprovalInfo
 	client *control.Client
@@ -121,7 +121,7 @@ func (o *overview) all() map[string]located {
 	return all
 }
 
-// isLater reports whether a is a later state of the same approval than b.
+// isLater reports whether a is a later state of the same approval than b is.
 func isLater(a, b operator.ApprovalInfo) bool {
 	stage := map[operator.ApprovalState]int{operator.Pending: 0, operator.Approved: 1}
 	of := func(a operator.ApprovalInfo) int {

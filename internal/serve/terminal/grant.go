@@ -23,7 +23,7 @@ func ReadSpan(word string) (operator.Grant, error) {
 	return operator.Grant{For: d}, nil
 }
 
-// Wants describes what a grant would allow.
+// Wants describes what a grant would allow, in words.
 func Wants(g *operator.Grant) string {
 	like := "exactly these arguments"
 	if len(g.Like) > 0 {
@@ -32,8 +32,8 @@ func Wants(g *operator.Grant) string {
 	return fmt.Sprintf("For %s, calls of this tool in this session with %s would also pass without a question.", g.Span(), like)
 }
 
-// startGrant begins asking for the details of a grant, provided that the displayed call can have
-// one.
+// startGrant begins asking for the details of a grant, if a grant is possible for the displayed
+// call.
 func (w *watch) startGrant() {
 	switch {
 	case w.shown.Masked > 0:
@@ -46,7 +46,8 @@ func (w *watch) startGrant() {
 	w.prompt()
 }
 
-// readGrant handles a line of input about a grant. An empty lifetime cancels the grant.
+// readGrant handles one line of input about a grant. If the person enters no lifetime, the grant is
+// canceled.
 func (w *watch) readGrant(line string) {
 	switch w.stage {
 	case atSpan:
@@ -69,7 +70,7 @@ func (w *watch) readGrant(line string) {
 		}
 		w.stage = atGrant
 		w.say("%s approves %s on %s now. %s\n", w.shown.ID, text.Escape(w.shown.Tool), text.Escape(w.shown.Upstream), Wants(&w.grant))
-		w.armed = time.After(armDelay) // ignore input typed in advance
+		w.armed = time.After(armDelay) // ignore input typed before the question
 	default:
 		if word := strings.ToLower(line); word != "y" && word != "yes" {
 			w.say("No answer was given.\n")

@@ -26,9 +26,9 @@ type watch struct {
 	client        *control.Client        // proxy that has the displayed approval
 	stage         stage                  // current question about the displayed approval
 	grant         operator.Grant         // grant as described by the person so far
-	pendingAnswer control.Answer         // answer that waits for the PIN
-	armed         <-chan time.Time       // fires when answers start to count; nil afterwards
-	idle          string                 // text last printed while no approval was displayed
+	pendingAnswer control.Answer         // answer to send when the person has typed the PIN
+	armed         <-chan time.Time       // receives a value when answers start to count; nil afterwards
+	idle          string                 // text that was last printed while no approval was displayed
 }
 
 func (w *watch) say(format string, args ...any) { _, _ = fmt.Fprintf(w.out, format, args...) }
@@ -74,7 +74,8 @@ func (w *watch) argumentNames() string {
 	return strings.Join(text.EscapeAll(slices.Sorted(maps.Keys(all))), ", ")
 }
 
-// submit answers the displayed approval. If the proxy refuses a grant, the question stays open.
+// submit sends the answer to the displayed approval. If the proxy refuses the grant, the question
+// stays open.
 func (w *watch) submit(a control.Answer) {
 	if a.Approve && w.shown.PIN && a.PIN == "" {
 		w.askPIN(a)
@@ -104,7 +105,7 @@ func (w *watch) askPIN(a control.Answer) {
 	w.prompt()
 }
 
-// readPIN submits the pending answer with the PIN. If the PIN is empty, nothing is submitted.
+// readPIN sends the pending answer with the PIN. If the PIN is empty, it sends nothing.
 func (w *watch) readPIN(line string) {
 	w.endPIN()
 	a := w.pendingAnswer
@@ -118,7 +119,7 @@ func (w *watch) readPIN(line string) {
 // endPIN turns the echo on again if it is off.
 func (w *watch) endPIN() {
 	if w.stage == atPIN {
-		_ = w.terminal.hide(false) // the echo could be turned off, so it can be turned on again
+		_ = w.terminal.hide(false) // turning the echo on cannot fail if turning it off has succeeded
 		w.say("\n")
 		w.stage = atCall
 	}

@@ -13,18 +13,18 @@ import (
 )
 
 // A terminal reads the lines that a person types. Input typed before a question was shown must not
-// answer it; see [terminal.discard].
+// be taken as its answer; see [terminal.discard].
 type terminal struct {
 	fd     int
 	lines  chan input
 	closed chan struct{}
-	wake   *os.File // pipe that becomes readable when close closes its other end
+	wake   *os.File // pipe that becomes readable when the function close closes its other end
 	other  *os.File
 	ended  chan struct{} // closed when the reading goroutine has ended
 
 	mu      sync.Mutex
 	epoch   int
-	partial []byte // beginning of a line whose end has not been typed yet
+	partial []byte // beginning of a line that has not been completed yet
 }
 
 // An input is a line, or io.EOF at the end of the input.
@@ -55,7 +55,7 @@ func (t *terminal) close() {
 	_ = t.wake.Close()
 }
 
-// hide turns the echo of typed characters off, or on again.
+// hide turns the echo of typed characters off or on.
 func (t *terminal) hide(hidden bool) error {
 	mode, err := unix.IoctlGetTermios(t.fd, getMode)
 	if err != nil {
@@ -78,7 +78,7 @@ func (t *terminal) discard() error {
 	return flushInput(t.fd)
 }
 
-// isCurrent reports whether the line was typed after the last discard.
+// isCurrent reports whether the line was typed after the last call of discard.
 func (t *terminal) isCurrent(line input) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,8 +102,8 @@ func (t *terminal) read() {
 	}
 }
 
-// await waits for input. It returns false if the terminal was closed. If wait is false, it returns
-// at once and reports whether input is available.
+// await waits for input. It returns false if the terminal was closed. If the argument wait is
+// false, it does not wait, and reports whether input is available.
 func (t *terminal) await(wait bool) bool {
 	var timeout *unix.Timeval
 	if !wait {
@@ -122,11 +122,11 @@ func (t *terminal) await(wait bool) bool {
 }
 
 // readLines reads the available input. It holds the lock, so that everything it reads was typed
-// after the last discard.
+// after the last call of discard.
 func (t *terminal) readLines() []input {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.await(false) { // another goroutine has discarded the input
+	if !t.await(false) { // another goroutine has already discarded the input
 		return nil
 	}
 	b := make([]byte, 4096)

@@ -38,13 +38,13 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 	}
 }
 
-// printChanges prints those approvals that differ from the ones already printed. An approval that
-// had ended before its proxy was first seen does not count as a change.
+// printChanges prints the approvals that differ from the ones already printed. An approval that had
+// already ended when its proxy was first seen does not count as a change.
 func printChanges(w io.Writer, all map[string]located, printed map[string]operator.ApprovalInfo, first bool) error {
 	type line struct {
 		Version  int                   `json:"version"`
 		Approval operator.ApprovalInfo `json:"approval"`
-		Gone     bool                  `json:"gone,omitempty"` // no running proxy has the approval any more
+		Gone     bool                  `json:"gone,omitempty"` // whether no running proxy has the approval any more
 	}
 	var lines []line
 	for id, o := range all {
@@ -77,7 +77,7 @@ func printChanges(w io.Writer, all map[string]located, printed map[string]operat
 	return nil
 }
 
-// compareAge orders approvals by creation time.
+// compareAge compares approvals by creation time.
 func compareAge(a, b operator.ApprovalInfo) int {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 }

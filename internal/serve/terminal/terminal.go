@@ -1,15 +1,14 @@
 // Package terminal asks the person at a terminal about calls that wait for approval.
 //
-// Only input typed after a question was shown answers the question: when the question has been
-// visible for a moment, everything typed so far is discarded. Pressing Enter alone, the end of the
-// input, and a signal do not count as answers. Each answer carries the digest of the text that was
-// shown.
+// An answer must be typed after its question was shown: when the question has been visible for a
+// moment, everything typed so far is discarded. Pressing Enter alone, the end of the input, and a
+// signal do not count as answers. Each answer carries the digest of the text that was shown.
 //
 // [Watch] asks about each approval of all running proxies, one after the other; [Confirm], [Agree]
 // and [Secret] ask a single question. [Stream] prints approvals as JSON for programs.
 //
-// One goroutine reads from the terminal, and one per proxy follows its approvals. All of them send
-// to the caller's goroutine, which alone prints and answers.
+// One goroutine reads from the terminal, and for each proxy one goroutine follows its approvals.
+// All of them send to the caller's goroutine. Only that goroutine prints and answers.
 package terminal
 
 import (
@@ -29,14 +28,14 @@ import (
 )
 
 // errNoTerminal means that the input is not a terminal, so that input typed before a question
-// cannot be told apart from an answer.
+// cannot be distinguished from an answer.
 var errNoTerminal = errors.New("standard input is not a terminal")
 
 // ErrNotApproved is returned by [Confirm] if the person did not answer yes.
 var ErrNotApproved = errors.New("not approved; the call is still pending")
 
-// armDelay is how long a question must be visible before answers count, because a person who is
-// still typing an answer to the previous question has not read it.
+// armDelay is how long a question must be visible before answers count. A person who is still
+// typing an answer to the previous question has not read it.
 const armDelay = 500 * time.Millisecond
 
 // Is reports whether stream is a terminal.
@@ -63,8 +62,8 @@ func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) 
 	return confirm(ctx, in, out, question, "Approve? [y/N] ")
 }
 
-// Agree asks a yes-or-no question about text that was printed before. Any answer other than yes
-// means no.
+// Agree asks a yes-or-no question about text that has already been printed. Any answer other than
+// yes means no.
 func Agree(ctx context.Context, in io.Reader, out io.Writer, question string) (bool, error) {
 	err := confirm(ctx, in, out, "", question+" [y/N] ")
 	if errors.Is(err, ErrNotApproved) {
@@ -116,7 +115,7 @@ func Secret(ctx context.Context, in io.Reader, out io.Writer, prompt string) (st
 		return "", fmt.Errorf("hiding input: %w", err)
 	}
 	defer func() {
-		_ = t.hide(false) // the echo could be turned off, so it can be turned on again
+		_ = t.hide(false) // turning the echo on cannot fail if turning it off has succeeded
 		_, _ = fmt.Fprintln(out)
 	}()
 	_, _ = fmt.Fprint(out, prompt)
@@ -128,8 +127,8 @@ func Secret(ctx context.Context, in io.Reader, out io.Writer, prompt string) (st
 	}
 }
 
-// arm waits until a question has been visible for armDelay, and then discards all input typed so
-// far.
+// arm waits until a question has been visible for armDelay, and then discards all input that was
+// typed before.
 func (t *terminal) arm(ctx context.Context) error {
 	timer := time.NewTimer(armDelay)
 	defer timer.Stop()
@@ -147,7 +146,7 @@ func (t *terminal) arm(ctx context.Context) error {
 	}
 }
 
-// Answer answers the approval a as the person has read it, and prints the result to w.
+// Answer answers the approval a, as displayed to the person, and prints the result to w.
 func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer control.Answer) error {
 	answer.Shown = a.Shown
 	if err := client.Resolve(a.ID, answer); err != nil {
@@ -164,7 +163,7 @@ func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer
 	return err
 }
 
-// afterAnswer describes what happens once the answer is given.
+// afterAnswer describes what happens after the answer.
 func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 	switch {
 	case !approve:
@@ -195,7 +194,7 @@ func Shown(a operator.ApprovalInfo) string {
 	return shown
 }
 
-// answered describes who answered an approval, and through which channel.
+// answered describes who answered an approval, and through which approval channel.
 func answered(a operator.ApprovalInfo) string {
 	var by string
 	if a.Actor != "" {

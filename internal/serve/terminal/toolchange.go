@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxToolText limits how many bytes of a value in a definition are shown. A truncated value is
-// followed by its length.
+// maxToolText is the maximum number of bytes of a value that are shown. If the value is longer, its
+// length follows.
 const maxToolText = 16 << 10
 
 // PrintToolChanges prints the current definition of each tool next to the accepted one.
@@ -59,7 +59,7 @@ func PrintUnpinned(w io.Writer, proxies []operator.Status) error {
 	return err
 }
 
-// writeValue writes each line of a value with the given sign in front. It writes strings without
+// writeValue writes each line of a value with the given sign before it. It writes strings without
 // quotes.
 func writeValue(b *strings.Builder, sign string, value json.RawMessage) {
 	if value == nil {

@@ -14,8 +14,8 @@ import (
 )
 
 // Watch asks the person at the terminal about the approvals of all proxies that have a socket in
-// dir. It returns when the person quits, the input ends, or ctx ends. Answers are recorded under
-// the name actor.
+// dir. It returns when the person quits, the input ends, or ctx ends. Answers are recorded with the
+// name actor.
 func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor string) error {
 	t, err := openTerminal(in)
 	if err != nil {
@@ -32,7 +32,7 @@ func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor s
 // run asks about approvals until the person quits, the input ends, or ctx ends.
 func (w *watch) run(ctx context.Context, dir string) error {
 	told := follow(ctx, dir)
-	look := time.NewTimer(scanInterval) // for the message that no proxy is running
+	look := time.NewTimer(scanInterval) // time after which to print that no proxy is running
 	defer look.Stop()
 	for {
 		select {
@@ -78,7 +78,7 @@ func (w *watch) checkShown() {
 	now, there := w.overview.all()[w.shown.ID]
 	_, runs := w.overview.proxies[w.client.Path]
 	switch {
-	case !there || !runs && now.it.State == operator.Pending: // if another proxy has the approval, it will be shown again
+	case !there || !runs && now.it.State == operator.Pending: // if another proxy has the approval, it will be shown again for that proxy
 		w.say("\n%s: its proxy has ended.\n", w.shown.ID)
 		w.shown = nil
 	case now.it.State != operator.Pending:
@@ -91,7 +91,7 @@ func (w *watch) checkShown() {
 	}
 }
 
-// endText describes how an approval ended elsewhere.
+// endText says how an approval ended elsewhere.
 func endText(a operator.ApprovalInfo) string {
 	switch a.State {
 	case operator.Expired:
@@ -139,7 +139,7 @@ func (w *watch) ask() {
 	w.armed = time.After(armDelay)
 }
 
-// showIdle prints, once, that no approval is pending.
+// showIdle prints once that no approval is pending.
 func (w *watch) showIdle() {
 	idle := "No proxy is running; waiting for one. q quits.\n"
 	if n := len(w.overview.proxies); n > 0 {
@@ -151,7 +151,7 @@ func (w *watch) showIdle() {
 	}
 }
 
-// answer handles a line of input. It reports whether the person wants to quit.
+// answer handles one line of input. It reports whether the person wants to quit.
 func (w *watch) answer(line string) (quit bool) {
 	word, rest, _ := strings.Cut(line, " ")
 	word, rest = strings.ToLower(word), strings.TrimSpace(rest)

@@ -17,7 +17,7 @@ const (
 	maxReason = 1 << 10
 )
 
-// An answer is a system's signed answer to an approval request.
+// An answer is a system's signed answer to a request for approval.
 type answer struct {
 	id, actor, reason string
 	nonce             []byte
@@ -59,7 +59,7 @@ func parseAnswer(body []byte) (a answer, err error) {
 		return a, errors.New(`"decision" is neither "approve" nor "deny"`)
 	case len(a.actor) > maxActor, len(a.reason) > maxReason:
 		return a, fmt.Errorf(`"actor" has more than %d bytes, or "reason" more than %d`, maxActor, maxReason)
-	case text.Escape(a.actor) != a.actor: // otherwise one person could pose as two
+	case text.Escape(a.actor) != a.actor: // otherwise, the same person could use two different names
 		return a, errors.New(`"actor" has invisible characters`)
 	}
 	a.nonce, err = decodeNonce(said["nonce"])

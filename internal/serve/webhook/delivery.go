@@ -16,17 +16,17 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Start makes the hook start posting approvals. base is the base URL of [Hook.Handler] for the
-// system and for people.
+// Start makes the hook start posting approvals. The argument base is the base URL of [Hook.Handler]
+// as the system and people can reach it.
 func (h *Hook) Start(base string) {
 	h.base.Store(base)
 	h.work.Go(h.watch)
 }
 
-// Asked adds an approval that is waiting for an answer. It does not block.
+// Asked adds an approval that waits for an answer. It does not block.
 func (h *Hook) Asked(a operator.ApprovalInfo) {
 	if h.Approvals.PutApproval(a.ID, approval.Webhook) != nil {
-		return // the rule requires a different channel
+		return // the rule requires a different approval channel
 	}
 	q, first := h.tracker.add(h.ctx, &h.work, a)
 	switch {
@@ -42,7 +42,7 @@ func (h *Hook) Asked(a operator.ApprovalInfo) {
 	}
 }
 
-// follow notifies the system of an approval, and again when the approval has ended.
+// follow posts an approval to the system, and posts again when the approval has ended.
 func (h *Hook) follow(q *trackedApproval) {
 	defer h.work.Done()
 	defer h.tracker.remove(q)
@@ -65,7 +65,7 @@ func (h *Hook) watch() {
 		if next := h.tracker.endFinished(h.hasEnded); next.IsZero() {
 			timer.Stop()
 		} else {
-			timer.Reset(max(next.Sub(h.Now()), 10*time.Millisecond)) // the clock may have been set back
+			timer.Reset(max(next.Sub(h.Now()), 10*time.Millisecond)) // the minimum avoids a busy loop if the clock was set back
 		}
 		select {
 		case <-changed:
@@ -101,11 +101,11 @@ func (h *Hook) deliver(ctx context.Context, q *trackedApproval, event string) {
 	}
 }
 
-// errUnknownApproval means that the proxy has dropped the approval.
+// errUnknownApproval means that the proxy no longer has the approval.
 var errUnknownApproval = errors.New("the approval is no longer kept")
 
-// attempt posts an event once, as soon as a slot is free. The slots also limit how many messages,
-// which may be long, exist at the same time.
+// attempt posts an event once, when a slot is free. The slots also limit how many messages exist at
+// the same time, because messages may be long.
 func (h *Hook) attempt(ctx context.Context, q *trackedApproval, event, delivery string) error {
 	select {
 	case h.slots <- struct{}{}:
@@ -133,13 +133,13 @@ func (h *Hook) post(ctx context.Context, delivery string, body []byte) error {
 	response, err := h.client.Do(request)
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
-		err = wrapped.Err // the URL, which may contain a secret, must not become part of the error
+		err = wrapped.Err // the URL may contain a secret, so it must not be part of the error
 	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = response.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // the content of the response is irrelevant
+	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // reading the response allows the connection to be reused; its content does not matter
 	switch response.StatusCode / 100 {
 	case 2:
 		return nil
@@ -149,7 +149,8 @@ func (h *Hook) post(ctx context.Context, delivery string, body []byte) error {
 	return fmt.Errorf("it answers with status %d", response.StatusCode)
 }
 
-// recordHealth records whether the last request succeeded. It logs only changes.
+// recordHealth records whether the last request succeeded. It logs the result only if it has
+// changed.
 func (h *Hook) recordHealth(err error) {
 	said := ""
 	if err != nil {

@@ -1,17 +1,17 @@
 // Package webhook asks people for approvals through a system of the operator, such as a chat bot. A
-// signed POST tells the system that a call waits for an approval, and another that the approval has
-// ended. The answers come back to an endpoint of the proxy:
+// signed POST tells the system that a call is waiting for approval, and another POST tells it that
+// the approval has ended. The answers come back to an endpoint of the proxy:
 //
 //	POST /answer              a signed body that names the approval, its nonce, the decision and the actor
 //	GET  /answer/ID/TOKEN     a page that shows the call; it changes nothing, since chat programs fetch links
 //	POST /answer/ID/TOKEN     the decision in the token
 //
 // The system signs with a secret that it shares with the proxy. Tokens in links are signed with the
-// same secret, and anyone who has a link can use it. A nonce binds both to one approval. Since the
-// nonce is derived from the secret, every process with the same secret and the same database
-// accepts the answer. Once an approval has ended, answers are no longer accepted.
+// same secret, and anyone who has a link can use it. A nonce binds signatures and tokens to one
+// approval. Since the nonce is derived from the secret, every process with the same secret and the
+// same database accepts the answer. Once an approval has ended, answers are no longer accepted.
 //
-// The content of the response to a POST is never an answer.
+// The response to a POST is never treated as an answer.
 //
 // A [Hook] follows each open approval in its own goroutine, which posts the event until the system
 // has accepted it. One more goroutine detects approvals that have ended. A tracker limits the

@@ -8,11 +8,11 @@ import (
 // health is the result of the last request to the operator's system.
 type health struct {
 	mu    sync.Mutex
-	err   string // empty after a success
+	err   string // error message; empty after a success
 	since time.Time
 }
 
-// set stores a result. It reports whether the system has thereby failed or recovered.
+// set stores a result. It reports whether the state has changed from success to failure or back.
 func (s *health) set(err string, now time.Time) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,17 +26,17 @@ type Approvals interface {
 
 // Options configures a [Hook].
 type Options struct {
-	URL       string // where to post events: https, or http on this machine
+	URL       string // URL to which events are posted: https, or http on this machine
 	Secret    string
 	TLS       *tls.Config // TLS configuration for an https URL; nil: the system's certificate authorities
-	Arguments string      // how to post and show arguments: "masked" (the default), "full" or "none"
-	Mask      []string    // names to mask with "masked"; see [audit.NewRedactor]
+	Arguments string      // how to post and show the arguments of calls: "masked" (the default), "full" or "none"
+	Mask      []string    // names of members to mask if Arguments is "masked"; see [audit.NewRedactor]
 
 	Approvals Approvals
 	Log       *slog.Logger     // nil: discard
 	Now       func() time.Time // nil: time.Now
 
-	Retry time.Duration // delay after the first failed attempt, doubled after each further one; 0: one second
+	Retry time.Duration // delay after the first failed attempt, doubled after each further attempt; 0: one second
 }
 
 // A Hook posts a proxy's approvals to a system of the operator and accepts its answers. It is safe
@@ -46,12 +46,12 @@ type Hook struct {
 	signer   signer
 	redactor *audit.Redactor
 	client   *http.Client
-	host     string       // scheme and host of the URL, to be displayed
-	base     atomic.Value // a string: the base URL for links
+	host     string       // scheme and host of the URL, for display
+	base     atomic.Value // base URL for links, a string
 	tracker  *tracker
 	health   health
-	slots    chan struct{} // limits concurrent requests
-	added    chan struct{} // signals that an approval has been added
+	slots    chan struct{} // limits the number of concurrent requests
+	added    chan struct{} // receives a value when an approval has been added
 
 	ctx  context.Context //nolint:containedctx // ends with the hook
 	end  context.CancelFunc
@@ -59,11 +59,11 @@ type Hook struct {
 }
 
 const (
-	maxConcurrent = 8 // concurrent requests to the system
+	maxConcurrent = 8 // maximum number of concurrent requests to the system
 
 	firstRetry   = time.Second
 	lastRetry    = 30 * time.Second
-	endedTimeout = time.Minute // limit for delivering the event that an approval has ended
+	endedTimeout = time.Minute // maximum time for delivering the event that an approval has ended
 )
 
 // New returns a hook. The hook posts nothing until Start is called.
@@ -101,7 +101,7 @@ func (h *Hook) Close() {
 	h.client.CloseIdleConnections()
 }
 
-// answerURL returns the URL for the system's signed answers.
+// answerURL returns the URL to which the system sends signed answers.
 func (h *Hook) answerURL() string { return h.base.Load().(string) + answerPath }
 
 // Status returns the current state of the hook.

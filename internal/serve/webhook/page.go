@@ -40,8 +40,8 @@ func hashOf(text string) string {
 // pageData is the data of one page.
 type pageData struct{ Title, Question, Button string }
 
-// protect sets headers that keep the page out of caches and frames, and its address out of Referer
-// headers.
+// protect sets headers that keep the page out of caches and frames, and keep the address of the
+// page out of Referer headers.
 func protect(h http.Header) {
 	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("Cache-Control", "no-store")
@@ -50,7 +50,7 @@ func protect(h http.Header) {
 	h.Set("X-Frame-Options", "DENY")
 }
 
-// servePage serves the page that shows the call a link refers to. It changes nothing.
+// servePage serves the page that shows the call to which a link refers. It changes nothing.
 func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
 	t, err := h.readLink(r)
 	if err != nil {
@@ -70,7 +70,7 @@ func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveLink applies the decision in a link.
+// serveLink applies the decision of a link.
 func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
 	t, err := h.readLink(r)
 	reason := ""
@@ -96,8 +96,8 @@ func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
 	h.writePage(w, http.StatusOK, v)
 }
 
-// readLink parses and verifies the link in a request. It looks nothing up until the signature has
-// been verified.
+// readLink parses and verifies the link in a request. It does not look up anything until the
+// signature has been verified.
 func (h *Hook) readLink(r *http.Request) (ticket, error) {
 	t, ok := h.signer.ticket(r.PathValue("id"), r.PathValue("token"))
 	switch {

@@ -16,23 +16,24 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// Headers of event requests. Signed answers also carry the first one.
+// Headers of event requests. Signed answers also have the first one.
 const (
 	SignatureHeader = "X-Petrigate-Signature" // t=<seconds since 1970>,v1=<HMAC-SHA256 of t, a dot and the body, in hex>
-	DeliveryHeader  = "X-Petrigate-Delivery"  // the same value in each attempt to deliver an event
+	DeliveryHeader  = "X-Petrigate-Delivery"  // its value is the same in each attempt to deliver an event
 )
 
-// maxSkew is the largest accepted clock difference. It also limits how long a signature is valid.
+// maxSkew is the largest accepted difference between the clocks. It also limits how long a
+// signature is valid.
 const maxSkew = 5 * time.Minute
 
-// errSignature gives no details, because holders of the secret do not need them.
+// errSignature gives no details, because callers who know the secret do not need them.
 var errSignature = errors.New("the signature is missing, wrong or older than 5 minutes")
 
 // A signer creates and verifies signatures with a secret.
 type signer struct{ secret []byte }
 
-// mac returns the MAC of parts for the given purpose. A purpose never looks like a timestamp, so
-// that a signature for one purpose is not valid for another.
+// mac returns the MAC of the parts for the given purpose. A purpose never looks like a timestamp,
+// so that a signature for one purpose is not valid for another.
 func (s signer) mac(purpose string, parts ...string) []byte {
 	m := hmac.New(sha256.New, s.secret)
 	m.Write([]byte(purpose + "\n" + strings.Join(parts, "\n")))

@@ -43,8 +43,8 @@ func (h *Hook) readSigned(r *http.Request) (a answer, err error) {
 	return a, h.answer(a.id, a.nonce, operator.Answer{Approve: a.approve, Person: approval.PersonAt(a.actor), Actor: a.actor, Reason: a.reason})
 }
 
-// logRefused logs an answer that is not accepted. Unsigned answers, which anyone who reaches the
-// address can send, are logged at debug level.
+// logRefused logs an answer that is not accepted. Unsigned answers are logged at debug level,
+// because anyone who can reach the address can send them.
 func (h *Hook) logRefused(r *http.Request, err error) {
 	level := slog.LevelWarn
 	if status := statusOf(err); status == errNotFound.status || status == http.StatusUnauthorized || status == http.StatusRequestEntityTooLarge {
@@ -53,7 +53,7 @@ func (h *Hook) logRefused(r *http.Request, err error) {
 	h.Log.Log(r.Context(), level, "an answer to the webhook's address does not count", "error", err, "from", r.RemoteAddr)
 }
 
-// answer applies an authenticated answer, provided that the nonce belongs to the approval.
+// answer applies an authenticated answer if its nonce belongs to the approval.
 func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	asked, err := h.Approvals.MaskedApproval(id, func([]byte) []byte { return leftOut("") })
 	switch {
@@ -74,6 +74,6 @@ func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	return nil
 }
 
-// linkActor is the actor recorded for an answer through a link, because a link does not identify a
-// person.
+// linkActor is the name recorded as the actor of an answer through a link, because a link does not
+// identify a person.
 const linkActor = "a signed link"

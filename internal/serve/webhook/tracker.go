@@ -18,7 +18,7 @@ const (
 type trackedApproval struct {
 	id, principal string
 	expires       time.Time
-	tried         bool            // whether the system may already know about it; used only by the goroutine that follows the approval
+	tried         bool            // whether the system may already know about the approval; used only by the goroutine that follows the approval
 	ctx           context.Context //nolint:containedctx // ends with the question
 	end           context.CancelFunc
 }
@@ -28,7 +28,7 @@ type tracker struct {
 	mu           sync.Mutex
 	open         map[string]*trackedApproval
 	perPrincipal map[string]int // number of approvals per principal
-	full         bool           // whether the excess has been logged
+	full         bool           // whether the log already says that the tracker is full
 	closed       bool
 }
 
@@ -36,9 +36,9 @@ func newTracker() *tracker {
 	return &tracker{open: map[string]*trackedApproval{}, perPrincipal: map[string]int{}}
 }
 
-// add starts tracking the approval and adds one to work. It returns nil if the tracker is closed,
-// is full, or already tracks the approval. first is true if the tracker has just become full, which
-// the caller should log.
+// add starts tracking the approval and adds one to the wait group work. It returns nil if the
+// tracker is closed, is full, or already tracks the approval. Its result first is true if the
+// tracker has just become full; the caller should then log this.
 func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *tracker) remove(q *trackedApproval) {
 }
 
 // endFinished stops tracking the approvals that have ended according to the function over. It
-// returns the time when the next approval expires, or the zero time if none remains.
+// returns the time when the next approval expires, or the zero time if no approvals remain.
 func (s *tracker) endFinished(over func(id string) bool) (next time.Time) {
 	for _, q := range s.waiting() {
 		if over(q.id) {
