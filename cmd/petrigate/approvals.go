@@ -26,7 +26,7 @@ func findApproval(id string) (owned[operator.ApprovalInfo], error) {
 }
 
 // chosenApproval returns the approval with the ID in args. Without an ID, it returns the pending
-// approval; if not exactly one is pending, it returns an error.
+// approval. If there is not exactly one pending approval, it returns an error.
 func chosenApproval(args []string) (owned[operator.ApprovalInfo], error) {
 	if len(args) > 0 {
 		return findApproval(args[0])
@@ -86,8 +86,8 @@ func approvalsWatch(s stdio) *cobra.Command {
 	return c
 }
 
-// unlessEnded returns nil instead of err if a signal has canceled ctx, because a signal is how
-// users leave the command.
+// unlessEnded returns err, or nil if a signal has canceled ctx: users leave the command with a
+// signal.
 func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

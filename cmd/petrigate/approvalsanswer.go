@@ -82,8 +82,8 @@ func reasonFlag(c *cobra.Command) *string {
 	return c.Flags().String("reason", "", "a `text` for the record; with a denial the agent sees it too")
 }
 
-// readApproval returns the approval whose ID begins with the one in args. Without an ID, it returns
-// the only pending approval. The second result is the complete approval as the proxy describes it.
+// readApproval returns the approval whose ID starts with the ID in args. Without an ID, it returns
+// the only pending approval. The second result is the complete approval as described by the proxy.
 func readApproval(args []string) (owned[operator.ApprovalInfo], operator.ApprovalInfo, error) {
 	found, err := chosenApproval(args)
 	if err != nil {

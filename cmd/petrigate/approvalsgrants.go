@@ -41,7 +41,7 @@ func left(g operator.GrantInfo) string {
 	return terminal.Left(g.Until)
 }
 
-// alike describes what the calls covered by a grant have in common.
+// alike describes what all calls under a grant have in common.
 func alike(g operator.GrantInfo) string {
 	var pins []string
 	for _, p := range g.Like {
@@ -102,7 +102,7 @@ func (f *grantFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.like, "like", nil, "with --for: an `argument` that must stay the same, by name or path ($.a.b); default: all")
 }
 
-// grant returns the grant that the flags describe. It returns nil if --for was not given.
+// grant returns the grant described by the flags. It returns nil if --for was not given.
 func (f *grantFlags) grant(c *cobra.Command) (*operator.Grant, error) {
 	switch {
 	case !c.Flags().Changed("for") && len(f.like) > 0:

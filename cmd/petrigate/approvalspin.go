@@ -51,7 +51,7 @@ func approvalsPIN(s stdio) *cobra.Command {
 	return c
 }
 
-// pinFlag adds the flag --pin-stdin for programs that write the PIN to standard input.
+// pinFlag adds the flag --pin-stdin. It is for programs that write the PIN to standard input.
 func pinFlag(c *cobra.Command) *bool {
 	return c.Flags().Bool("pin-stdin", false, "read the PIN of one proxy from standard input, if it has one (approval.pin)")
 }
@@ -63,8 +63,8 @@ func promptPIN(ctx context.Context, s stdio, fromInput bool, client *control.Cli
 }
 
 // promptPINs asks for the PINs of all proxies that require one. It returns them keyed by socket
-// path, so that no proxy receives the PIN of another. Standard input can supply the PIN of one
-// proxy only, because a program cannot know which other proxies are running.
+// path, so that a proxy never receives the PIN of another. Standard input can supply the PIN of
+// only one proxy, because a program cannot know which other proxies are running.
 func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control.Client) (map[string]string, error) {
 	typed, prompts := map[string]string{}, map[string]string{}
 	var needing, names []string // socket paths, and the names to display
@@ -95,8 +95,8 @@ func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control
 	return typed, nil
 }
 
-// readPIN reads a PIN, either from the terminal after a prompt or from the first line of standard
-// input.
+// readPIN reads a PIN, either from the terminal after a prompt or from standard input, where the
+// PIN is the first line.
 func readPIN(ctx context.Context, s stdio, prompt string, fromInput bool) (string, error) {
 	if !fromInput {
 		if !isTerminal(s.in) {
@@ -105,6 +105,6 @@ func readPIN(ctx context.Context, s stdio, prompt string, fromInput bool) (strin
 		return terminal.Secret(ctx, s.in, s.out, prompt)
 	}
 	lines := bufio.NewScanner(s.in)
-	lines.Scan() // after a read error the PIN is empty, so the proxy will refuse it
+	lines.Scan() // after a read error, the PIN is empty and the proxy will refuse it
 	return lines.Text(), nil
 }

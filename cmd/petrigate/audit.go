@@ -18,7 +18,7 @@ func newAudit(s stdio) *cobra.Command {
 	return group("audit", "Verify and read the audit log", auditVerify(s), auditTail(s), auditQuery(s), auditStats(s))
 }
 
-// aboutLogs is the paragraph that explains the argument LOG in help texts.
+// aboutLogs is the paragraph in help texts that explains the argument LOG.
 const aboutLogs = "\n\nLOG is a file (with its rotated files), a SQLite database, or the URL of a PostgreSQL database. Without it the\n" +
 	"command reads the log of the configuration."
 
@@ -41,7 +41,7 @@ func logCommand(s stdio, c *cobra.Command, do func(ctx context.Context, log *dae
 	return c
 }
 
-// openLog opens the log that args name. Without an argument, it opens the log of the configuration.
+// openLog opens the log named in args. Without an argument, it opens the log of the configuration.
 func (s stdio) openLog(c *cobra.Command, args []string) (*daemon.AuditLog, error) {
 	if len(args) > 0 && args[0] != "" {
 		return daemon.OpenAuditLog(c.Context(), args[0])
@@ -116,7 +116,7 @@ func (f *filterFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.until, "until", "", "records before this `time`")
 }
 
-// parse parses those flags that pflag leaves as text and completes the filter with them.
+// parse parses the flags that are still text and completes the filter with them.
 func (f *filterFlags) parse(c *cobra.Command, now time.Time) (err error) {
 	f.Decision, f.Only = c.Flags().Lookup("decision").Value.String(), c.Flags().Lookup("only").Value.String()
 	if f.Since, err = parseTime(f.since, now); err != nil {
@@ -128,7 +128,7 @@ func (f *filterFlags) parse(c *cobra.Command, now time.Time) (err error) {
 	return nil
 }
 
-// parseTime parses a point in time, or a relative one such as "2h ago".
+// parseTime parses a point in time. It may be relative to now, such as "2h ago".
 func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -189,7 +189,7 @@ func auditTail(s stdio) *cobra.Command {
 		} else {
 			err = log.Source.(trail.Database).Follow(ctx, time.Now(), pass)
 		}
-		if ctx.Err() != nil { // a signal is how users end tail -f, so this is not an error
+		if ctx.Err() != nil { // users end tail -f with a signal, so this is not an error
 			return nil
 		}
 		return err

@@ -20,12 +20,12 @@ import (
 // checkFlags holds the flags of petrigate check.
 type checkFlags struct {
 	policyFlags
-	tools   string // file that contains a recorded tool list
+	tools   string // file with a recorded tool list
 	live    bool
 	states  int
 	timeout time.Duration
 	strict  bool
-	unknown bool // do not fail on claims that could not be proved
+	unknown bool // whether to accept claims that could not be proved
 	verbose bool
 	json    bool
 }
@@ -99,8 +99,8 @@ func (f checkFlags) answer(s stdio, report check.Report) (err error) {
 	return err
 }
 
-// source loads the policy to check. It returns mistakes in the configuration as problems instead of
-// an error, so that all problems are reported in the same form.
+// source loads the policy to check. If the configuration contains mistakes, source returns them as
+// problems and not as an error, so that all problems are reported in the same form.
 func (f checkFlags) source() (policy.Source, diag.List, error) {
 	source, err := f.load()
 	problems, err := check.ConfigProblems(err)
@@ -113,7 +113,7 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 	if err != nil || !f.live {
 		return source, slices.Concat(followed, daemon.Doubts(cfg)), err
 	}
-	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // with --live, these other findings are already errors
+	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // with --live, the other findings are already errors
 }
 
 // agents returns the agents whose built-in tools must be checked. It reads the agents' files only

@@ -55,7 +55,7 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	}
 }
 
-// completers maps the paths of all commands with arguments to their completers.
+// completers maps each command that has arguments to its completer. The keys are command paths.
 func completers() map[string]completer {
 	return map[string]completer{
 		"petrigate check":             completeFiles("rules"),
@@ -101,7 +101,7 @@ func completeFiles(endings ...string) completer {
 	}
 }
 
-// completeFirst completes a command's first argument with the words that list returns.
+// completeFirst completes a command's first argument with the words returned by list.
 func completeFirst(list func(c *cobra.Command) []cobra.Completion) completer {
 	return func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var words []cobra.Completion
@@ -168,7 +168,7 @@ func switchable(active bool) completer {
 
 func serverNames(c *cobra.Command) (names []cobra.Completion) {
 	path, _ := c.Flags().GetString("config")
-	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // for a file found in the working directory, only the text is read
+	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // if the file is found in the working directory, only its text is read
 	for _, s := range servers {
 		if s.URL != "" && !s.Disabled {
 			names = append(names, cobra.CompletionWithDesc(s.Name, s.URL))
@@ -198,7 +198,7 @@ func toolNames(c *cobra.Command) []cobra.Completion {
 	return check.NamesIn(result)
 }
 
-// helpNames completes the commands and help topics that may follow the arguments typed so far.
+// helpNames completes the commands and help topics that can follow the arguments typed so far.
 func helpNames(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	at, rest, err := c.Root().Find(args)
 	if err != nil {

@@ -9,12 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// denyTools names the flag that lets scripts accept that built-in agent tools will be refused.
+// denyTools is the name of a flag. With this flag, a script accepts that built-in agent tools will
+// be refused.
 const denyTools = "deny-tools"
 
-// acceptDenied warns if the configuration, once enforced, would refuse built-in agent tools that no
-// rule names. It returns nil only if there is nothing to warn about, accepted is set, or the person
-// agrees. ask is nil if no person can be asked.
+// acceptDenied warns if the configuration, once enforced, would refuse built-in agent tools that
+// are not named in any rule. It returns nil only if there is nothing to warn about, accepted is
+// true, or the person agrees. ask is nil if no person can be asked.
 func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted bool, ask func(string) (bool, error)) error {
 	denied := check.Denied(c, agents)
 	if len(denied) == 0 {

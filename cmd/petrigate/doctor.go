@@ -75,7 +75,7 @@ func newDoctorOf(c *cobra.Command, s stdio, f deskFlags) (*doctor.Doctor, error)
 	if d.Program, err = takeover.Program(); err == nil {
 		d.Connected.Launch.Command, d.Connected.Launch.Args = d.Program, []string{"serve", "--config", path}
 	}
-	d.Proxies, _ = askAll((*control.Client).Status) // an error means that no proxy is running, which is fine
+	d.Proxies, _ = askAll((*control.Client).Status) // an error means that no proxy is running, which is not a problem
 	bar, begin := newProgress(s.err), time.Now()
 	d.Waiting = func(servers []string) {
 		bar.update(func() string {

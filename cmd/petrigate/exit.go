@@ -8,7 +8,7 @@ const (
 	exitFailed   = 1 // runtime error
 	exitUsage    = 2
 	exitInvalid  = 3 // invalid configuration, rules or net
-	exitDiffers  = 4 // a policy test failed, diff found a difference that --fail-on forbids, or a log was changed
+	exitDiffers  = 4 // a policy test failed, diff found a difference that --fail-on forbids, or an audit log was altered
 	exitUpstream = 7
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A choice is a flag that only accepts certain values.
+// A choice is a flag that only accepts one of several values.
 type choice struct {
 	value string
 	among []string
@@ -36,7 +36,7 @@ func choose(flags *pflag.FlagSet, name, value, what string, among ...string) *st
 	return &f.value
 }
 
-// An address is a flag that accepts a listen address.
+// An address is a flag whose value is a listen address.
 type address string
 
 func (f *address) String() string { return string(*f) }

@@ -19,12 +19,13 @@ import (
 )
 
 // A configuration found in the working directory may belong to a project that someone else wrote.
-// Until the user has trusted it, commands treat it as mere text ([config.Config.TextOnly]).
+// Until the user trusts it, commands treat it as mere text ([config.Config.TextOnly]).
 
 // actingVerbs returns the commands that do more with a configuration than read it: they start its
-// servers, log in to them, open its database, or write it into the file of a client that will run
-// it. Each command is mapped to a function that reports whether it does so with the given flags.
-// Only these commands ask for trust; all others read the configuration as text.
+// servers, log in to them, open its database, or write the configuration into the file of a client
+// that will run it. Each command is mapped to a function that reports whether the command does so
+// with the given flags. Only these commands ask for trust; all others read the configuration as
+// text.
 func actingVerbs() map[string]acts {
 	always := func(*cobra.Command, *config.Config) bool { return true }
 	unnamed := func(c *cobra.Command, cfg *config.Config) bool { return c.Flags().NArg() == 0 && daemon.Elsewhere(cfg) }
@@ -54,7 +55,8 @@ func actingVerbs() map[string]acts {
 	}
 }
 
-// An acts function reports whether a command does more with a configuration than read it.
+// An acts function reports whether a command with the given flags does more with a configuration
+// than read it.
 type acts = func(*cobra.Command, *config.Config) bool
 
 // A configLoader loads the configuration for a command. It asks for trust if necessary.
@@ -75,7 +77,7 @@ func (s stdio) configLoader(c *cobra.Command) (configLoader, error) {
 }
 
 // options returns the options for loading the file at path, which is the value of --config. If path
-// is empty, the options search the usual places.
+// is empty, the file is searched for in the usual places.
 func (r configLoader) options(path string) config.Options {
 	o := config.Options{Path: path, WorkDir: true, Trust: r.book.Trusts, Fetch: daemon.Kept, Kept: daemon.Kept}
 	if !r.offline {
@@ -101,9 +103,9 @@ func (r configLoader) load(o config.Options) (*config.Config, error) {
 }
 
 // trusted asks the user to trust the file at path, which was found in the working directory. If the
-// file is already trusted, it does not ask. The returned function accepts exactly those bytes that
-// the user was asked about. cfg is the configuration read as text and is described to the user; it
-// is nil if the file cannot be parsed.
+// user already trusts the file, it does not ask. The returned function accepts exactly the bytes
+// that the user was asked about. cfg is the configuration read as text, and is described to the
+// user; it is nil if the file cannot be parsed.
 func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []byte) bool, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -135,7 +137,7 @@ func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []b
 }
 
 // requireOwnFile returns an error if the file was found in the working directory and another user
-// could have written it.
+// could have written to it.
 func (r configLoader) requireOwnFile(path string) error {
 	if err := safefile.Project(path); err != nil {
 		return usage("%s was found in the working directory, and another user could have written it: %w. To trust it anyway, add --config %s", path, err, shellWord(path))
@@ -144,23 +146,23 @@ func (r configLoader) requireOwnFile(path string) error {
 }
 
 // locate returns the path of the configuration for a command that does more than read it. If the
-// file was found in the working directory, trusts accepts the bytes that the user has trusted.
-// Otherwise trusts is nil.
+// file was found in the working directory, the returned function trusts accepts the bytes that the
+// user trusts. Otherwise, trusts is nil.
 func (r configLoader) locate(path string) (file string, trusts func(string, []byte) bool, err error) {
 	file, found, err := config.Lookup(r.options(path))
 	if err != nil || !found {
 		return file, nil, err
 	}
-	cfg, _ := config.Load(config.Options{Path: file, Found: true, Kept: daemon.Kept}) // on an error, the user is nevertheless asked
+	cfg, _ := config.Load(config.Options{Path: file, Found: true, Kept: daemon.Kept}) // the user is asked even if there is an error
 	trusts, err = r.trusted(file, cfg)
 	return file, trusts, err
 }
 
-// renewTrust trusts the new content of a trusted configuration after petrigate itself has changed
-// it.
+// renewTrust makes the new content of a trusted configuration trusted, after petrigate itself has
+// changed the file.
 func (r configLoader) renewTrust(path string, before, after []byte) {
 	if now, err := os.ReadFile(path); err == nil && bytes.Equal(now, after) && r.book.Trusts(path, before) {
-		_ = r.book.Trust(path, after) // on an error, the user will be asked again next time
+		_ = r.book.Trust(path, after) // on an error, the user will be asked again the next time
 	}
 }
 

@@ -59,8 +59,8 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 	return err
 }
 
-// offerPipefail changes the plan so that test commands count even if their output is piped into
-// another command, provided that the user wants this.
+// offerPipefail asks the user whether test commands must count even if their output is piped into
+// another command. If so, it changes the plan.
 func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
 	switch {
 	case !plan.OffersPipefail():

@@ -21,7 +21,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// loginFlags identifies the server to log in to or out of.
+// loginFlags identifies the server for a login or logout.
 type loginFlags struct {
 	config, url, name string
 	args              []string
@@ -90,8 +90,8 @@ func newLogout(s stdio) *cobra.Command {
 	return c
 }
 
-// server returns the server that the flags or the argument identify. It returns an error if one
-// cannot log in to that server.
+// server returns the server identified by the flags or the argument. It returns an error if a login
+// to that server is not possible.
 func (f *loginFlags) server(s stdio, c *cobra.Command) (_ config.Server, err error) {
 	switch {
 	case f.url != "" && len(f.args) > 0:
@@ -152,7 +152,7 @@ func login(ctx context.Context, s stdio, server config.Server, noBrowser bool, t
 	return err
 }
 
-// lines yields the lines read from r.
+// lines returns the lines read from r, one after the other.
 func lines(r io.Reader) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for s := bufio.NewScanner(r); s.Scan() && yield(s.Text()); {
@@ -180,8 +180,8 @@ func logout(ctx context.Context, s stdio, server config.Server) error {
 	return err
 }
 
-// listLogins prints the login status of each HTTP server. For misconfigured servers, it prints the
-// problems.
+// listLogins prints the login status of each HTTP server. For a server with an invalid
+// configuration, it prints the problems.
 func listLogins(s stdio, c *cobra.Command, path string, asJSON bool) error {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -189,7 +189,7 @@ func listLogins(s stdio, c *cobra.Command, path string, asJSON bool) error {
 	}
 	_, servers, err := config.Servers(r.options(path))
 	unknown := func(s config.Server) bool { return s.Type != "stdio" && s.URL == "" && len(s.Problems) == 0 }
-	if err == nil && slices.ContainsFunc(servers, unknown) { // the URL comes from a variable, which is read only for trusted files
+	if err == nil && slices.ContainsFunc(servers, unknown) { // the URL comes from a variable; variables are read only for trusted files
 		var trusts func(string, []byte) bool
 		if path, trusts, err = r.locate(path); err == nil {
 			_, servers, err = config.Servers(config.Options{Path: path, Found: trusts != nil, Trust: trusts})

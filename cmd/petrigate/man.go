@@ -25,7 +25,7 @@ func newMan(s stdio) *cobra.Command {
 	return c
 }
 
-// manVerbs returns all visible commands. Each group is followed by its subcommands.
+// manVerbs returns all visible commands. The subcommands of each group follow the group.
 func manVerbs(of *cobra.Command) (all []manpage.Verb) {
 	for _, c := range of.Commands() {
 		if c.IsAvailableCommand() {

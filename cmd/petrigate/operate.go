@@ -37,7 +37,7 @@ func proxyFlag(c *cobra.Command) *int {
 }
 
 // selectProxy returns the proxy with the given process ID. If pid is 0, it returns the only proxy.
-// what describes what the command acts on, for use in error messages.
+// The argument what describes what the command acts on, for use in error messages.
 func selectProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
 	var choices []string
 	for _, client := range having {
@@ -73,7 +73,7 @@ func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	return answers, nil
 }
 
-// An owned is an item together with the client for the proxy that has it.
+// An owned is an item together with the client for the proxy that returned it.
 type owned[T any] struct {
 	it     T
 	client *control.Client
@@ -92,9 +92,9 @@ func gather[T any](list func(*control.Client) ([]T, error)) ([]owned[T], error) 
 	return slices.Concat(lists...), err
 }
 
-// pick returns the only item whose ID begins with id.
+// pick returns the only item with an ID that starts with id.
 func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error), idOf func(T) string) (owned[T], error) {
-	if id == "" { // for example, from an unset shell variable
+	if id == "" { // the argument may come from a shell variable that is not set
 		return owned[T]{}, usage("the id of the %s is empty; %s lists them", what, lister)
 	}
 	all, err := gather(list)
@@ -116,14 +116,15 @@ func uniqueBy[T any](all []T, id func(T) string) []T {
 	})
 }
 
-// findByID returns the only item in all whose ID begins with id. An exact match takes precedence.
+// findByID returns the only item in all with an ID that starts with id. An exact match takes
+// precedence.
 func findByID[T any](what, lister, id string, all []owned[T], idOf func(T) string) (owned[T], error) {
 	var hits []owned[T]
 	for _, o := range all {
 		if idOf(o.it) == id {
 			return o, nil
 		}
-		if strings.HasPrefix(strings.ToLower(idOf(o.it)), strings.ToLower(id)) { // people do not type IDs in upper case
+		if strings.HasPrefix(strings.ToLower(idOf(o.it)), strings.ToLower(id)) { // people usually type IDs in lower case
 			hits = append(hits, o)
 		}
 	}
@@ -136,10 +137,10 @@ func findByID[T any](what, lister, id string, all []owned[T], idOf func(T) strin
 	return owned[T]{}, fmt.Errorf("%s have an id that begins with %q; %s lists them", text.Count(len(hits), what), id, lister)
 }
 
-// A listing is the list that one proxy returned, with the proxy's process ID.
+// A listing is the list from one proxy, with the proxy's process ID.
 type listing[T any] struct {
 	pid    int
-	driver string // state driver
+	driver string // driver of the proxy's state
 	all    []T
 }
 
@@ -178,7 +179,7 @@ func printListings[T any](w io.Writer, lists []listing[T], none, head string, ro
 	return text.Table(w, none, head, rows)
 }
 
-// group returns a command that only has subcommands. By itself it runs ls.
+// group returns a command that only has subcommands. Without a subcommand, it runs ls.
 func group(use, short string, ls *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: ls.RunE}
 	c.Flags().AddFlagSet(ls.Flags())
@@ -187,7 +188,7 @@ func group(use, short string, ls *cobra.Command, subs ...*cobra.Command) *cobra.
 	return c
 }
 
-// filterByConfig returns the proxies that run with the given configuration file.
+// filterByConfig returns the proxies that are running with the given configuration file.
 func filterByConfig(all []operator.Status, file string) ([]operator.Status, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -226,7 +227,7 @@ func actor() string {
 			return v
 		}
 	}
-	if u, err := user.Current(); err == nil && u.Username != "" { // hooks and services are started without these variables
+	if u, err := user.Current(); err == nil && u.Username != "" { // hooks and services are started without the environment variables for the user name
 		return u.Username
 	}
 	return fmt.Sprintf("uid %d", os.Getuid())

@@ -42,7 +42,7 @@ func (s stdio) permissions(system clientcfg.System, name string) error {
 	return nil
 }
 
-// notePermissionLists points the user to an agent's permission lists, because importing servers
+// notePermissionLists tells the user about an agent's permission lists, because importing servers
 // does not convert them.
 func (s stdio) notePermissionLists(system clientcfg.System, name string) {
 	if client, lines, err := permissionLists(system, name); err == nil && len(lines) > 0 {

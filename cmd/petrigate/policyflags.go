@@ -14,21 +14,22 @@ import (
 // policyFlags selects a policy: either a configuration, or files with rules and nets.
 type policyFlags struct {
 	config      string
-	found       bool // whether config was found in a directory given as an argument
+	found       bool // whether the configuration was found in a directory that was given as an argument
 	rules, nets []string
 	configLoader
 }
 
-// add adds the flags to c. does is the verb to use in their help texts.
+// add adds the flags to c. The argument does is the verb to use in their help texts.
 func (f *policyFlags) add(c *cobra.Command, does string) {
 	c.Flags().StringArrayVar(&f.rules, "rules", nil, does+" this `file` of rules instead of a configuration; may be given more than once")
 	c.Flags().StringArrayVar(&f.nets, "net", nil, does+" this `file` with a net; may be given more than once")
 }
 
-// bare reports whether rules or net files were named, which take the place of a configuration.
+// bare reports whether rules files or net files were named. These are used instead of a
+// configuration.
 func (f *policyFlags) bare() bool { return len(f.rules)+len(f.nets) > 0 }
 
-// parse evaluates the flags and the arguments of c. Arguments are policy files, too.
+// parse evaluates the flags and the arguments of c. The arguments are policy files as well.
 func (f *policyFlags) parse(s stdio, c *cobra.Command, files []string) (err error) {
 	if f.configLoader, err = s.configLoader(c); err != nil {
 		return err

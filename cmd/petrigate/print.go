@@ -29,7 +29,7 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// printAnswer prints a JSON object that contains v under the given name.
+// printAnswer prints a JSON object with a single member, which has the given name and the value v.
 func printAnswer(w io.Writer, name string, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -40,8 +40,8 @@ func printAnswer(w io.Writer, name string, v any) error {
 	return printJSON(w, json.RawMessage(fmt.Sprintf(`{"version":1,%q:%s}`, name, b.Bytes())))
 }
 
-// answering turns c into a command that calls ask and prints the answer: by calling show or, with
-// --json, as a JSON object that contains the answer under the given name.
+// answering turns c into a command that calls ask and prints the answer. It prints by calling show
+// or, with --json, as a JSON object that contains the answer under the given name.
 func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (answer any, show func() error, err error)) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(_ *cobra.Command, args []string) error {
@@ -66,11 +66,11 @@ func newInk(w io.Writer) text.Ink {
 	return text.Ink(isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
 }
 
-// printProblems prints each problem with its source line.
+// printProblems prints each problem together with its source line.
 func printProblems(w io.Writer, problems diag.List) { problems.Print(w, newInk(w)) }
 
-// checkRunnable prints warnings about the configuration. It returns an error if the configuration
-// cannot run on this machine.
+// checkRunnable prints warnings about the configuration. It returns an error if this machine cannot
+// run the configuration.
 func checkRunnable(w io.Writer, c *config.Config) error {
 	warnings, err := daemon.Runnable(c)
 	printProblems(w, warnings)

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A progress shows on a terminal how far a long operation has come. It prints nothing elsewhere.
+// A progress shows on a terminal how far a long operation has come. If the output is not a
+// terminal, it prints nothing.
 type progress struct {
 	w     io.Writer // nil if the output is not a terminal
 	next  time.Time

@@ -44,8 +44,8 @@ func newReload(s stdio) *cobra.Command {
 	return c
 }
 
-// reloadError returns an error if the new policy was not put in force. If said is set, the result
-// was already printed, and the error has no text.
+// reloadError returns an error if the new policy was not put into force. If said is true, the
+// result was already printed, and the error has no message.
 func reloadError(r control.Reloaded, said bool) error {
 	code := map[string]int{control.Invalid: exitInvalid, control.Held: exitFailed, control.Failed: exitFailed}[r.Result]
 	switch {

@@ -90,7 +90,7 @@ func verifyLog(ctx context.Context, s stdio, log *daemon.AuditLog) (*trail.Repor
 	return &r, nil
 }
 
-// policy builds the policy that the flags select.
+// policy builds the policy selected by the flags.
 func (f *policyFlags) policy() (*policy.Result, error) {
 	source, err := f.load()
 	if err != nil {

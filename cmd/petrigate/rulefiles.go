@@ -51,7 +51,7 @@ func (f *policyFlags) file(c *cobra.Command, file string) error {
 	return nil
 }
 
-// configure uses an argument as the value of --config.
+// configure treats an argument as the value of --config.
 func (f *policyFlags) configure(c *cobra.Command, file string) error {
 	if f.config != "" && f.config != file {
 		return usage("%s takes one configuration, not both %s and %s", c.Name(), f.config, file)
@@ -108,9 +108,9 @@ var (
 	ofNet    = regexp.MustCompile(`(?m)^- |^\s*(- |\{)?\s*["']?(places|transitions|nets)["']?\s*:`)
 )
 
-// kindOf returns the kind of a file. It uses the file's name, and the keys in the file to tell nets
-// and configurations apart. It does not report errors in the file, because the code that parses the
-// file will.
+// kindOf returns the kind of a file. It uses the file's name, and distinguishes nets from
+// configurations by the keys in the file. It does not report errors in the file, because the code
+// that parses the file will report them.
 func kindOf(file string) fileKind {
 	ext := filepath.Ext(file)
 	switch {
@@ -128,14 +128,14 @@ func kindOf(file string) fileKind {
 	return configFile
 }
 
-// below replaces each directory with the rules files in and below it, skipping hidden directories.
-// It keeps all other paths.
+// below replaces each directory with the rules files in it and in its subdirectories, except hidden
+// ones. It keeps all other paths.
 func below(paths []string) ([]string, error) {
 	var all []string
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil || !info.IsDir() {
-			all = append(all, path) // reading the path reports the error
+			all = append(all, path) // the error is reported when the path is read
 			continue
 		}
 		known := len(all)

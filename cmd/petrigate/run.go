@@ -17,12 +17,12 @@ func run(ctx context.Context, args []string, s stdio) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted") // the user sent the signal, so which step it interrupted does not matter
+		err = errors.New("interrupted") // the user sent the signal, so it does not matter which step was interrupted
 	}
 	return report(s.err, err)
 }
 
-// report prints err unless it was already printed, and returns the exit code for it.
+// report prints err unless it was already printed, and returns the matching exit code.
 func report(w io.Writer, err error) int {
 	var coded *exitError
 	var problems diag.List

@@ -67,8 +67,8 @@ func newServe(s stdio) *cobra.Command {
 	return c
 }
 
-// serve runs a proxy until ctx is canceled or its stdio client disconnects. o determines how the
-// configuration is reloaded.
+// serve runs a proxy until ctx is canceled or its stdio client disconnects. The argument o
+// determines how the configuration is reloaded.
 func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) error {
 	result, known, err := daemon.Policy(ctx, cfg)
 	if err != nil {
@@ -79,7 +79,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 		return err
 	}
 	daemon.TuneMemory()
-	defer daemon.OutlivePipes()() // until everything has ended and the last log lines are written
+	defer daemon.OutlivePipes()() // until everything has ended and the last log lines have been written
 	level := new(slog.LevelVar)
 	level.Set(daemon.Level(cfg.Log.Level))
 	log := logHandler(s.err, cfg.Log, level)
@@ -91,7 +91,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	if say != nil && cfg.Log.Format != "json" {
 		o.Narration, o.Ink = s.err, newInk(s.err)
 	}
-	if o.Load != nil && !isTerminal(s.in) { // a proxy started by hand should end together with its terminal
+	if o.Load != nil && !isTerminal(s.in) { // a proxy that a person started must end when its terminal is closed
 		o.HangUps = s.hup.claim()
 	}
 	d, err := daemon.New(o)
@@ -120,8 +120,8 @@ func quietFlag(c *cobra.Command) func(level *string) error {
 	}
 }
 
-// logHandler returns a log handler that writes readable text to a terminal and JSON to anything
-// else, unless the configuration specifies a format.
+// logHandler returns a log handler. Unless the configuration specifies a format, the handler writes
+// readable text to a terminal and JSON to anything else.
 func logHandler(w io.Writer, c config.Log, level slog.Leveler) slog.Handler {
 	if c.Format == "json" || c.Format != "text" && !isTerminal(w) {
 		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})

@@ -20,7 +20,7 @@ import (
 )
 
 // serviceFlags determines whether petrigate connect --hooks creates a user service. If neither flag
-// is given and there is a terminal, the user is asked.
+// is given, the user is asked at the terminal, if there is one.
 type serviceFlags struct{ make, skip bool }
 
 func (f *serviceFlags) add(c *cobra.Command) {
@@ -39,8 +39,8 @@ func (f *serviceFlags) check(hooks bool) error {
 	return nil
 }
 
-// serviceManager returns the user's service manager, or nil if petrigate does not support that of
-// this operating system.
+// serviceManager returns the user's service manager, or nil if petrigate does not support the
+// service manager of this operating system.
 func serviceManager(s clientcfg.System) *service.Manager {
 	return service.ManagerOf(service.System{OS: s.OS, Home: s.Home, Env: s.Env, UID: os.Getuid()})
 }
@@ -56,9 +56,9 @@ func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Driver, progr
 	}
 }
 
-// serviceVariables returns this process's environment variables that name directories of petrigate
-// or of programs that it starts. The service needs them because it is not started from a shell that
-// sets them.
+// serviceVariables returns this process's environment variables for the directories of petrigate
+// and of the programs that petrigate starts. The service needs them, because it is not started from
+// a shell in which they are set.
 func serviceVariables(c *config.Config) (all []service.Variable) {
 	names := []string{"PETRIGATE_RUNTIME_DIR", "XDG_STATE_HOME"}
 	if runtime.GOOS != "linux" { // on Linux, the service manager sets it
@@ -77,8 +77,8 @@ func serviceVariables(c *config.Config) (all []service.Variable) {
 	return all
 }
 
-// configVariables returns the names of the variables that the configuration reads, as far as this
-// process has them. It excludes variables that all of the user's processes have.
+// configVariables returns the names of the variables that the configuration reads and that are set
+// in this process. It leaves out variables that are set in all processes of the user.
 func configVariables(ctx context.Context, path string, c *config.Config) (names []string) {
 	common := []string{"HOME", "USER", "LOGNAME", "APPDATA", "XDG_CONFIG_HOME"}
 	for _, v := range serviceVariables(c) {
@@ -98,7 +98,7 @@ func configVariables(ctx context.Context, path string, c *config.Config) (names 
 
 // proxies returns the user's running proxies.
 func proxies() (all []takeover.Proxy) {
-	running, _ := askAll((*control.Client).Status) // an error means that no proxy is running, which is fine
+	running, _ := askAll((*control.Client).Status) // an error means that no proxy is running, which is not a problem
 	for _, s := range running {
 		p := takeover.Proxy{PID: s.Pid, Config: s.Config}
 		if s.Listen != "stdio" {

@@ -29,7 +29,7 @@ func newSessions(s stdio) *cobra.Command {
 // findSession finds a session by its ID, by a prefix of its ID, or by its name.
 func findSession(id string) (owned[operator.SessionInfo], error) {
 	const lister = "petrigate sessions ls"
-	if id == "" { // for example, from an unset shell variable
+	if id == "" { // the argument may come from a shell variable that is not set
 		return owned[operator.SessionInfo]{}, usage("the id of the session is empty; %s lists them", lister)
 	}
 	all, err := gather((*control.Client).ListSessions)
@@ -49,7 +49,7 @@ func findSession(id string) (owned[operator.SessionInfo], error) {
 }
 
 // matchSessions returns the session with the given ID. If there is none, it returns all sessions
-// whose name is id or whose ID begins with id. A name must not take precedence over another
+// that have the name id or an ID that starts with id. A name must not take precedence over another
 // session's ID, because clients can choose names.
 func matchSessions[T any](all []T, id string, of func(T) operator.SessionInfo) (hits []T) {
 	for _, one := range all {
@@ -57,14 +57,15 @@ func matchSessions[T any](all []T, id string, of func(T) operator.SessionInfo) (
 		if o.ID == id {
 			return []T{one}
 		}
-		if o.Name == id || strings.HasPrefix(strings.ToLower(o.ID), strings.ToLower(id)) { // people do not type IDs in upper case
+		if o.Name == id || strings.HasPrefix(strings.ToLower(o.ID), strings.ToLower(id)) { // people usually type IDs in lower case
 			hits = append(hits, one)
 		}
 	}
 	return hits
 }
 
-// compareByClients orders a proxy that has clients of the session before proxies that only list it.
+// compareByClients sorts a proxy that has clients of the session before proxies that only list the
+// session.
 func compareByClients(a, b operator.SessionInfo) int {
 	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))
 }
@@ -88,8 +89,8 @@ func sessionsList(s stdio) *cobra.Command {
 	})
 }
 
-// uniqueSessions keeps each session in only one proxy's list, because proxies that share a database
-// list the same sessions.
+// uniqueSessions keeps each session in the list of only one proxy, because proxies that share a
+// database list the same sessions.
 func uniqueSessions(lists []listing[operator.SessionInfo]) []listing[operator.SessionInfo] {
 	best := map[string]*operator.SessionInfo{}
 	for _, of := range lists {
@@ -217,8 +218,8 @@ func printSession(w io.Writer, o operator.SessionInfo) {
 	}
 }
 
-// outcomeNote returns a note on a call that is still open, or whose outcome is unknown. The note
-// contains the command that settles the call.
+// outcomeNote returns a note about a call that is still open, or that has an unknown outcome. The
+// note contains the command for settling the call.
 func outcomeNote(session string, call operator.CallInfo) string {
 	switch {
 	case call.Outcome != "":
@@ -233,7 +234,7 @@ func outcomeNote(session string, call operator.CallInfo) string {
 	return ""
 }
 
-// identifiedBy describes how the proxy recognizes that calls belong to the session.
+// identifiedBy describes how the proxy knows that a call belongs to the session.
 func identifiedBy(o operator.SessionInfo) string {
 	if o.Name == "" {
 		return o.By
@@ -266,7 +267,7 @@ func sessionsReset(s stdio) *cobra.Command {
 	return c
 }
 
-// sharedNetsNote lists the nets that resetting a single session leaves unchanged.
+// sharedNetsNote lists the nets that are not reset when a single session is reset.
 func sharedNetsNote(nets []operator.PolicyNet) string {
 	var shared []string
 	for _, n := range nets {

@@ -28,7 +28,7 @@ func sessionsShadow(s stdio) *cobra.Command {
 	})
 }
 
-// shadows returns the shadow reports of all running proxies, or that of one session.
+// shadows returns the shadow reports of all running proxies, or the report for one session.
 func shadows(args []string) ([]operator.ShadowInfo, error) {
 	if len(args) == 0 {
 		return askAll(func(client *control.Client) (operator.ShadowInfo, error) { return client.Shadow("") })

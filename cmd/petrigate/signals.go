@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// hangUps receives SIGHUP, which means either that the terminal is gone or that a daemon should
+// hangUps receives SIGHUP. This signal means either that the terminal is gone or that a daemon must
 // reload its configuration.
 type hangUps struct {
 	claimed  atomic.Bool
 	received chan struct{}
 }
 
-// A signalError is the cause of a context that a signal has canceled.
+// A signalError is the cause with which a signal cancels a context.
 type signalError struct{ os.Signal }
 
 // Error names the signal.
@@ -25,7 +25,7 @@ func (e signalError) Error() string { return e.String() + " signal received" }
 func (signalError) Is(err error) bool { return err == context.Canceled } //nolint:errorlint // it asks for this very one
 
 // endBySignal calls the function end on the first interrupt or SIGTERM. A second signal ends the
-// program immediately, because it may take a while to notify waiting people.
+// program immediately, because it may take a while to notify people who are waiting.
 func endBySignal(end context.CancelCauseFunc) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -40,7 +40,7 @@ func endBySignal(end context.CancelCauseFunc) {
 // SIGHUP.
 func newHangUps(end context.CancelCauseFunc) *hangUps {
 	h := &hangUps{received: make(chan struct{}, 1)}
-	if signal.Ignored(syscall.SIGHUP) { // for example, under nohup
+	if signal.Ignored(syscall.SIGHUP) { // the signal is ignored, for example, under nohup
 		return h
 	}
 	signals := make(chan os.Signal, 1)
@@ -61,7 +61,7 @@ func newHangUps(end context.CancelCauseFunc) *hangUps {
 	return h
 }
 
-// claim returns a channel that receives later hang-ups. They no longer end the program.
+// claim returns a channel that receives later SIGHUP signals. They no longer end the program.
 func (h *hangUps) claim() <-chan struct{} {
 	if h == nil {
 		return nil

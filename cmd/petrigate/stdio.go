@@ -23,7 +23,7 @@ func isTerminal(w any) bool {
 }
 
 // asker returns a function that asks the person at the terminal a yes-or-no question. It returns
-// nil without a terminal.
+// nil if there is no terminal.
 func (s stdio) asker(ctx context.Context) func(question string) (bool, error) {
 	if !isTerminal(s.in) || !isTerminal(s.err) {
 		return nil

@@ -99,7 +99,7 @@ func switchInDatabase(s stdio, on bool, session string, pid int, file string, or
 }
 
 // resolveSession returns the ID of the session with the given ID or name. If the database cannot be
-// read, it returns session unchanged, so that a stop takes effect nevertheless.
+// read, it returns its argument unchanged, so that a stop takes effect nevertheless.
 func resolveSession(p *proxy.Proxy, session string) string {
 	if session == "" {
 		return ""
@@ -111,9 +111,9 @@ func resolveSession(p *proxy.Proxy, session string) string {
 	return session
 }
 
-// switchProxies stops or restarts calls at all running proxies, at the one that has the session, or
-// at the one with the process ID pid. It prints the results. If ask is not nil, it is called first
-// with the proxies, to prompt for their PINs.
+// switchProxies stops or restarts calls at all running proxies, at the proxy that has the session,
+// or at the proxy with the process ID pid. It prints the results. If ask is not nil, switchProxies
+// first calls it with the proxies, to prompt for their PINs.
 func switchProxies(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (operator.Stopping, error)) error {
 	clients, session, err := switchTargets(session, pid)
 	if errors.Is(err, errNoProxy) {
@@ -126,7 +126,7 @@ func switchProxies(s stdio, on bool, session string, pid int, ask func([]*contro
 		return err
 	}
 	var failed []error
-	for _, client := range clients { // one proxy that does not respond must not keep the others from stopping
+	for _, client := range clients { // if one proxy does not respond, the others must be stopped nevertheless
 		status, err := client.Status()
 		if err != nil {
 			failed = append(failed, err)
@@ -174,8 +174,8 @@ func switchEffect(on bool) string {
 	return "pass again at"
 }
 
-// printSwitch prints the result of stopping or restarting calls at a proxy. If pid is 0, the result
-// concerns a database.
+// printSwitch prints the result of stopping or restarting calls at a proxy. If pid is 0, it prints
+// the result for a database.
 func printSwitch(w io.Writer, on bool, session string, pid int, done operator.Stopping) {
 	what, which, where := callsOf(session), fmt.Sprintf("proxy %d", pid), fmt.Sprintf("of proxy %d, until it ends", pid)
 	if pid == 0 {

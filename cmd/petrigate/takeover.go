@@ -51,7 +51,7 @@ func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error)
 	return d, nil
 }
 
-// withExitCode gives an error from the takeover package the matching exit code.
+// withExitCode wraps an error from the takeover package so that it has the matching exit code.
 func withExitCode(err error) error {
 	var wrong *takeover.UsageError
 	if errors.As(err, &wrong) {
@@ -112,8 +112,8 @@ func newImport(s stdio) *cobra.Command {
 }
 
 // importTarget sets i.Config to the configuration that receives the servers. If that file was found
-// in the working directory and is trusted, trusted renews the trust after the import has changed
-// it. Otherwise trusted is nil.
+// in the working directory and is trusted, the returned function trusted renews the trust after the
+// import has changed the file. Otherwise, it is nil.
 func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func() error, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -148,8 +148,8 @@ func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func(
 }
 
 // configPath returns the absolute path of the configuration for a command that does more than read
-// it. If the file was found in the working directory, trusts accepts its trusted content. Otherwise
-// trusts is nil.
+// it. If the file was found in the working directory, the returned function trusts accepts its
+// trusted content. Otherwise, trusts is nil.
 func (s stdio) configPath(c *cobra.Command) (path string, trusts func(string, []byte) bool, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -262,7 +262,7 @@ func (s stdio) connectHooks(c *cobra.Command, d *takeover.Driver, h takeover.Hoo
 	h.Launch.Command, h.Launch.Args = n.Launch.Command, []string{"--config", n.Config}
 	serve := []string{"serve"}
 	if loaded.Listen.HTTP == "" {
-		serve = append(serve, "--http", hooksAddress) // a proxy over stdio would end with its client
+		serve = append(serve, "--http", hooksAddress) // a proxy over stdio would end when its client ends
 	}
 	serve = append(serve, "--config", n.Config)
 	h.Serve = append([]string{"petrigate"}, serve...)
@@ -271,8 +271,8 @@ func (s stdio) connectHooks(c *cobra.Command, d *takeover.Driver, h takeover.Hoo
 	return withExitCode(d.ConnectHooks(c.Context(), h))
 }
 
-// headersOf parses the values of --header. Its errors never quote a header, because it may contain
-// a secret.
+// headersOf parses the values of --header. Its errors never quote a header, because a header may
+// contain a secret.
 func headersOf(lines []string) (all splice.Object, err error) {
 	for _, line := range lines {
 		name, value, ok := strings.Cut(line, ":")

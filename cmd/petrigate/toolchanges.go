@@ -87,8 +87,9 @@ func toolsAccept(s stdio) *cobra.Command {
 	return c
 }
 
-// acceptAll accepts each change at its proxy and returns the accepted ones. If a proxy refuses, it
-// receives no further requests, because each wrong PIN counts; other proxies are not affected.
+// acceptAll accepts each change at its proxy and returns the accepted changes. If a proxy refuses,
+// acceptAll sends it no further requests, because each wrong PIN counts; other proxies are not
+// affected.
 func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (accepted []owned[operator.ToolChange], err error) {
 	refused := map[string]bool{}
 	var failed []error
@@ -107,7 +108,7 @@ func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (acc
 }
 
 // changedTools returns the tools of running proxies whose current definition has not been accepted.
-// If names is not empty, it returns only the tools that match one of them.
+// If names is not empty, it returns only the tools that match at least one name.
 func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 	all, err := gather((*control.Client).ToolChanges)
 	return slices.DeleteFunc(all, func(o owned[operator.ToolChange]) bool {
@@ -117,7 +118,7 @@ func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 	}), err
 }
 
-// ofProxy keeps only changes at the proxy with the given process ID.
+// ofProxy returns the changes at the proxy with the given process ID.
 func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.ToolChange], error) {
 	var having []*control.Client
 	for _, o := range uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.client.Path }) {
@@ -127,7 +128,7 @@ func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.Tool
 	return slices.DeleteFunc(found, func(o owned[operator.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
 }
 
-// distinctChanges removes duplicates, which occur if several proxies report the same change.
+// distinctChanges removes duplicates. They occur if several proxies report the same change.
 func distinctChanges(found []owned[operator.ToolChange]) []operator.ToolChange {
 	changes := []operator.ToolChange{}
 	for _, o := range uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash }) {

@@ -29,7 +29,7 @@ func newTools(s stdio) *cobra.Command {
 }
 
 // listTools asks the proxy that has the session for its tools. If session is empty, it asks all
-// proxies.
+// proxies for theirs.
 func listTools(session string) ([]listing[operator.ToolInfo], []operator.ToolInfo, error) {
 	if session == "" {
 		return listings(func(client *control.Client) ([]operator.ToolInfo, error) { return client.Tools("") })
@@ -42,7 +42,7 @@ func listTools(session string) ([]listing[operator.ToolInfo], []operator.ToolInf
 	return []listing[operator.ToolInfo]{{all: tools}}, append([]operator.ToolInfo{}, tools...), err
 }
 
-// printTools prints the table of tools, followed by the session that the verdicts apply to.
+// printTools prints the table of tools, followed by the session to which the verdicts apply.
 func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
 	err := printListings(w, lists, "no tools", "CANONICAL|BARE|EXPOSED|NOW", func(t operator.ToolInfo) []string {
 		return []string{t.Canonical, t.Bare, t.Exposed, t.Says}
@@ -66,8 +66,8 @@ func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
 	return err
 }
 
-// warnOfTools prints the running proxies' warnings about their tools. It ignores proxies that have
-// stopped responding, because their tools have already been printed.
+// warnOfTools prints the warnings of the running proxies about their tools. It ignores proxies that
+// have stopped responding, because their tools have already been printed.
 func warnOfTools(s stdio) {
 	found, err := running()
 	if err != nil {

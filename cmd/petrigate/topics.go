@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// newTopics returns the help pages that do not belong to a command.
+// newTopics returns the help pages for topics other than commands.
 func newTopics() []*cobra.Command {
 	topics := []*cobra.Command{
 		{Use: "rules", Short: "The language of rules on one screen", Long: rulesTopic},

@@ -12,7 +12,7 @@ import (
 )
 
 // strictUsage makes incorrect usage of c and its subcommands an error. The error explains the
-// correct usage and has the exit code for usage errors.
+// correct usage and leads to the exit code for usage errors.
 func strictUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(wrongFlag)
 	if c.HasSubCommands() {
@@ -53,7 +53,7 @@ func refuseUnknownVerb(c *cobra.Command, got []string) error {
 	return usage("%s has no verb %q%s; see %s --help", c.CommandPath(), got[0], text.DidYouMean(got[0], "", known), c.CommandPath())
 }
 
-// wrongFlag explains that a flag is unknown or its value is invalid.
+// wrongFlag explains that a flag is unknown or that its value is invalid.
 func wrongFlag(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -68,7 +68,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 	return usage("%w%s; see %s --help", err, hint, c.CommandPath())
 }
 
-// newHelp returns the command that prints the help of another command or help topic.
+// newHelp returns the command that prints the help for another command or for a help topic.
 func newHelp(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [verb]", Short: "Print the help of a verb, or of a topic",
