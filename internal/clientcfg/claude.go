@@ -32,8 +32,8 @@ func claudeDesktop() Client {
 	}
 }
 
-// storePackageFiles finds the configuration file of a Claude Desktop installed from the Microsoft
-// Store, which has an AppData directory of its own.
+// storePackageFiles finds the configuration file of a Claude Desktop that was installed from the
+// Microsoft Store. It has an AppData directory of its own.
 func storePackageFiles(s System) []string {
 	if runtime.GOOS != "windows" || s.env("LOCALAPPDATA") == "" {
 		return nil

@@ -11,35 +11,35 @@ type Client struct {
 
 	// files returns the possible paths of the configuration file, most likely first.
 	files func(System) []string
-	// place is where the file lists the servers, and where petrigate's entry belongs.
+	// place is where the file lists the servers, and where petrigate's entry must be added.
 	place splice.Place
-	// morePlaces returns further places in a file that list servers; may be nil.
+	// morePlaces returns further places in a file where servers are listed; may be nil.
 	morePlaces func(*splice.Document) []splice.Place
 
 	dialect dialect
 	guards  guards
-	// entry returns an entry that makes the client run petrigate. It returns nil if the client has
-	// no syntax for it.
+	// entry returns an entry that makes the client run petrigate. It returns nil if the client
+	// cannot express such an entry.
 	entry func(Launch) splice.Object
 
 	// programs contains the base names of the client's executables in lower case. folders contains
 	// distinctive parts of their paths.
 	programs, folders []string
 
-	// Overwrites reports whether the client, while running, rewrites its file from memory.
+	// Overwrites reports whether the client, while it is running, rewrites its file from memory.
 	Overwrites bool
 	// Verify explains to the user how to check that the client has found the entry.
 	Verify string
 
 	Limits Limits
-	// NoForms reports whether the client cannot show forms, because it does not declare
-	// elicitation.
+	// NoForms reports whether the client cannot show forms, because it does not declare the
+	// elicitation capability.
 	NoForms bool
 }
 
-// Limits describes what a client cannot handle. In the zero value, nothing is limited.
+// Limits describes what a client cannot handle. The zero value means that there are no limits.
 type Limits struct {
-	Tools      int    // maximum number of tools that are useful
+	Tools      int    // number of tools above which more tools are not useful
 	MoreTools  string // what the client does if there are more tools
 	NameLength int    // maximum length of a tool name, without the client's prefix
 }
@@ -59,19 +59,20 @@ func (c Client) Places(d *splice.Document) []splice.Place {
 	return all
 }
 
-// Entry returns an entry that makes the client run petrigate. ok is false if the client has no
-// syntax for it, which happens only if l contains a URL.
+// Entry returns an entry that makes the client run petrigate. Its result ok is false if the client
+// cannot express the entry, which happens only if l contains a URL.
 func (c Client) Entry(l Launch) (entry splice.Object, ok bool) {
 	entry = c.entry(l)
 	return entry, entry != nil
 }
 
-// Read translates an entry in the client's file to a server in petrigate's configuration.
+// Read translates an entry in the client's file to a server for petrigate's configuration.
 func (c Client) Read(s System, name string, value any) Server {
 	return translate(s, c.dialect, name, value)
 }
 
-// Beside returns the paths of other files where the client may restrict the servers in file.
+// Beside returns the paths of other files in which the client may restrict the servers of this
+// file.
 func (c Client) Beside(s System, file string) []string {
 	if c.guards.beside == nil {
 		return nil
@@ -79,8 +80,9 @@ func (c Client) Beside(s System, file string) []string {
 	return c.guards.beside(s, file)
 }
 
-// Safeguards returns the restrictions in one of the client's files. servers maps the client's
-// server names to the names in petrigate's configuration, which the equivalent rules use.
+// Safeguards returns the restrictions in one of the client's files. The argument servers maps the
+// client's server names to the names in petrigate's configuration. The equivalent rules use the
+// latter names.
 func (c Client) Safeguards(d *splice.Document, servers map[string]string) (all []Safeguard) {
 	if c.guards.read == nil {
 		return nil
@@ -91,8 +93,8 @@ func (c Client) Safeguards(d *splice.Document, servers map[string]string) (all [
 	return all
 }
 
-// Closed returns the key in the file that disables the named server, or "" if the server is
-// enabled.
+// Closed returns the key in the file that disables the server with the given name, or "" if the
+// server is enabled.
 func (c Client) Closed(d *splice.Document, at splice.Place, name string) string {
 	if c.guards.closed == nil {
 		return ""
@@ -100,8 +102,8 @@ func (c Client) Closed(d *splice.Document, at splice.Place, name string) string 
 	return c.guards.closed(d, at, name)
 }
 
-// ClosedBeside is like Closed for a server in file, but looks for the key in d, which is one of the
-// files that [Client.Beside] returns.
+// ClosedBeside is like Closed for a server in the given file, but looks for the key in d. That is
+// one of the files returned by [Client.Beside].
 func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	if c.guards.closedBeside == nil {
 		return ""
@@ -109,5 +111,5 @@ func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	return c.guards.closedBeside(d, file, name)
 }
 
-// mcpServers is the place where most clients list their servers.
+// mcpServers is the place where most clients keep their servers.
 var mcpServers = splice.Place{Path: []string{"mcpServers"}}

@@ -2,15 +2,15 @@
 //
 // For each supported client, a [Client] knows the paths of the file on each operating system, where
 // and how the file lists servers, what an entry that runs petrigate looks like, and how to
-// recognize a running instance. [Client.Read] translates an entry to a [Server] in petrigate's
+// recognize a running instance. [Client.Read] translates an entry to a [Server] for petrigate's
 // configuration: it renames keys, converts timeouts and references to variables, and reports what
 // it cannot translate. [Hooks] does the same for the hooks of agents. [Secrets] finds values that
 // must not be displayed. [Client.Safeguards] finds restrictions that petrigate import does not
 // carry over.
 //
-// To support another client, add a function that returns its Client and call it in [All]. Package
-// splice edits the files, and package takeover asks the user and writes them. This package starts
-// no goroutines; its tables are read-only.
+// To support another client, add a function that returns its Client and call this function in
+// [All]. Package splice edits the files, and package takeover asks the user and writes them. This
+// package starts no goroutines; its tables are read-only.
 package clientcfg
 
 import (
@@ -27,8 +27,8 @@ func All() []Client {
 	}
 }
 
-// Find returns the client with the given name or alias. If ok is false, near is the most similar
-// name, or "" if none is similar.
+// Find returns the client with the given name or alias. If ok is false, near is the name most
+// similar to it, or "" if none is similar.
 func Find(name string) (c Client, near string, ok bool) {
 	var names []string
 	word := strings.ToLower(name)

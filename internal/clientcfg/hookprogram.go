@@ -27,8 +27,8 @@ func (h Hooks) Programs(d *splice.Document) (all []string) {
 	return all
 }
 
-// program returns the program that a hook's command runs, without quotes and without the shell that
-// wraps it.
+// program returns the program that a hook's command runs, without quotes and without the shell in
+// which it runs.
 func program(hook any) string {
 	fields, _ := hook.(map[string]any)
 	command, _ := fields["command"].(string)

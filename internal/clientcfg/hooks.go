@@ -10,26 +10,26 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// Hooks describes how an agent's hooks are configured: which file contains them, and which entries
-// run petrigate.
+// Hooks describes how an agent's hooks are configured: which file contains them, and which of its
+// entries run petrigate.
 type Hooks struct {
-	Agent  string // agent's name as an argument of petrigate hook
+	Agent  string // name of the agent as an argument of petrigate hook
 	Client string
 	Title  string
-	// Open lists the kinds of calls that petrigate cannot stop, whatever the file contains.
+	// Open lists the kinds of calls that petrigate cannot stop, no matter what the file contains.
 	Open []string
 
 	files func(System) []string
-	// beside lists files of the project, relative to the current directory, that can also disable
-	// hooks.
+	// beside lists files of the project that can also disable hooks. Their paths are relative to
+	// the current directory.
 	beside  []string
-	sibling string     // another such file, in the directory of the hooks file; may be empty
-	off     [][]string // settings that disable hooks, each given as the path of a key followed by the value
+	sibling string     // another such file, in the same directory as the hooks file; may be empty
+	off     [][]string // settings that disable hooks; each consists of the keys on the path to the setting, followed by its value
 	events  []hookEvent
-	flat    bool // whether the list of an event contains hooks directly instead of groups of hooks
+	flat    bool // whether the list for an event contains hooks directly instead of groups of hooks
 	// failClosed is the member that makes the agent refuse a call if its pre-call hook fails. If
-	// the agent has no such member, the command itself refuses the call, provided that it runs in a
-	// shell that can express this.
+	// the agent has no such member, the command itself refuses the call, but only if it runs in a
+	// shell in which that is possible.
 	failClosed splice.Member
 	milli      bool // whether timeouts are in milliseconds
 	url        bool // whether hooks can be URLs
@@ -38,14 +38,14 @@ type Hooks struct {
 	own        splice.Object
 }
 
-// A hookEvent is an event that petrigate must be notified of.
+// A hookEvent is an event about which petrigate must be notified.
 type hookEvent struct {
 	name   string
-	before bool   // whether the event precedes a call, which can be refused
-	match  string // matcher that selects tools; empty: all
+	before bool   // whether the event precedes a call that can still be refused
+	match  string // matcher that selects tools; empty: all tools
 }
 
-// AllHooks returns the hooks of all agents that configure them in files.
+// AllHooks returns the hooks of all agents for which hooks are configured in files.
 func AllHooks() []Hooks {
 	const others = "^(?!MCP:)"
 	const slow = "a hook that exceeds its timeout lets the call pass, and so does a failing hook on Windows"
@@ -109,8 +109,8 @@ func AllHooks() []Hooks {
 	return all
 }
 
-// inFolder returns a function that returns a path relative to the current directory, which is the
-// project's.
+// inFolder returns a function that returns a path relative to the current directory. This is the
+// directory of the project.
 func inFolder(parts ...string) func(System) []string {
 	return func(System) []string {
 		path := filepath.Join(parts...)
@@ -121,7 +121,7 @@ func inFolder(parts ...string) func(System) []string {
 	}
 }
 
-// HooksOf returns the hooks of the named client. It returns false if the client has no hooks or
+// HooksOf returns the hooks of the named client. It returns false if the client has no hooks, or if
 // petrigate does not support them.
 func HooksOf(client string) (Hooks, bool) {
 	all := AllHooks()
@@ -140,7 +140,7 @@ func (h Hooks) File() Client {
 // ByURL reports whether the agent's hooks can be URLs.
 func (h Hooks) ByURL() bool { return h.url }
 
-// New returns the initial content of a new hooks file, or nil if it is empty.
+// New returns the initial content of a new hooks file. It returns nil if the file starts empty.
 func (h Hooks) New() []byte {
 	if h.own == nil {
 		return nil
@@ -148,7 +148,7 @@ func (h Hooks) New() []byte {
 	return []byte("{\n  \"version\": 1\n}\n")
 }
 
-// Items returns the entries that make the agent run petrigate.
+// Items returns the entries with which the agent runs petrigate.
 func (h Hooks) Items(s System, l Launch) (all []splice.Item) {
 	for _, e := range h.events {
 		hook := h.hook(s, l, e)
@@ -196,17 +196,18 @@ func (h Hooks) hook(s System, l Launch, e hookEvent) (o splice.Object) {
 
 // orRefuse is appended to a command so that the call is refused if the command fails. An agent that
 // has no failClosed member refuses a call if the hook exits with code 2 and writes a reason to
-// stderr. If the command has already refused with its own reason, this message adds nothing new.
+// stderr. If the command itself has already refused the call and written its reason, this text is
+// harmless.
 const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
 
-// shellRefuses reports whether, in case of failure, the shell command of a pre-call hook refuses
-// the call.
+// shellRefuses reports whether the shell command of a pre-call hook refuses the call if the command
+// fails.
 func (h Hooks) shellRefuses(s System) bool { return h.failClosed.Key == "" && s.OS != "windows" }
 
-// TokenVariable is the environment variable that holds the token for hooks by URL.
+// TokenVariable is the environment variable with the token for hooks that are URLs.
 const TokenVariable = "PETRIGATE_TOKEN"
 
-// CommandLine joins words to a command line for the system's shell, with quotes where needed.
+// CommandLine joins words to a command line for the system's shell. It adds quotes where needed.
 func CommandLine(s System, words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -228,8 +229,8 @@ func CommandLine(s System, words []string) string {
 // A Hook is an installed hook that runs petrigate.
 type Hook struct {
 	Event  string
-	URL    string // empty if the hook is a command
-	Before bool   // whether it precedes a call
+	URL    string // URL of the hook; empty if the hook is a command
+	Before bool   // whether the hook runs before a call
 	Closed bool   // whether a failure of the hook refuses the call
 	Narrow bool   // whether the hook misses some of the calls that it should cover, or the agent does not wait for its answer
 
@@ -237,14 +238,14 @@ type Hook struct {
 }
 
 // Asks reports whether the hook may ask a proxy that uses the given configuration. A URL hook asks
-// any proxy that listens there. A hook without a configuration asks the only running proxy.
+// any proxy that listens at the URL. A hook without a configuration asks the only running proxy.
 func (t Hook) Asks(s System, config string) bool {
 	_, rest, named := strings.Cut(t.command, " --config ")
 	if t.URL != "" || !named {
 		return true
 	}
 	word := CommandLine(s, []string{config})
-	for _, w := range []string{word, strings.ReplaceAll(word, "'", `'\''`)} { // by itself, or within sh -c
+	for _, w := range []string{word, strings.ReplaceAll(word, "'", `'\''`)} { // the word may be a path by itself, or part of a command for sh -c
 		if after, ok := strings.CutPrefix(rest, w); ok && (after == "" || strings.ContainsAny(after[:1], " '")) {
 			return true
 		}
@@ -252,9 +253,9 @@ func (t Hook) Asks(s System, config string) bool {
 	return false
 }
 
-// Ours reports whether v, an element of a hook list, runs petrigate for this agent. Entries that
-// petrigate connect has written name a configuration, so they are recognized whatever the name of
-// the program.
+// Ours reports whether v, an element of a hook list, runs petrigate for this agent. Entries written
+// by petrigate connect name a configuration, so they are recognized even if the program has another
+// name.
 func (h Hooks) Ours(v any) bool {
 	fields, _ := v.(map[string]any)
 	if url, _ := fields["url"].(string); strings.HasSuffix(url, "/hook/"+h.Agent) {
@@ -268,8 +269,8 @@ func (h Hooks) Ours(v any) bool {
 	return found && agent == h.Agent && (strings.HasPrefix(base, "petrigate") || strings.Contains(rest, " --config "))
 }
 
-// Installed returns the hooks in the file that run petrigate, for those events that petrigate
-// needs.
+// Installed returns the hooks in the file that run petrigate. It looks only at the events that
+// petrigate needs.
 func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 	for _, e := range h.events {
 		for _, v := range d.List("hooks", e.name) {
@@ -298,8 +299,9 @@ func (e hookEvent) isNarrow(fields map[string]any) bool {
 	return !slices.Contains([]string{"", "*", ".*", e.match}, match) || fields["if"] != nil || fields["async"] == true || fields["asyncRewake"] == true
 }
 
-// Beside returns the paths of other files that can disable the hooks in file. They are files of the
-// project in the current directory, and a file of the agent in the same directory as file.
+// Beside returns the paths of other files that can disable the hooks in this file. They are files
+// of the project in the current directory, and a file of the agent in the same directory as this
+// file.
 func (h Hooks) Beside(file string) []string {
 	if h.sibling == "" {
 		return h.beside
@@ -328,13 +330,13 @@ func (h Hooks) refusesOnFailure(v any) bool {
 	return fields[h.failClosed.Key] == h.failClosed.Value
 }
 
-// CanClose reports whether, on the given system, a failing hook can refuse a call.
+// CanClose reports whether a hook that fails can refuse a call on the given system.
 func (h Hooks) CanClose(s System) bool { return h.failClosed.Key != "" || h.shellRefuses(s) }
 
 // ClosesAll reports whether the agent itself refuses a call if its hook fails for any reason.
 func (h Hooks) ClosesAll() bool { return h.failClosed.Key != "" }
 
-// Missing returns the events without an installed hook.
+// Missing returns the events for which no hook is installed.
 func (h Hooks) Missing(there []Hook) (names []string) {
 	for _, e := range h.events {
 		if !slices.ContainsFunc(there, func(t Hook) bool { return t.Event == e.name }) {

@@ -10,7 +10,8 @@ type Launch struct {
 	Headers splice.Object // headers to send to the URL
 }
 
-// stdio returns an entry function that supports commands, and URLs under the key urlKey.
+// stdio returns an entry function. The entries either run a command or contain a URL under the key
+// urlKey.
 func stdio(urlKey string, first ...splice.Member) func(Launch) splice.Object {
 	return func(l Launch) splice.Object {
 		if l.URL == "" {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A Process is the known part of a process's command line.
+// A Process is a process's command line, as far as it is known.
 type Process []string
 
 // Running lists the processes on this machine.
@@ -41,8 +41,8 @@ func procProcesses(dir string) (all []Process) {
 	return all
 }
 
-// psProcesses parses the output of ps. Because a path may contain spaces, the first word of a
-// process is the whole line.
+// psProcesses parses the output of ps. Since a path may contain spaces, the first word of a process
+// is the whole line.
 func psProcesses(out []byte) (all []Process) {
 	for line := range strings.Lines(string(out)) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -64,8 +64,8 @@ func taskProcesses(out []byte) (all []Process) {
 // IsRunning reports whether any of the processes is the client.
 func (c Client) IsRunning(all []Process) bool { return slices.ContainsFunc(all, c.isProcess) }
 
-// isProcess reports whether p is the client. It considers the program and, if that is an
-// interpreter, the script.
+// isProcess reports whether p is the client. It looks at the program and, if that is an
+// interpreter, at the script.
 func (c Client) isProcess(p Process) bool {
 	for _, word := range p[:min(len(p), 2)] {
 		if strings.HasPrefix(word, "-") {

@@ -5,9 +5,9 @@ import "regexp"
 // A Safeguard is a restriction on tool calls in a client's file that petrigate import does not
 // carry over.
 type Safeguard struct {
-	Where string `json:"where"`          // the key, or keys joined by dots
+	Where string `json:"where"`          // the key, or several keys joined by dots
 	Value string `json:"value"`          // value of the key
-	Rule  string `json:"rule,omitempty"` // equivalent rule; empty: the client itself still enforces the restriction, on its own tools
+	Rule  string `json:"rule,omitempty"` // equivalent rule; empty: the client itself continues to enforce the restriction on its own tools
 }
 
 // ruleFor returns a rule that refuses calls of the tool or, if deny is false, requires approval for
@@ -19,7 +19,7 @@ func ruleFor(tool string, deny bool) string {
 	return "require human-approval before " + tool
 }
 
-// texts returns the strings among the elements of list.
+// texts returns the elements of list that are strings.
 func texts(list []any) (all []string) {
 	for _, v := range list {
 		if text, ok := v.(string); ok {
@@ -29,5 +29,5 @@ func texts(list []any) (all []string) {
 	return all
 }
 
-// plainTool matches tool names and patterns that rules can contain.
+// plainTool matches the tool names and patterns that can be used in rules.
 var plainTool = regexp.MustCompile(`^[A-Za-z0-9_.*?-]+$`)

@@ -10,28 +10,29 @@ import (
 // guards finds a client's restrictions that are not part of a server's entry. Each field may be
 // nil.
 type guards struct {
-	// read returns the restrictions in the given file.
+	// read returns the restrictions in the given file of the client.
 	read func(d *splice.Document) []guard
-	// closed returns the key in the file that disables the named server, or "".
+	// closed returns the key in the file that disables the named server, or "" if the server is
+	// enabled.
 	closed func(d *splice.Document, at splice.Place, name string) (key string)
 	// beside returns the paths of other files that may contain restrictions.
 	beside func(s System, file string) []string
-	// closedBeside returns the key in one of those files that disables the named server of file, or
-	// "".
+	// closedBeside returns the key in one of those files that disables the named server, or "" if
+	// the server is enabled.
 	closedBeside func(d *splice.Document, file, name string) (key string)
 }
 
 // A guard is a restriction as the client expresses it.
 type guard struct {
 	where, value string
-	tool         string // tool name as the client writes it
-	deny         bool   // whether calls are refused; otherwise a person is asked
-	split        string // separator between the names of server and tool
+	tool         string // tool name in the client's form
+	deny         bool   // whether calls are refused; otherwise, a person is asked
+	split        string // separator between the server name and the tool name
 	prefix       string // text that precedes the server's name
 }
 
 // rule returns the rule that is equivalent to the guard. It returns "" if the guard does not
-// concern tools of the given servers.
+// concern tools of these servers.
 func (g guard) rule(servers map[string]string) string {
 	name, ok := strings.CutPrefix(g.tool, g.prefix)
 	if !ok {
@@ -56,8 +57,8 @@ func (g guard) rule(servers map[string]string) string {
 	return ruleFor(found, g.deny)
 }
 
-// geminiGuards reads a settings.json of Gemini CLI, which lists allowed and excluded servers, and
-// excluded tools.
+// geminiGuards reads a settings.json of Gemini CLI. It contains allowed servers, excluded servers
+// and excluded tools.
 var geminiGuards = guards{
 	closed: func(d *splice.Document, _ splice.Place, name string) string {
 		for _, path := range [][]string{{"mcp", "excluded"}, {"excludeMCPServers"}} {
@@ -78,7 +79,7 @@ var geminiGuards = guards{
 				all = append(all, guard{where: strings.Join(path, "."), value: tool, tool: strings.TrimPrefix(tool, "mcp_"), deny: true, split: "__"})
 			}
 		}
-		for i, g := range all { // a tool name without a server is valid, too
+		for i, g := range all { // a tool name without a server is valid as well
 			if !strings.Contains(g.tool, "__") {
 				all[i].split = ""
 			}
@@ -143,11 +144,11 @@ var claudeGuards = guards{
 	},
 }
 
-// closedOfProject returns the key that disables a server from .mcp.json, or "". It is enough if one
-// list in the settings of the user, the project or this checkout names the server;
-// enabledMcpjsonServers and enableAllProjectMcpServers do not override it. For a server on no list,
-// Claude Code asks the user, so it counts as enabled. Servers that the user disabled with /mcp are
-// recorded in .claude.json.
+// closedOfProject returns the key that disables a server from .mcp.json, or "" if the server is
+// enabled. A server is disabled if one list in the settings of the user, the project or this
+// checkout names it; enabledMcpjsonServers and enableAllProjectMcpServers do not override this. If
+// a server is on no list, Claude Code asks the user, so the server counts as enabled. Servers that
+// the user disabled with /mcp are recorded in .claude.json.
 func closedOfProject(d *splice.Document, file, name string) string {
 	project, ok := strings.CutSuffix(file, ".mcp.json")
 	if !ok {
@@ -176,7 +177,7 @@ func claudeName(name string) string {
 	}, name)
 }
 
-// gooseGuards reads Goose's mode, which may require approval.
+// gooseGuards reads the mode of Goose. Some modes require approval.
 var gooseGuards = guards{read: func(d *splice.Document) (all []guard) {
 	if mode, _ := d.At("GOOSE_MODE").(string); mode == "approve" || mode == "smart_approve" {
 		all = append(all, guard{where: "GOOSE_MODE", value: mode, tool: "*"})
@@ -184,8 +185,8 @@ var gooseGuards = guards{read: func(d *splice.Document) (all []guard) {
 	return all
 }}
 
-// claudeFiles returns the path of Claude Code's file with the user's servers and the settings of
-// projects.
+// claudeFiles returns the path of Claude Code's file that contains the user's servers and the
+// settings of projects.
 func claudeFiles(s System) []string {
 	if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
 		return []string{s.path(dir, ".claude.json")}

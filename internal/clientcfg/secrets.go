@@ -10,62 +10,65 @@ import (
 
 // A Secret is a value in a file that must not be displayed.
 type Secret struct {
-	Name  string // name that shows that the value is a secret; empty for a variable or header value that merely may be one
+	Name  string // name that shows that the value is a secret; empty for the value of a variable or header that only might be one
 	Value string
 }
 
 var (
-	// secretName matches names of variables, headers, keys and flags whose values are secret.
+	// secretName matches names of variables, headers, keys and flags that have secret values.
 	secretName = regexp.MustCompile(`(?i)token|secret|passw|key|auth|credential|cookie|\bpat\b|_pat$|dsn|connection|(^|[^a-z])pass(phrase|code)?$|[_-]pwd$|(?-i:^pwd$)|bearer|^sig$|signature`)
-	// locationName matches names whose values only tell where a secret is stored.
+	// locationName matches names of values that only say where a secret is stored.
 	locationName = regexp.MustCompile(`(?i)(file|path|dir|sock|ur[li])$`)
-	// placeValue matches a path, or a URL that has neither a user nor a query.
+	// placeValue matches a path, or a URL without a user and without a query.
 	placeValue = regexp.MustCompile(`^(\.{0,2}/|~/|[A-Za-z]:[\\/]|https?://)[^?#@=]*$`)
 	// plainWords matches values that are not secret: plain words, or an address with a port.
 	plainWords = regexp.MustCompile(`^[A-Za-z]{1,15}([-_., ][A-Za-z]{1,15})*$|^[\d.]+:\d+$`)
 	// randomPart matches a sequence of characters that only a machine would generate.
 	randomPart = regexp.MustCompile(`[A-Za-z0-9+_-]{20,}`)
-	// short matches the option -p, whose value is often a password. ports matches its other common
-	// values: ports, paths and packages.
+	// short matches the option -p. Its value is often a password. ports matches other common values
+	// of this option: ports, paths and packages.
 	short = regexp.MustCompile(`^-p$`)
-	// joined matches the option -p with its value attached. It does not match long options such as
-	// -path or -pull-request.
+	// joined matches the option -p if its value follows directly. It does not match long options
+	// such as -path or -pull-request.
 	joined = regexp.MustCompile(`^-p(\S*[A-Z0-9]\S*)$`)
 	ports  = regexp.MustCompile(`^[\d:.,/-]*(tcp|udp)?$|^@?[\w.-]*/|@|^[.~-]`)
-	// account matches options whose value has the form user:password. pair matches such a value.
+	// account matches options that have a value of the form user:password. pair matches such a
+	// value.
 	account = regexp.MustCompile(`^(-u|--user|--proxy-user)$`)
 	pair    = regexp.MustCompile(`^[^\s:/]+:(.*[^\d].*)$`)
 	// reference matches references to values that are stored elsewhere, and an authentication
-	// scheme at the start of a text.
+	// scheme at the start of a string.
 	reference = regexp.MustCompile(`(?i)\$\{\{[^}]*\}\}|\$\{[^}]*\}|\$[a-z_][a-z0-9_]*|\{(env|file):[^}]*\}|^(bearer|basic|token) `)
-	// certainReference matches only unambiguous references. In contrast to these, a $ followed by a
-	// name may be part of a secret.
+	// certainReference matches only unambiguous references. A $ followed by a name is ambiguous,
+	// because it may be part of a secret.
 	certainReference = regexp.MustCompile(`(?i)\$\{\{[^}]*\}\}|\$\{[^}]*\}|\{(env|file):[^}]*\}|^(bearer|basic|token) `)
-	// assigned matches NAME=value in arguments, URLs and connection strings.
+	// assigned matches assignments of the form NAME=value in arguments, URLs and connection
+	// strings.
 	assigned = regexp.MustCompile(`([\w.-]+)=([^\s;&#]+)`)
 	// headerForm matches a header that is passed as an argument.
 	headerForm = regexp.MustCompile(`^([A-Za-z][\w-]+): *(.+)$`)
 	// password matches the password in a URL.
 	password = regexp.MustCompile(`://[^/\s:@]*:([^/\s@]+)@`)
-	// urlUser matches the user in an HTTP URL without a password. Such a user is a token.
+	// urlUser matches the user in an HTTP URL if the URL has no password. Such a user is a token.
 	urlUser = regexp.MustCompile(`(?i)https?://([^/\s:@]+)@`)
 	// hook matches the secret part of a webhook URL. Anyone who knows it can post to the webhook.
 	hook = regexp.MustCompile(`(?i)(?:hooks\.slack\.com/\w+|discord(?:app)?\.com/api/webhooks|api\.telegram\.org/bot|\.webhook\.office\.com|hooks\.zapier\.com/hooks/\w+)/?([^\s?#"]+)`)
 	// token matches secrets that can be recognized by their form.
 	token = regexp.MustCompile(`\b(sk-|gh[pousr]_|github_pat_|xox[abeprs]-|glpat-|AKIA|AIza|npm_|hf_|eyJ)[\w.-]{8,}`)
-	// option matches an argument that takes the next argument as its value.
+	// option matches an argument that uses the next argument as its value.
 	option = regexp.MustCompile(`^--?[A-Za-z][\w-]*$`)
 )
 
-// valueKeys are the keys of mappings, such as variables or headers, whose values may all be secret.
+// valueKeys are the keys of mappings, such as variables or headers, in which every value may be
+// secret.
 var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"}
 
-// nameKeys are keys whose values are not secret, because they are names of variables.
+// nameKeys are keys with values that are not secret, because they are names of variables.
 var nameKeys = []string{"bearer_token_env_var", "env_http_headers", "env_vars", "env_keys"}
 
 const (
-	minSecret = 4 // shorter values would occur in any text
-	minValue  = 8 // longer than a port number and "true"
+	minSecret = 4 // length below which a secret would occur in any text
+	minValue  = 8 // minimum length of a secret value; longer than a port number and "true"
 )
 
 // Secrets returns all values that may be secret in the decoded content of a file.
@@ -113,8 +116,8 @@ func secretUnder(name string, v any) []Secret {
 	return secretsWithin(text)
 }
 
-// secretValues returns the secret values in a mapping of variables or headers. In headers, even
-// plain words count as secret, because most of them identify the caller.
+// secretValues returns the secret values in a mapping of variables or headers. In headers, plain
+// words count as secret too, because most of them identify the caller.
 func secretValues(fields map[string]any, headers bool) (all []Secret) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		text, _ := written(fields[name])
@@ -136,7 +139,7 @@ func isPlace(text string) bool {
 	return placeValue.MatchString(text) && !randomPart.MatchString(text) && len(secretsWithin(text)) == 0
 }
 
-// written returns a string or number in the form used by the file.
+// written returns a string or number as it is written in the file.
 func written(v any) (text string, ok bool) {
 	if n, is := v.(json.Number); is {
 		return n.String(), true
@@ -145,7 +148,7 @@ func written(v any) (text string, ok bool) {
 	return text, ok
 }
 
-// secretsWithin returns those parts of the text that are secret.
+// secretsWithin returns the secret parts of the text.
 func secretsWithin(text string) (all []Secret) {
 	for _, m := range assigned.FindAllStringSubmatch(text, -1) {
 		switch {
@@ -175,7 +178,7 @@ func secretsWithin(text string) (all []Secret) {
 	return all
 }
 
-// writtenParts returns the literal parts of a secret. It excludes references to values stored
+// writtenParts returns the literal parts of a secret. It leaves out references to values stored
 // elsewhere, because the user must see what will be read.
 func writtenParts(name, value string) (all []Secret) {
 	if strings.TrimSpace(reference.ReplaceAllString(value, "")) == "" {

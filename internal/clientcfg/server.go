@@ -6,7 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// A Server is the translation of a client's entry to a server in petrigate's configuration.
+// A Server is the translation of an entry in a client's file to a server in petrigate's
+// configuration.
 type Server struct {
 	Name   string
 	Fields splice.Object // fields in petrigate's configuration; nil if the entry is refused
@@ -17,14 +18,13 @@ type Server struct {
 	Native bool
 	// Dropped lists the keys that have no meaning outside the client.
 	Dropped []string
-	// Literal names those variables, headers and arguments that literally contain a probable
-	// secret.
+	// Literal names the variables, headers and arguments that probably contain a secret literally.
 	Literal []string
-	// Left lists the entry's restrictions that petrigate cannot configure for a server.
+	// Left lists the restrictions in the entry for which petrigate has no setting.
 	Left []Safeguard
-	// Closed is the key outside the entry that disables the server, or "" if there is none.
+	// Closed is the key outside the entry that disables the server, or "" if no key does.
 	Closed string
-	// Notes contains further sentences to show to the user.
+	// Notes contains further sentences for the user.
 	Notes []string
 }
 

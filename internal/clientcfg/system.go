@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A System is the machine and the user that own the files.
+// A System describes the machine and the user to whom the files belong.
 type System struct {
 	OS   string // a value of runtime.GOOS; all except "darwin" and "windows" are treated like Linux
 	Home string
 	Env  func(string) (string, bool)
 }
 
-// path joins path elements with the system's separator.
+// path joins path elements with the separator of the system.
 func (s System) path(parts ...string) string {
 	if s.OS == "windows" {
 		return strings.ReplaceAll(strings.Join(parts, `\`), "/", `\`)
@@ -40,7 +40,7 @@ func (s System) settings() string {
 	return s.xdg()
 }
 
-// xdg returns the XDG configuration directory. On macOS, too, it is what Unix programs use.
+// xdg returns the XDG configuration directory. Unix programs use it on macOS as well.
 func (s System) xdg() string {
 	if dir := s.env("XDG_CONFIG_HOME"); strings.HasPrefix(dir, "/") {
 		return dir
@@ -48,8 +48,8 @@ func (s System) xdg() string {
 	return s.path(s.Home, ".config")
 }
 
-// inHome returns a function that returns a path relative to the home directory, the same on all
-// systems.
+// inHome returns a function that returns a path relative to the home directory. The path is the
+// same on all systems.
 func inHome(path string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.Home, path)} }
 }

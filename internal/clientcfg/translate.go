@@ -18,7 +18,7 @@ type reader struct {
 	system  System
 	dialect dialect
 	to      *Server
-	headed  *variables // variable syntax in headers
+	headed  *variables // syntax of variables in headers
 
 	kind, command, url, cwd, envFile string
 	args                             []string
@@ -52,7 +52,7 @@ func translate(s System, d dialect, name string, value any) Server {
 	return server
 }
 
-// refuse records why the entry is refused. Only the first reason counts.
+// refuse records why the entry is refused. Only the first reason is kept.
 func (r *reader) refuse(format string, args ...any) {
 	if r.to.Refused == "" {
 		r.to.Refused = fmt.Sprintf(format, args...)
@@ -106,7 +106,7 @@ func (r *reader) read(key string, v any) {
 	}
 }
 
-// readMore reads the keys that do not concern the server's location.
+// readMore reads the keys that have nothing to do with where the server is.
 func (r *reader) readMore(key string, v any) {
 	switch key {
 	case "timeout", "tool_timeout_sec":
@@ -123,7 +123,7 @@ func (r *reader) readMore(key string, v any) {
 		r.readApproval(key, v)
 	case "oauth", "auth":
 		r.readOAuth(key, v)
-	case "scopes": // used by Codex
+	case "scopes": // a key of Codex
 		list, _ := v.([]any)
 		if r.scopes = texts(list); len(r.scopes) == 0 {
 			r.to.Dropped = append(r.to.Dropped, key)
@@ -134,7 +134,7 @@ func (r *reader) readMore(key string, v any) {
 	}
 }
 
-// plain reads a text without replacing variables.
+// plain reads a string without replacing variables.
 func (r *reader) plain(key string, v any) string {
 	text, ok := v.(string)
 	if !ok {
@@ -172,7 +172,8 @@ func (r *reader) texts(key string, v any) (all []string) {
 	return all
 }
 
-// names reads a list of names. In some of Codex's lists, an item is a mapping that contains a name.
+// names reads a list of names. In some of Codex's lists, an element is a mapping that contains the
+// name.
 func (r *reader) names(key string, v any) (all []string) {
 	list, ok := v.([]any)
 	if !ok {
@@ -189,12 +190,12 @@ func (r *reader) names(key string, v any) (all []string) {
 
 func (r *reader) readCommand(key string, v any) {
 	switch v := v.(type) {
-	case []any: // OpenCode includes the arguments
+	case []any: // in OpenCode, the command includes the arguments
 		words := r.texts(key, v)
 		if len(words) > 0 {
 			r.command, r.args = words[0], append(words[1:], r.args...)
 		}
-	case map[string]any: // older versions of Zed
+	case map[string]any: // in older versions of Zed
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if key == "path" {
 				r.command = r.text(key, v[key])
@@ -244,7 +245,7 @@ func (r *reader) flag(key string, v any) bool {
 	return on
 }
 
-// finish assembles the server from the keys read.
+// finish creates the server from the keys that were read.
 func (r *reader) finish() {
 	switch {
 	case r.command == "" && r.url == "" && r.to.Refused == "":
@@ -291,7 +292,7 @@ func (r *reader) finish() {
 	}
 }
 
-// sse reports whether the server uses HTTP+SSE, the transport of revision 2024-11-05.
+// sse reports whether the server uses HTTP+SSE, the transport of protocol revision 2024-11-05.
 func (r *reader) sse() bool {
 	switch r.kind {
 	case "sse":
@@ -329,7 +330,7 @@ func toolLists(allow, deny []string) (o splice.Object) {
 	return o
 }
 
-// readApproval reads the approval modes that Codex has for a server's tools.
+// readApproval reads the approval modes that Codex sets for the tools of a server.
 func (r *reader) readApproval(key string, v any) {
 	server := r.to.Name
 	modes := map[string]string{}
@@ -354,8 +355,8 @@ func (r *reader) readApproval(key string, v any) {
 	}
 }
 
-// noteUnreplaced adds a note if text in a header looks like a variable but is literal for the
-// client, because the entry does not list the variable.
+// noteUnreplaced adds a note if text in a header looks like a variable but the client takes it
+// literally, because the entry does not list the variable.
 func (r *reader) noteUnreplaced(headers any) {
 	fields, _ := headers.(map[string]any)
 	if r.dialect.headers == nil {
@@ -398,8 +399,8 @@ func (r *reader) readOAuth(key string, v any) {
 	}
 }
 
-// readLogin reads one key of the OAuth settings. It reports whether petrigate has an equivalent
-// setting.
+// readLogin reads one key of the OAuth settings. It reports whether petrigate has an equivalent of
+// the setting.
 func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 	switch name {
 	case "clientId", "client_id", "CLIENT_ID":
@@ -431,8 +432,9 @@ func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 	return true
 }
 
-// addOAuth adds what [reader.readOAuth] has read to the server. If a header already authenticates,
-// it adds nothing, because a server has only one form of authorization.
+// addOAuth adds the settings that [reader.readOAuth] has read to the server. If a header already
+// authenticates the client, addOAuth adds nothing, because a server has only one form of
+// authorization.
 func (r *reader) addOAuth(add func(string, any)) {
 	if o, is := r.oauth.(splice.Object); len(r.scopes) > 0 && (is || r.oauth == nil) && !slices.ContainsFunc(o, func(m splice.Member) bool { return m.Key == "scopes" }) {
 		r.oauth = append(slices.Clone(o), splice.Member{Key: "scopes", Value: r.scopes})

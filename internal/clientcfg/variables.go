@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// A variables translates a client's variable references to the syntax of petrigate's configuration.
-// If a reference cannot be translated, problem explains why.
+// A variables translates references to variables from a client's syntax to the syntax of
+// petrigate's configuration. If a reference cannot be translated, problem explains why.
 type variables struct {
 	find *regexp.Regexp
-	// one translates a single match. ok is false if the match is not a reference but ordinary text.
+	// one translates a single match. Its result ok is false if the match is not a reference but
+	// ordinary text.
 	one func(s System, match string) (p piece, problem string, ok bool)
 }
 
@@ -23,13 +24,13 @@ type piece struct {
 	ours bool
 }
 
-// expand translates all references in a text.
+// expand translates all references in a string.
 func (v *variables) expand(s System, text string) (ours, problem string) {
 	if v == nil {
 		return literal(text), ""
 	}
 	var b strings.Builder
-	plain, at := "", 0 // literal text before the next ${...}, escaped as a whole because a $ at the end of one piece affects the next piece
+	plain, at := "", 0 // literal text before the next ${...}; it is escaped as a whole, because a $ at the end of one piece affects the next piece
 	for _, m := range v.find.FindAllStringIndex(text, -1) {
 		p, why, ok := v.one(s, text[m[0]:m[1]])
 		if !ok {
@@ -50,10 +51,10 @@ func (v *variables) expand(s System, text string) (ours, problem string) {
 	return b.String() + literal(plain+text[at:]), problem
 }
 
-// dollars matches what petrigate would interpret: repeated $, and $ followed by {.
+// dollars matches everything that petrigate would interpret: repeated $, and $ followed by {.
 var dollars = regexp.MustCompile(`\${2,}|\$\{`)
 
-// literal escapes a text so that petrigate does not find a reference in it.
+// literal escapes a string so that petrigate finds no references in it.
 func literal(text string) string {
 	return dollars.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, "$", "$$") })
 }
@@ -61,7 +62,7 @@ func literal(text string) string {
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // variable returns a reference to an environment variable. The variable must be set, because a
-// configuration that refers to an unset variable does not load.
+// configuration cannot be loaded if it refers to an unset variable.
 func (s System) variable(name string) (ours, problem string) {
 	if !variableName.MatchString(name) {
 		return "", fmt.Sprintf("%q is not the name of a variable", name)
@@ -103,9 +104,9 @@ var geminiVariables = &variables{find: regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0
 
 var gooseForm = regexp.MustCompile(`\$\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
 
-// gooseHeaders returns the translation for headers of a Goose extension, which translates ${NAME},
-// also with spaces inside the braces, and $NAME. Only names that the extension lists are
-// references: the variables in envs and the secrets in env_keys. All other names are literal text.
+// gooseHeaders returns the translation for headers of a Goose extension. It translates $NAME and
+// ${NAME}, also with spaces inside the braces. Only names listed by the extension are references:
+// the variables in envs and the secrets in env_keys. All other names are literal text.
 func gooseHeaders(fields map[string]any) *variables {
 	set, _ := fields["envs"].(map[string]any)
 	keys, _ := fields["env_keys"].([]any)
@@ -167,7 +168,7 @@ func editorVariable(s System, match string) (p piece, problem string, ok bool) {
 	return p, problem, true
 }
 
-// upper converts an input's name to the name of an environment variable.
+// upper converts the name of an input to the name of an environment variable.
 func upper(name string) string {
 	return strings.Trim(regexp.MustCompile(`[^A-Z0-9]+`).ReplaceAllString(strings.ToUpper(name), "_"), "_")
 }
@@ -190,7 +191,7 @@ var opencodeVariables = &variables{find: regexp.MustCompile(`\{(env|file):[^}]*\
 	return p, problem, true
 }}
 
-// scalar converts a number or boolean to the text that a process would receive.
+// scalar converts a number or boolean to the string that a process would receive.
 func scalar(v any) any {
 	switch v := v.(type) {
 	case json.Number:

@@ -67,22 +67,23 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	return d.connect(f, step{f.exists, f.src, after, changed}, slices.ContainsFunc(items, func(i item) bool { return i.own }))
 }
 
-// noteHardLink warns that the file has another hard link, whose content will not change.
+// noteHardLink warns that another hard link refers to the same file, and that the content there
+// will not change.
 func (o output) noteHardLink(f *file) {
 	if info, err := os.Stat(f.target); err == nil && textfile.Linked(info) {
 		o.say("note: %s has another name, a hard link, whose content stays unchanged", text.Escape(f.path))
 	}
 }
 
-// noteNoHeaders warns that a proxy that requires a token will refuse a client that sends no
-// headers.
+// noteNoHeaders warns that the client sends no headers, so that a proxy that requires a token will
+// refuse it.
 func (o output) noteNoHeaders(l clientcfg.Launch) {
 	if len(l.Headers) == 0 {
 		o.say("note: a proxy over HTTP requires a token, unless listen.auth is none: --header 'Authorization: Bearer TOKEN', with the token in ~/.local/state/petrigate/token")
 	}
 }
 
-// variableReference matches references to variables that must be set for a configuration to load.
+// variableReference matches references to variables without which a configuration cannot be loaded.
 var variableReference = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::\?[^}]*)?\}`)
 
 // noteVariables lists the variables that the client must set when it starts petrigate. Desktop
@@ -90,7 +91,7 @@ var variableReference = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*
 func (o output) noteVariables(client clientcfg.Client, path string) {
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return // the caller, which loads the file, reports the error
+		return // the caller also loads the file, and reports the error
 	}
 	var names []string
 	for _, m := range variableReference.FindAllSubmatch(src, -1) {
@@ -116,8 +117,8 @@ func (d *Driver) connect(f *file, s step, connected bool) error {
 	return nil
 }
 
-// checkNameFree returns an error if the name of petrigate's entry is already used by another
-// server, whose entry would be lost.
+// checkNameFree returns an error if another server already uses the name of petrigate's entry,
+// because that server's entry would be lost.
 func (d *Driver) checkNameFree(f *file, items []item, c Connection) error {
 	for _, i := range items {
 		if i.entry.Name == Ours && slices.Equal(i.at.Path, f.client.Place().Path) && !d.replaces(c, i) {
@@ -130,7 +131,7 @@ func (d *Driver) checkNameFree(f *file, items []item, c Connection) error {
 	return nil
 }
 
-// noteDirectServers lists the servers that the client still reaches without petrigate.
+// noteDirectServers lists the servers that the client still reaches directly, without petrigate.
 func (d *Driver) noteDirectServers(items []item, c Connection) {
 	var names []string
 	for _, i := range items {
@@ -143,8 +144,8 @@ func (d *Driver) noteDirectServers(items []item, c Connection) {
 	}
 }
 
-// withEntry returns the file's content with petrigate's entry, and the entries that had to be
-// removed for it.
+// withEntry returns the file's content with petrigate's entry, together with the entries that had
+// to be removed.
 func (d *Driver) withEntry(f *file, items []item, c Connection, entry splice.Object) (after []byte, changed []removed, err error) {
 	doc := f.doc
 	for i, at := range f.client.Places(f.doc) {
@@ -221,7 +222,7 @@ func (d *Driver) Disconnect(ctx context.Context, name, path string) error {
 	return d.disconnect(f, n, after, exists)
 }
 
-// noteCopies names the copies of the original file, for a file that can no longer be parsed.
+// noteCopies names the copies of the original file. It is used if the file can no longer be parsed.
 func (d *Driver) noteCopies(f *file) {
 	for _, name := range []string{f.backup(), d.records().path(f)} {
 		if _, err := os.Lstat(name); err == nil {
@@ -231,7 +232,7 @@ func (d *Driver) noteCopies(f *file) {
 }
 
 // notRecorded reports that there is nothing to undo. If the file nevertheless has an entry that
-// runs petrigate, it returns an error, because no record tells how to restore the file.
+// runs petrigate, it returns an error, because without a record the file cannot be restored.
 func (d *Driver) notRecorded(f *file) error {
 	items, err := d.items(f, f.doc)
 	if err != nil {
@@ -244,8 +245,8 @@ func (d *Driver) notRecorded(f *file) error {
 	return nil
 }
 
-// undoSteps undoes the recorded steps in reverse order and returns the resulting content. exists is
-// false if petrigate created the file and nothing else has been added to it.
+// undoSteps undoes the recorded steps in reverse order and returns the resulting content. Its
+// result exists is false if petrigate created the file and nothing else was added to it.
 func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	for _, s := range slices.Backward(n.Steps) {
@@ -260,8 +261,8 @@ func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err e
 	return after, exists, nil
 }
 
-// restore handles a file that was edited after the step. It removes petrigate's entry and adds
-// those removed entries that are still missing.
+// restore handles a file that was edited after the step. It removes petrigate's entry and adds the
+// removed entries that are still missing.
 func (f *file) restore(src []byte, s step) ([]byte, error) {
 	old, err := splice.Parse(f.path, s.Before, f.client.Format)
 	if err != nil {
@@ -317,8 +318,8 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 	return nil
 }
 
-// noteStillConnected warns if the restored file still runs petrigate, which happens if the record
-// of an earlier connect was lost.
+// noteStillConnected warns if the restored file still runs petrigate. This happens if the record of
+// an earlier connect was lost.
 func (d *Driver) noteStillConnected(f *file, after []byte) error {
 	doc, err := splice.Parse(f.path, after, f.client.Format)
 	if err != nil {

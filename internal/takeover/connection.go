@@ -11,17 +11,17 @@ import (
 // A Connection holds the arguments of petrigate connect.
 type Connection struct {
 	Client string
-	File   string // client's file; empty: the default
-	Config string // configuration that contains the servers
+	File   string // file of the client; empty: the default file
+	Config string // configuration with the servers
 	Launch clientcfg.Launch
-	// Servers contains the servers in the configuration, whose entries in the client's file are
+	// Servers contains the servers in the configuration. Their entries in the client's file are
 	// replaced.
 	Servers []config.Server
-	All     bool     // replace all servers, even those that the configuration does not contain
-	Only    []string // replace only these servers
+	All     bool     // whether to replace all servers, even those that the configuration does not contain
+	Only    []string // names of the only servers to replace
 }
 
-// checkOnly returns an error if the client has no server with a name given by --only.
+// checkOnly returns an error if --only names a server that the client does not have.
 func (c Connection) checkOnly(items []item) error {
 	var names []string
 	for _, i := range items {
@@ -49,14 +49,14 @@ func (d *Driver) replaces(c Connection, i item) bool {
 	return slices.ContainsFunc(c.Servers, func(s config.Server) bool {
 		named := s.Name == i.entry.Name
 		if why != "" {
-			return named // what the entry runs cannot be determined
+			return named // it is unknown what the entry runs
 		}
 		return sameServer(s, theirs) && (named || slices.Equal(s.Args, theirs.Args)) // the server may have been imported under a different name
 	})
 }
 
-// sameServer reports whether both servers have the same URL or run the same program, with whatever
-// arguments.
+// sameServer reports whether both servers have the same URL or run the same program, even with
+// different arguments.
 func sameServer(a, b config.Server) bool {
 	return a.URL == b.URL && programName(a.Command) == programName(b.Command)
 }

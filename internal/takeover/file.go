@@ -24,8 +24,8 @@ type file struct {
 	doc    *splice.Document
 }
 
-// firstExisting returns the first of the files that exists. If none exists, it returns the first
-// one.
+// firstExisting returns the first file that exists. If none of the files exists, it returns the
+// first one.
 func firstExisting(files []string) string {
 	for _, file := range files {
 		if _, err := os.Lstat(file); err == nil {
@@ -40,7 +40,7 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// readRegular reads a file. It returns an error unless the file is a regular one, because reading a
+// readRegular reads a file. It returns an error unless it is a regular file, because reading a
 // named pipe would block.
 func readRegular(path string) ([]byte, error) {
 	info, err := os.Stat(path)
@@ -104,8 +104,8 @@ func (f *file) backup() string {
 	return f.target + ".before-petrigate"
 }
 
-// backupHint returns text to append to a message. The text names the backup from an earlier
-// connect, if there is one.
+// backupHint returns text to add to a message. The text names the backup from an earlier connect,
+// if there is one.
 func (f *file) backupHint() string {
 	if _, err := os.Lstat(f.backup()); err != nil {
 		return ""
@@ -114,8 +114,8 @@ func (f *file) backupHint() string {
 }
 
 // keepBackup makes a backup copy that only this user can read, because the file may contain
-// secrets. An existing backup predates petrigate's entry, so keepBackup leaves it alone unless
-// first is set.
+// secrets. An existing backup was made before petrigate's entry was added, so keepBackup leaves it
+// unchanged unless first is true.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {

@@ -16,12 +16,12 @@ type HookInspection struct {
 	Exists   bool
 	There    []clientcfg.Hook
 	Programs []string // absolute paths of the programs that petrigate's hooks run
-	Kept     bool     // whether petrigate connect wrote the hooks
+	Kept     bool     // whether the hooks were written by petrigate connect
 	Off      []string // settings in this file or in the current directory that disable all of the agent's hooks
 	Problem  string
 }
 
-// mayAsk reports whether any of the agent's hooks may ask a proxy that uses the configuration.
+// mayAsk reports whether any of the agent's hooks may ask a proxy that uses this configuration.
 func (h HookInspection) mayAsk(s clientcfg.System, config string) bool {
 	return slices.ContainsFunc(h.There, func(t clientcfg.Hook) bool { return t.Asks(s, config) })
 }
@@ -45,8 +45,8 @@ func (d *Driver) InspectHooks() (all []HookInspection) {
 	return all
 }
 
-// HookedAgents returns the agents that have petrigate as a hook. complete is false if some file
-// could not be read.
+// HookedAgents returns the agents that run petrigate as a hook. Its result complete is false if a
+// file could not be read.
 func (d *Driver) HookedAgents() (agents []string, complete bool) {
 	complete = true
 	for _, h := range d.InspectHooks() {
@@ -59,7 +59,7 @@ func (d *Driver) HookedAgents() (agents []string, complete bool) {
 }
 
 // disabledBy lists the settings that disable all hooks of an agent. They may be in the agent's own
-// file or in a file of the current directory, whose author controls it.
+// file or in a file of the current directory, which is controlled by its author.
 func (d *Driver) disabledBy(h clientcfg.Hooks, own *file) (all []string) {
 	files := []*file{own}
 	client := h.File()
@@ -96,5 +96,5 @@ func findHooks(name string) (clientcfg.Hooks, error) {
 	return h, nil
 }
 
-// hooksAt is the path of the hooks in all agents' files.
+// hooksAt is the path of the hooks in the file of each agent.
 var hooksAt = []string{"hooks"}

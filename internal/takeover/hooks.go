@@ -14,9 +14,9 @@ import (
 // A HookConnection holds the arguments of petrigate connect --hooks.
 type HookConnection struct {
 	Client string
-	File   string           // agent's file; empty: the default
+	File   string           // file of the agent; empty: the default file
 	Serve  []string         // command that runs a proxy for the hooks; nil: petrigate serve
-	Launch clientcfg.Launch // includes a URL if the configuration enables hooks by URL
+	Launch clientcfg.Launch // how to run petrigate; includes a URL if the configuration enables hooks by URL
 	Run    *HookService     // service that can run the proxy; nil: do not offer a service
 }
 
@@ -60,7 +60,7 @@ func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
 		return err
 	}
-	answers, err := c.Run.serve(ctx, d) // once written, the hooks need a running proxy
+	answers, err := c.Run.serve(ctx, d) // after they are written, the hooks need a running proxy
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 	return nil
 }
 
-// noteHookGaps prints what an agent's hooks cannot do, and which settings disable them.
+// noteHookGaps prints what an agent's hooks cannot do, and the settings that disable them.
 func (d *Driver) noteHookGaps(h clientcfg.Hooks, f *file) {
 	for _, line := range d.disabledBy(h, f) {
 		d.say("warning: %s runs no hooks: %s", h.Title, text.Escape(line))
@@ -82,8 +82,8 @@ func (d *Driver) noteHookGaps(h clientcfg.Hooks, f *file) {
 	}
 }
 
-// withHooks returns the content of the file with petrigate's hooks. Hooks that are already up to
-// date stay unchanged.
+// withHooks returns the content of the file with petrigate's hooks added. Hooks that are already up
+// to date stay unchanged.
 func (d *Driver) withHooks(f *file, n *record, h clientcfg.Hooks, l clientcfg.Launch) ([]byte, error) {
 	doc := f.doc
 	if own := h.New(); own != nil && len(bytes.TrimSpace(f.src)) == 0 {
@@ -127,8 +127,8 @@ func (d *Driver) DisconnectHooks(name, path string) error {
 	return err
 }
 
-// dropHooks removes petrigate's hooks from an agent's file. done is false if the file contains
-// none.
+// dropHooks removes petrigate's hooks from an agent's file. Its result done is false if the file
+// contains none.
 func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 	h, err := findHooks(name)
 	if err != nil {
@@ -181,7 +181,7 @@ func (d *Driver) unhook(f *file, n *record, h clientcfg.Hooks, after []byte, exi
 }
 
 // withoutHooks undoes the recorded steps in reverse order and returns the resulting content,
-// without petrigate's hooks. exists is false if the file should be removed.
+// without petrigate's hooks. Its result exists is false if the file must be removed.
 func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	var before *splice.Document
@@ -202,9 +202,9 @@ func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []by
 	return after, true, err
 }
 
-// HookURL returns the URL where the listener accepts hooks from this machine, and the headers that
-// the hooks must send. The URL is empty if the listener does not accept hooks, or if its address is
-// not known before it starts.
+// HookURL returns the URL at which the listener accepts hooks from this machine, and the headers
+// that the hooks must send. The URL is empty if the listener does not accept hooks, or if its
+// address is not known until it starts.
 func HookURL(l config.Listen) (string, splice.Object) {
 	host, port, err := net.SplitHostPort(l.HTTP)
 	if l.Stdio || !l.Hooks || err != nil || port == "0" || l.Auth == "jwt" {

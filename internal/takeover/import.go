@@ -19,12 +19,12 @@ import (
 // An Import holds the arguments of petrigate import.
 type Import struct {
 	Client string
-	File   string   // client's file; empty: the default
-	Config string   // configuration to write, which need not exist
-	Only   []string // import only these servers
-	Rename bool     // if a name is already taken, import the server under another name
+	File   string   // file of the client; empty: the default file
+	Config string   // configuration to write; need not exist
+	Only   []string // names of the only servers to import
+	Rename bool     // whether to import a server under another name if its name is already used
 
-	TextOnly bool // whether Config was discovered and is not trusted, so that only its text may be read
+	TextOnly bool // whether Config was found in the working directory and is not trusted, so that only its text may be read
 }
 
 // An ImportPlan describes the effects of an import before anything is written.
@@ -34,9 +34,9 @@ type ImportPlan struct {
 	Config  string           `json:"config"`
 	Servers []ImportedServer `json:"servers"`
 
-	Left []clientcfg.Safeguard `json:"left,omitempty"` // safeguards outside the entries of servers
+	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions outside the entries of servers
 
-	path   string // Config after resolving symbolic links
+	path   string // path of Config after resolving symbolic links
 	file   *file
 	exists bool
 	text   bool // see [Import.TextOnly]
@@ -48,20 +48,20 @@ type ImportPlan struct {
 // An ImportedServer describes the effects of an import on one of the client's servers.
 type ImportedServer struct {
 	Name    string   `json:"name"`
-	As      string   `json:"as,omitempty"`     // name in the configuration, if it differs
+	As      string   `json:"as,omitempty"`     // name in the configuration, if it is a different name
 	Result  string   `json:"result"`           // "taken", "there" (already in the configuration), or "refused"
-	Reason  string   `json:"reason,omitempty"` // reason for a refusal
+	Reason  string   `json:"reason,omitempty"` // why the server was refused
 	Dropped []string `json:"dropped,omitempty"`
-	Secrets []string `json:"secrets,omitempty"` // names whose secret values are written literally
+	Secrets []string `json:"secrets,omitempty"` // names of the settings with secrets that are written literally
 	Notes   []string `json:"notes,omitempty"`
 
-	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions of the entry that the configuration does not have
+	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions in the entry that the configuration does not express
 	Off  string                `json:"off,omitempty"`  // key outside the entry that disables the server
 
 	fields splice.Object
 }
 
-// configServers is the place where a configuration lists its servers.
+// configServers is the place in a configuration that contains its servers.
 var configServers = splice.Place{Path: []string{"mcpServers"}}
 
 // Plan computes the effects of an import. It does not write anything.
@@ -98,7 +98,7 @@ func (d *Driver) Plan(i Import) (*ImportPlan, error) {
 	return p, p.splice(d, doc)
 }
 
-// open reads the configuration that the servers will be added to.
+// open reads the configuration to which the servers will be added.
 func (p *ImportPlan) open(d *Driver) (*splice.Document, error) {
 	p.path = p.Config
 	real, err := filepath.EvalSymlinks(p.Config)
@@ -121,14 +121,14 @@ func (p *ImportPlan) open(d *Driver) (*splice.Document, error) {
 	return splice.Parse(p.Config, p.before, p.format)
 }
 
-// options returns the options for parsing that configuration.
+// options returns the options for parsing the configuration.
 func (p *ImportPlan) options(d *Driver) config.Options {
 	return config.Options{Env: d.System.Env, Fetch: d.Fetch, Found: p.text}
 }
 
 func empty(src []byte) bool { return strings.TrimSpace(string(src)) == "" }
 
-// take determines for each of the client's servers whether to import it.
+// take decides for each of the client's servers whether to import it.
 func (p *ImportPlan) take(d *Driver, i Import, items []item, there []splice.Entry) {
 	known := map[string]any{}
 	for _, e := range there {
@@ -163,7 +163,7 @@ func (p *ImportPlan) take(d *Driver, i Import, items []item, there []splice.Entr
 	}
 }
 
-// freeName appends the lowest numeric suffix to name that makes it unused.
+// freeName appends the lowest number to name that makes the name unused.
 func freeName(known map[string]any, name string) string {
 	for n := 2; ; n++ {
 		next := fmt.Sprintf("%s-%d", name, n)
@@ -173,12 +173,12 @@ func freeName(known map[string]any, name string) string {
 	}
 }
 
-// configHeader is the beginning of a newly created configuration.
+// configHeader is the beginning of a new configuration.
 const configHeader = `# The configuration of petrigate. "petrigate check" says what is wrong with it.
 version: 1
 `
 
-// configFooter is the end of a newly created configuration. It tells beginners what to do next.
+// configFooter is the end of a new configuration. It tells beginners what to do next.
 const configFooter = `
 # Rules say what an agent may do when: see "petrigate help rules".
 # rules:
@@ -187,7 +187,7 @@ const configFooter = `
 audit: { file: audit.jsonl }
 `
 
-// splice adds the imported servers to the configuration and checks that the result loads.
+// splice adds the imported servers to the configuration, and checks that the result can be loaded.
 func (p *ImportPlan) splice(d *Driver, doc *splice.Document) error {
 	var add []splice.New
 	for _, t := range p.Servers {
@@ -287,7 +287,7 @@ func (o output) printResults(p *ImportPlan) {
 	}
 }
 
-// noteExposed warns if other users can read a configuration that receives secrets.
+// noteExposed warns if other users can read the configuration to which secrets are added.
 func (d *Driver) noteExposed(p *ImportPlan) {
 	taken := slices.ContainsFunc(p.Servers, func(t ImportedServer) bool { return t.Result == "taken" && len(t.Secrets) > 0 })
 	info, err := os.Stat(p.path)
@@ -296,8 +296,8 @@ func (d *Driver) noteExposed(p *ImportPlan) {
 	}
 }
 
-// variableFor returns the name of a variable for a secret. It is derived from the name of the
-// variable, header or argument that contains the secret.
+// variableFor returns the name of a variable that will hold a secret. The name is derived from that
+// of the variable, header or argument with the secret.
 func variableFor(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -310,7 +310,7 @@ func variableFor(name string) string {
 	}, strings.TrimLeft(name, "-"))
 }
 
-// name returns the server's name in the configuration.
+// name returns the name of the server in the configuration.
 func (t ImportedServer) name() string {
 	if t.As != "" {
 		return t.As
@@ -318,7 +318,7 @@ func (t ImportedServer) name() string {
 	return t.Name
 }
 
-// rename changes the server's name in the configuration, and the rules that contain the name.
+// rename changes the server's name in the configuration, and in the rules that contain this name.
 func (t *ImportedServer) rename(as string) {
 	t.As = as
 	t.Left = slices.Clone(t.Left)

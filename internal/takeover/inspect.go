@@ -10,11 +10,11 @@ import (
 // An Entry is a server in a client's file.
 type Entry struct {
 	Name    string
-	Command string // set only for servers over stdio
+	Command string // set only for a server over stdio
 	Args    []string
 	URL     string
 	Own     bool // whether the entry runs petrigate
-	Served  bool // whether the configuration has this server, too
+	Served  bool // whether the configuration has this server as well
 }
 
 // An Inspection describes a client's file.

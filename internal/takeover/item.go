@@ -22,7 +22,7 @@ type item struct {
 	own    bool // whether the entry runs petrigate
 }
 
-// open finds and reads a client's file. If name is not empty, it is used instead of the default
+// open finds and reads a client's file. If a file name is given, it is used instead of the default
 // path.
 func (d *Driver) open(c clientcfg.Client, name string) (*file, error) {
 	f := &file{client: c, path: name}
@@ -50,7 +50,7 @@ func (d *Driver) open(c clientcfg.Client, name string) (*file, error) {
 	return f, err
 }
 
-// items returns the entries in a file, except those that are built into the client.
+// items returns the entries in a file, without those that are built into the client.
 func (d *Driver) items(f *file, doc *splice.Document) (all []item, err error) {
 	beside := d.besideFiles(f)
 	for _, at := range f.client.Places(doc) {
@@ -77,7 +77,7 @@ func (d *Driver) items(f *file, doc *splice.Document) (all []item, err error) {
 }
 
 // besideFiles reads the other files that affect the client's servers. It skips missing and
-// unreadable files; import reports the latter.
+// unreadable files; petrigate import reports the unreadable ones.
 func (d *Driver) besideFiles(f *file) (all []*file) {
 	for _, path := range f.client.Beside(d.System, f.path) {
 		src, err := readRegular(path)
@@ -91,8 +91,8 @@ func (d *Driver) besideFiles(f *file) (all []*file) {
 	return all
 }
 
-// load parses a translated server as if it were in a configuration. If that fails, why explains the
-// problem.
+// load parses a translated server as if it were in a configuration. If that fails, its result why
+// explains the problem.
 func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, why string) {
 	if s.Refused != "" {
 		return loaded, s.Refused
@@ -112,8 +112,8 @@ func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, wh
 	return c.Servers[0], ""
 }
 
-// runsUs reports whether an entry runs petrigate, which must not become a server of itself. The
-// name of the entry does not matter, because another server may use it.
+// runsUs reports whether an entry runs petrigate. Such an entry must not become a server behind
+// petrigate. The name of the entry does not matter, because another server may use it.
 func runsUs(s clientcfg.Server) bool {
 	command, url, args := launchOf(s)
 	named, serves := s.Name == Ours, slices.Contains(args, "serve")

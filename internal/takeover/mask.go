@@ -30,12 +30,12 @@ func (d *Driver) show(path string, format splice.Format, before, after []byte) e
 	return err
 }
 
-// minSecretLine is the minimum length for masking a single line of a secret. Shorter lines occur in
-// other texts.
+// minSecretLine is the minimum length for masking a single line of a secret. Shorter lines also
+// occur in text that is not secret.
 const minSecretLine = 4
 
-// masked replaces secrets in the text with asterisks, even where they contain escape sequences or
-// span several lines.
+// masked replaces secrets in the text with asterisks, even if they contain escape sequences or
+// consist of several lines.
 func masked(shown string, secrets []clientcfg.Secret) string {
 	var words []string
 	for _, s := range secrets {
@@ -79,7 +79,7 @@ func unescaped(line string) string {
 	})
 }
 
-// jsonText encodes a text as JSON, without escaping HTML characters.
+// jsonText encodes a string as JSON, without escaping HTML characters.
 func jsonText(s string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -34,7 +34,7 @@ type step struct {
 	Removed []removed `json:"removed"`
 }
 
-// A removed contains the entries that were removed from one mapping or list.
+// A removed contains the entries that were removed from a single mapping or list.
 type removed struct {
 	Path  []string `json:"path"`
 	Named string   `json:"named,omitempty"`
@@ -43,14 +43,15 @@ type removed struct {
 
 func (r removed) place() splice.Place { return splice.Place{Path: r.Path, Named: r.Named} }
 
-// records accesses the records of changed files in the state directory. Changes hold the
-// directory's lock, because other petrigate processes may use the same directory.
+// records reads and writes the records of changed files in the state directory. It holds the
+// directory's lock while it changes them, because other petrigate processes may use the same
+// directory.
 type records struct{ dir string }
 
 // records returns the records in the driver's state directory.
 func (d *Driver) records() records { return records{d.State} }
 
-// path returns the path of the file's record.
+// path returns the path of the record for the file.
 func (r records) path(f *file) string {
 	return filepath.Join(r.dir, fmt.Sprintf("connected-%s-%s.json", f.client.Name, digest([]byte(f.target))))
 }
@@ -60,7 +61,7 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// read returns the record of the file. It returns nil if petrigate has not changed the file.
+// read returns the record for the file. It returns nil if petrigate has not changed the file.
 func (r records) read(f *file) (*record, error) {
 	name := r.path(f)
 	src, err := os.ReadFile(name)
@@ -91,8 +92,9 @@ func (r records) writeFile(name string, src []byte) error {
 	return textfile.Replace(name, src)
 }
 
-// change records a step and then writes the file, both under the state directory's lock. connected
-// means that the file already runs petrigate, so that an existing backup must not be replaced.
+// change records a step and then writes the file, while it holds the lock of the state directory.
+// If connected is true, the file already runs petrigate, so an existing backup must not be
+// replaced.
 func (r records) change(f *file, s step, connected bool) error {
 	return r.locked(func() error {
 		n, err := r.read(f)
@@ -120,8 +122,8 @@ func (r records) change(f *file, s step, connected bool) error {
 	})
 }
 
-// undo writes or removes a file and then deletes its record, both under the state directory's lock.
-// asBefore means that the file is restored exactly, so that an identical backup is no longer
+// undo writes or removes a file and then deletes its record, while it holds the lock of the state
+// directory. If asBefore is true, the file is restored exactly, so an identical backup is no longer
 // needed.
 func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	return r.locked(func() error {
@@ -142,7 +144,8 @@ func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	})
 }
 
-// locked runs f while holding the state directory's lock, which excludes other petrigate processes.
+// locked runs f while it holds the lock of the state directory. The lock excludes other petrigate
+// processes.
 func (r records) locked(f func() error) error { return textfile.Locked(r.dir, f) }
 
 // appendStep adds a step to the file's record.
@@ -155,7 +158,7 @@ func (r records) appendStep(f *file, n *record, s step) error {
 	return r.write(f, &next)
 }
 
-// restore writes the earlier record n. If n is nil, it removes the record.
+// restore writes the earlier record n. If n is nil, it removes the record instead.
 func (r records) restore(f *file, n *record) error {
 	if n == nil {
 		return os.Remove(r.path(f))

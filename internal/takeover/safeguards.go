@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// safeguards returns the client's restrictions that are not part of a server's entry; import does
-// not carry them over. For restrictions in other files of the client, it includes the name of the
-// file.
+// safeguards returns the client's restrictions that are not in a server's entry; they are not
+// carried over by petrigate import. For restrictions in other files of the client, the result
+// includes the name of the file.
 func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	client := p.file.client
 	names := map[string]string{}
@@ -38,7 +38,7 @@ func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 			continue
 		}
 		for _, g := range client.Safeguards(doc, names) {
-			if g.Rule != "" { // the client itself applies all others
+			if g.Rule != "" { // the client itself continues to apply all others
 				g.Where += " of " + path
 				all = append(all, g)
 			}
@@ -47,7 +47,7 @@ func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	return all
 }
 
-// printNotes prints what the user should know about an imported server.
+// printNotes prints what the user must know about an imported server.
 func (o output) printNotes(p *ImportPlan, t ImportedServer) {
 	for _, note := range t.Notes {
 		o.say("  note: %s", text.Escape(note))

@@ -21,12 +21,12 @@ import (
 type HookService struct {
 	Manager *service.Manager // nil if the system has no supported service manager
 	service.Service
-	Listen string   // address where the proxy listens
+	Listen string   // address at which the proxy listens
 	Reads  []string // variables that the configuration reads and that are set in the current environment
-	Memory bool     // whether each proxy keeps its state in memory
+	Memory bool     // whether each proxy keeps its states in memory
 
-	Make bool // install without asking
-	Skip bool // do not offer a service
+	Make bool // whether to install the service without asking
+	Skip bool // whether to leave out the offer of a service
 
 	barred bool // whether a service cannot be installed
 }
@@ -64,8 +64,8 @@ func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err e
 	return true, s.start(ctx, d, before, unit)
 }
 
-// plan returns the content of the service file. runs is true if a service with this content is
-// already running. If no service can be installed, why explains the reason.
+// plan returns the content of the service file. Its result runs is true if a service with this
+// content is already running. If no service can be installed, its result why explains the reason.
 func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bool, why error) {
 	m := s.Manager
 	if m == nil {
@@ -99,8 +99,8 @@ func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bo
 	return unit, false, s.checkConflicts(d, there, listening)
 }
 
-// checkVariables returns an error if the configuration reads variables that would not be set for
-// the service.
+// checkVariables returns an error if the configuration reads variables that would not be set in the
+// service.
 func (s *HookService) checkVariables(variables []string) error {
 	var lack []string
 	for _, name := range s.Reads {
@@ -117,14 +117,14 @@ func (s *HookService) checkVariables(variables []string) error {
 	return fmt.Errorf("it would lack %s, which the configuration reads. Write ${file:PATH} in the configuration instead of ${NAME}, with the value in a file readable only by you, and run the command again", text.And(lack))
 }
 
-// checkConflicts returns an error if proxies that are already running would conflict with the
+// checkConflicts returns an error if a proxy is already running that would conflict with the
 // service.
 func (s *HookService) checkConflicts(d *Driver, there service.Installed, listening []Proxy) error {
 	switch {
 	case !there.Exists && len(listening) > 0:
 		return fmt.Errorf("a proxy with this configuration is already running: process %d, %s. End it, and run the command again", listening[0].PID, listening[0].URL)
 	case len(listening) > 0:
-		return nil // this proxy is the service itself, started from an older service file
+		return nil // this proxy is the service itself; it was started from an older service file
 	}
 	if others := d.startedBy(s.Config); s.Memory && len(others) > 0 {
 		return fmt.Errorf("%s starts a proxy with this configuration too, and each would have its own state. Write state: { driver: sqlite } in the configuration", text.And(others))
@@ -136,7 +136,8 @@ func (s *HookService) checkConflicts(d *Driver, there service.Installed, listeni
 	return l.Close()
 }
 
-// startedBy returns the titles of the clients that themselves start a proxy with the configuration.
+// startedBy returns the titles of the clients that start a proxy with this configuration by
+// themselves.
 func (d *Driver) startedBy(config string) (titles []string) {
 	for _, i := range d.Inspect(context.Background(), Connection{}) {
 		if slices.ContainsFunc(i.Entries, func(e Entry) bool { return e.Own && e.URL == "" && e.Config() == config }) {
@@ -146,7 +147,7 @@ func (d *Driver) startedBy(config string) (titles []string) {
 	return titles
 }
 
-// listening returns the running proxies that use the configuration and listen for clients.
+// listening returns the running proxies that use this configuration and listen for clients.
 func (s *HookService) listening(d *Driver) (all []Proxy) {
 	if d.Proxies == nil {
 		return nil
@@ -159,10 +160,10 @@ func (s *HookService) listening(d *Driver) (all []Proxy) {
 	return all
 }
 
-// startWait is how long start waits until the service responds.
+// startWait is the maximum time that start waits for a response from the service.
 const startWait = 20 * time.Second
 
-// start installs and starts the service, and waits until it responds. If it does not, start
+// start installs and starts the service, and waits until it responds. If it does not respond, start
 // restores the previous service.
 func (s *HookService) start(ctx context.Context, d *Driver, before service.Installed, unit string) error {
 	old := s.listening(d)
@@ -196,7 +197,7 @@ func (s *HookService) restore(ctx context.Context, d *Driver, before service.Ins
 	})
 }
 
-// await waits until a proxy responds that is not one of the old ones.
+// await waits until a proxy responds that is not in the list of old ones.
 func (s *HookService) await(ctx context.Context, d *Driver, old []Proxy) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
@@ -244,8 +245,8 @@ func (s *HookService) installed() bool {
 	return err == nil && there.Config == s.Config
 }
 
-// UsesService reports whether the service may become unused when the hooks of a client are removed.
-// This is so if the hooks use the service, or if they have already been removed.
+// UsesService reports whether the service may become unused when a client's hooks are removed. It
+// may if the hooks use the service, or if they have already been removed.
 func (d *Driver) UsesService(m *service.Manager, name string) bool {
 	if m == nil {
 		return false
@@ -262,8 +263,8 @@ func (d *Driver) UsesService(m *service.Manager, name string) bool {
 	return false
 }
 
-// RemoveUnusedService asks for confirmation and removes the service, provided that no agent uses it
-// any more.
+// RemoveUnusedService removes the service if no agent uses it any more. It first asks for
+// confirmation.
 func (d *Driver) RemoveUnusedService(ctx context.Context, m *service.Manager) error {
 	there, err := m.Installed()
 	if err != nil || there.Config == "" {
@@ -292,7 +293,7 @@ func (d *Driver) RemoveUnusedService(ctx context.Context, m *service.Manager) er
 	return nil
 }
 
-// usersOf returns the titles of the agents and clients that connect to a proxy with the
+// usersOf returns the titles of the agents and clients that connect to a proxy with this
 // configuration but do not start it themselves.
 func (d *Driver) usersOf(config string) (titles []string) {
 	for _, h := range d.InspectHooks() {

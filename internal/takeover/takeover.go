@@ -33,19 +33,19 @@ const Ours = "petrigate"
 // A Driver holds what the commands need to know about their environment.
 type Driver struct {
 	System clientcfg.System
-	State  string // state directory, which contains the records of changed files
+	State  string // state directory; contains the records of changed files
 	Out    io.Writer
-	// Ask asks a person for confirmation. It is nil without a terminal.
+	// Ask asks a person for confirmation. It is nil if there is no terminal.
 	Ask func(question string) (bool, error)
-	// Running lists the processes on this machine. It is nil if they are not known.
+	// Running lists the processes on this machine. It is nil if the processes are not known.
 	Running func(context.Context) ([]clientcfg.Process, error)
-	// Proxies lists the user's running proxies. It is nil if they are not known.
+	// Proxies lists the user's running proxies. It is nil if the proxies are not known.
 	Proxies func() []Proxy
 	// Fetch fetches base policies from URLs.
 	Fetch config.Fetch
 
-	Yes   bool // write without asking
-	Force bool // write even if the client is running
+	Yes   bool // whether to write without asking
+	Force bool // whether to write even if the client is running
 }
 
 // A UsageError means that a command was called with invalid arguments.
@@ -70,7 +70,7 @@ func Find(name string) (clientcfg.Client, error) {
 
 func (d *Driver) say(format string, args ...any) { output{d.Out}.say(format, args...) }
 
-// output prints what a command has done, and what the user should know about it.
+// output prints what a command has done, and what the user must know about it.
 type output struct{ io.Writer }
 
 // say prints one line.
@@ -94,7 +94,7 @@ func (d *Driver) Agree(question string) error {
 	return err
 }
 
-// checkNotRunning returns an error if the client is running and therefore might overwrite the file.
+// checkNotRunning returns an error if the client is running, because it might overwrite the file.
 func (d *Driver) checkNotRunning(ctx context.Context, c clientcfg.Client) error {
 	if !c.Overwrites || d.Running == nil || d.Force {
 		return nil
@@ -113,5 +113,5 @@ func (d *Driver) checkNotRunning(ctx context.Context, c clientcfg.Client) error 
 type Proxy struct {
 	PID    int
 	Config string
-	URL    string // empty if the proxy serves a client over stdio
+	URL    string // empty if the proxy serves its client over stdio
 }

@@ -23,8 +23,8 @@ func claude(f files) []Line {
 	return f.lists(paths, []Decision{Deny, Ask, Allow}, (*Line).claude)
 }
 
-// lists reads permission files in the format of Claude Code and Cursor, where each decision has its
-// own list.
+// lists reads permission files in the format of Claude Code and Cursor. In these files, each
+// decision has its own list.
 func (f files) lists(paths []string, decisions []Decision, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
@@ -66,7 +66,7 @@ func (l *Line) claude(text string) {
 	}
 }
 
-// cursor reads Cursor's permissions. A shell permission names the beginning of a command.
+// cursor reads Cursor's permissions. A shell permission specifies the beginning of a command.
 func cursor(f files) []Line {
 	paths := []string{f.home("CURSOR_CONFIG_DIR", ".cursor", "cli-config.json"), f.in(".cursor", "cli.json")}
 	return f.lists(paths, []Decision{Deny, Allow}, (*Line).cursor)
@@ -93,7 +93,7 @@ func (l *Line) cursor(text string) {
 	}
 }
 
-// gemini reads the lists in Gemini CLI's settings.json, and its policy files.
+// gemini reads the lists in Gemini CLI's settings.json and in its policy files.
 func gemini(f files) (all []Line) {
 	lists := map[string]Decision{
 		"tools.exclude": Deny, "excludeTools": Deny, "tools.allowed": Allow, "allowedTools": Allow, "tools.core": Allow, "coreTools": Allow,
@@ -170,7 +170,7 @@ func geminiPolicy(d *splice.Document) (all []Line) {
 	return all
 }
 
-// vscode reads which commands VS Code runs in its terminal without asking.
+// vscode reads which commands VS Code runs in its terminal without asking the user.
 func vscode(f files) (all []Line) {
 	const key = "chat.tools.terminal.autoApprove"
 	user := f.home("XDG_CONFIG_HOME", ".config", "Code", "User", "settings.json")
@@ -214,7 +214,7 @@ var (
 	decision = regexp.MustCompile(`decision\s*=\s*["'](\w+)["']`)
 )
 
-// codex reads Codex's rules, which are command prefixes.
+// codex reads Codex's rules, which consist of command prefixes.
 func codex(f files) (all []Line) {
 	paths, _ := filepath.Glob(f.home("CODEX_HOME", ".codex", "rules", "*.rules")) // cannot fail: the pattern is valid
 	more, _ := filepath.Glob(f.in(".codex", "rules", "*.rules"))
@@ -230,7 +230,7 @@ func codex(f files) (all []Line) {
 	return all
 }
 
-// codexRule reads the arguments of a prefix_rule. Each word in its pattern can be a list of
+// codexRule reads the arguments of a prefix_rule. Each word in its pattern can also be a list of
 // alternatives.
 func codexRule(where, body string) (all []Line) {
 	l := Line{Where: where, Text: strings.Join(strings.Fields(body), " "), Decision: Allow}

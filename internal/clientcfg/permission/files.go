@@ -17,7 +17,7 @@ type files struct {
 	project string
 }
 
-// home returns the path of one of the user's files. An environment variable may override the
+// home returns the path of one of the user's files. An environment variable can set a different
 // directory.
 func (f files) home(variable, folder string, parts ...string) string {
 	dir, ok := f.Env(variable)
@@ -32,8 +32,8 @@ func (f files) in(parts ...string) string {
 	return filepath.Join(append([]string{f.project}, parts...)...)
 }
 
-// read parses a file and returns its lines. A missing file has no lines. An unreadable file yields
-// a line that says so.
+// read parses a file and returns its lines. A missing file has no lines. For an unreadable file,
+// read returns a single line that says so.
 func (f files) read(path string, format splice.Format, lines func(d *splice.Document) []Line) []Line {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func unreadable(path string, err error) Line {
 	return Line{Where: path, Text: "the file", why: "it cannot be read: " + err.Error()}
 }
 
-// short abbreviates the home directory in a path to ~.
+// short replaces the home directory in a path with ~.
 func (f files) short(path string) string {
 	if rest, ok := strings.CutPrefix(path, f.Home+string(filepath.Separator)); ok {
 		return "~/" + filepath.ToSlash(rest)
@@ -65,7 +65,7 @@ func (f files) short(path string) string {
 	return path
 }
 
-// texts returns the strings among the elements of list.
+// texts returns the elements of list that are strings.
 func texts(list []any) (all []string) {
 	for _, v := range list {
 		if s, ok := v.(string); ok {

@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Decision is what a line decides about the calls that it matches.
+// A Decision says what happens to the calls that a line matches.
 type Decision string
 
-// Possible decisions.
+// The possible decisions.
 const (
 	Allow Decision = "allow"
 	Ask   Decision = "ask"
@@ -20,30 +20,30 @@ const (
 
 // A Line is one line of a permission list.
 type Line struct {
-	Where    string // file and key
+	Where    string // file and key that contain the line
 	Text     string // the line as written in the file
 	Decision Decision
 
-	command string // words of the command
-	exactly bool   // whether no further arguments are allowed
+	command string // words of the command that the line matches
+	exactly bool   // whether the command must have no further arguments
 	shell   bool   // whether the line matches any command
-	tool    string // tool name or pattern, as rules write it
+	tool    string // tool name or pattern, in the form used in rules
 	reads   string // pattern of the files that may be read
 	edits   string // pattern of the files that may be edited
-	domain  string // web domain
+	domain  string // web domain that may be accessed
 
-	why string // why the line cannot be converted; empty if it can
+	why string // why the line cannot be converted; empty if it can be converted
 }
 
-// call splits a line of the usual form, such as Bash(git push:*), into the tool and the text within
-// the parentheses.
+// call splits a line of the usual form, such as Bash(git push:*), into the tool and the text in
+// parentheses.
 func call(text string) (tool, inside string, has bool) {
 	tool, rest, has := strings.Cut(text, "(")
 	inside, closed := strings.CutSuffix(rest, ")")
 	return strings.TrimSpace(tool), strings.TrimSpace(inside), has && closed
 }
 
-// setCommand sets the command. A trailing :* or " *" means that further arguments are allowed.
+// setCommand sets the command. If the text ends with :* or " *", further arguments are allowed.
 func (l *Line) setCommand(text string, exactly bool) {
 	words, any := strings.CutSuffix(text, ":*")
 	if !any {
@@ -62,7 +62,7 @@ func (l *Line) setCommand(text string, exactly bool) {
 	}
 }
 
-// setMCP sets a tool of an MCP server or, if tool is empty, all of the server's tools.
+// setMCP sets a tool of an MCP server. If tool is empty, it sets all tools of the server.
 func (l *Line) setMCP(server, tool string) {
 	if tool == "" {
 		tool = "*"

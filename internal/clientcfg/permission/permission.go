@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg"
 )
 
-// Lists reads the permission lists of an agent, both the user's and those in the project directory.
-// An unreadable file yields a line that cannot be converted.
+// Lists reads the permission lists of an agent: those of the user and those in the project
+// directory. An unreadable file is returned as a line that cannot be converted.
 func Lists(agent string, s clientcfg.System, project string) []Line {
 	read := readers[agent]
 	if read == nil {

@@ -5,52 +5,53 @@ import (
 	"strings"
 )
 
-// A body is the text of a file in a form that can be edited. Edits return new text and do not
+// A body is the text of a file in a form that can be edited. An edit returns new text and does not
 // modify the body.
 type body interface {
 	// entries returns the entries at a place, in file order.
 	entries(at Place) ([]Entry, error)
-	// replace removes the named entries. It inserts the new ones where the first removed entry was
-	// or, if none was removed, at the end.
+	// replace removes the entries with the given names. It inserts the new entries where the first
+	// removed entry was or, if none was removed, at the end.
 	replace(at Place, remove []string, add []New) ([]byte, error)
-	// restore removes the entry named ours, and inserts the named entries of the old file.
+	// restore removes the entry named ours, and inserts the entries of the old file that have the
+	// given names.
 	restore(at Place, old body, names []string, ours string) ([]byte, error)
 }
 
 // An Entry is one of the entries at a place.
 type Entry struct {
 	Name         string
-	Value        any // decoded as by encoding/json with UseNumber
+	Value        any // value as decoded by encoding/json with UseNumber
 	Line, Column int
 }
 
-// A New is an entry to be added.
+// A New is an entry to add.
 type New struct {
 	Name  string
 	Value Object
 }
 
-// presentIn reports whether the entries now include n with exactly the same value.
+// presentIn reports whether the entries contain n with exactly the same value.
 func (n New) presentIn(now map[string]any, at Place) bool {
 	got, ok := now[n.Name]
 	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))
 }
 
-// A Place is a location in a file that contains entries.
+// A Place is a location in a file where entries are stored.
 type Place struct {
-	Path []string // keys that lead to the mapping or list
+	Path []string // keys on the path to the mapping or list
 	// Named is the key that contains an entry's name if the entries are elements of a list. If it
 	// is empty, the entries are members of a mapping.
 	Named string
 }
 
-// String returns the path with dots between the keys.
+// String returns the keys of the path, joined by dots.
 func (p Place) String() string { return strings.Join(p.Path, ".") }
 
 // A Format is the syntax of a file.
 type Format string
 
-// Supported formats. JSON may contain comments and trailing commas.
+// The supported formats. JSON may contain comments and trailing commas.
 const (
 	JSON Format = "JSON"
 	TOML Format = "TOML"

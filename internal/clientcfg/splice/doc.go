@@ -13,7 +13,7 @@
 //
 // A [Document] has a body that depends on the format. For JSON, the body uses the syntax tree of
 // package hujson, which preserves comments and white space. TOML and YAML are cut into segments of
-// whole lines: one for each entry, including the comment above it, and one for each text between
-// entries. In all formats, the same functions (replaced and restored) edit the segments. Edits
-// return new text and never modify the Document.
+// whole lines: one segment for each entry, including the comment above it, and one for the text
+// between two entries. In all formats, the same functions (replaced and restored) edit the
+// segments. Edits return new text and never modify the Document.
 package splice

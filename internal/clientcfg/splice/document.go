@@ -26,8 +26,8 @@ func (d *Document) Bytes() []byte { return d.src }
 // modify them.
 func (d *Document) Tree() any { return d.tree }
 
-// Keys returns the sorted keys of the mapping at the given path. If the value there is not a
-// mapping, it returns no keys.
+// Keys returns the sorted keys of the mapping at the given path. If there is no mapping at the
+// path, it returns no keys.
 func (d *Document) Keys(path ...string) []string {
 	fields, _ := value(d.tree, path).(map[string]any)
 	keys := make([]string, 0, len(fields))
@@ -41,12 +41,12 @@ func (d *Document) Keys(path ...string) []string {
 // At returns the value at the given path, or nil if there is none.
 func (d *Document) At(path ...string) any { return value(d.tree, path) }
 
-// Entries returns the entries at a place. If the place does not exist, there are none.
+// Entries returns the entries at a place. If the place does not exist, it returns none.
 func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at) }
 
-// Replace returns the text of the file without the entries named by remove, and with the new
-// entries in add. These are inserted where the first removed entry was or, if none was removed, at
-// the end. If the place does not exist, Replace creates it.
+// Replace returns the text of the file without the entries named in remove, and with the new
+// entries in add. It inserts them where the first removed entry was or, if none was removed, at the
+// end. If the place does not exist, Replace creates it.
 func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error) {
 	text, err := d.body.replace(at, remove, add)
 	if err != nil {
@@ -67,8 +67,8 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 	})
 }
 
-// Restore returns the text of the file with the entry named ours replaced by entries of the old
-// document. It inserts the entries with the given names, exactly as the old document contains them.
+// Restore returns the text of the file after replacing the entry named ours with entries of the old
+// document. These are the entries with the given names, exactly as the old document contains them.
 func (d *Document) Restore(at Place, old *Document, names []string, ours string) ([]byte, error) {
 	text, err := d.body.restore(at, old.body, names, ours)
 	if err != nil {
@@ -88,8 +88,8 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 	})
 }
 
-// verified parses an edited text. It returns an error if anything other than the touched entries
-// has changed.
+// verified parses an edited text. It returns an error if anything has changed other than the
+// entries that the edit concerns.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)
@@ -108,7 +108,7 @@ func (d *Document) verified(text []byte, at Place, touched []string, more func(*
 }
 
 // without returns a copy of tree without the named entries at a place, and without mappings that
-// thereby become empty.
+// become empty as a result.
 func without(tree any, at Place, names []string) any {
 	if len(at.Path) == 0 {
 		return remaining(tree, at.Named, names)
@@ -172,7 +172,7 @@ func (d *Document) values(at Place) map[string]any {
 	return all
 }
 
-// Has reports whether the file contains the entry with exactly the same value.
+// Has reports whether the file contains this entry with exactly the same value.
 func (d *Document) Has(at Place, n New) bool {
 	return n.presentIn(d.values(at), at)
 }

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// named returns the object with the entry's name added, if entries at the place are elements of a
-// list.
+// named returns the object. If the place contains a list, it adds the entry's name to the object.
 func (o Object) named(at Place, name string) Object {
 	if at.Named == "" {
 		return o
@@ -18,10 +17,10 @@ func (o Object) named(at Place, name string) Object {
 	return append(Object{{at.Named, name}}, o...)
 }
 
-// YAML encodes the object as YAML with each member on its own lines.
+// YAML encodes the object as YAML, with one or more lines for each member.
 func (o Object) YAML(newline string) string { return o.asYAML(newline, "") }
 
-// Plain converts an object to the same form as decoded values.
+// Plain converts an object to the form in which decoded values are stored.
 func Plain(v any) any {
 	switch v := v.(type) {
 	case Object:
@@ -48,7 +47,7 @@ func Plain(v any) any {
 	return v
 }
 
-// quote encodes a string in the double-quoted form that JSON, TOML and YAML have in common.
+// quote encodes a string with double quotes, in a form that is valid in JSON, TOML and YAML.
 func quote(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -69,7 +68,7 @@ func quoteAll(list []string) string {
 // A style describes how a file is formatted.
 type style struct {
 	newline string
-	unit    string // one level of indentation
+	unit    string // indentation for one level
 	compact bool   // whether everything is on one line
 }
 
@@ -109,7 +108,7 @@ func jsonValue(v any, s style, indent string) string {
 
 var (
 	bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-	// plainKey matches keys that YAML reads as strings.
+	// plainKey matches keys that YAML reads as strings without quotes.
 	plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 )
 
@@ -157,7 +156,7 @@ func yamlKey(key string) string {
 	return quote(key)
 }
 
-// asYAML encodes each member of an object on its own indented lines.
+// asYAML encodes each member of an object on indented lines of its own.
 func (o Object) asYAML(newline, indent string) string {
 	var b strings.Builder
 	for _, m := range o {

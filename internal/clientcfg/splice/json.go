@@ -23,7 +23,7 @@ type jsonBody struct {
 
 func (*jsonBody) format() Format { return JSON }
 
-// errorPosition matches an error of the hujson library that contains a line and a column.
+// errorPosition matches an error message of the hujson library that contains a line and a column.
 var errorPosition = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
 
 func parseJSON(name string, text []byte) (body, any, error) {
@@ -58,7 +58,7 @@ func parseJSON(name string, text []byte) (body, any, error) {
 	return b, tree, nil
 }
 
-// tooDeep returns the offset of the first bracket that exceeds the depth limit, or -1 if there is
+// tooDeep returns the offset of the first bracket that is nested too deeply, or -1 if there is
 // none.
 func tooDeep(text []byte) int {
 	depth := 0
@@ -113,7 +113,7 @@ func decode(v hujson.Value) (any, error) {
 	return tree, err
 }
 
-// noDuplicates returns an error if any object contains a key twice.
+// noDuplicates returns an error if any object contains the same key twice.
 func (b *jsonBody) noDuplicates(root *hujson.Value) error {
 	for v := range root.All() {
 		object, ok := v.Value.(*hujson.Object)
@@ -137,7 +137,7 @@ func (b *jsonBody) noDuplicates(root *hujson.Value) error {
 func keyOf(v hujson.Value) string {
 	literal, _ := v.Value.(hujson.Literal)
 	var name string
-	_ = json.Unmarshal(literal, &name) // cannot fail: already parsed
+	_ = json.Unmarshal(literal, &name) // cannot fail: the literal was parsed before
 	return name
 }
 
@@ -197,8 +197,8 @@ func (b *jsonBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-// A jsonMember is a member of an object, including the white space and comments before it, and the
-// comment that follows it on the same line.
+// A jsonMember is a member of an object, with the white space and comments before it, and with the
+// comment after it on the same line.
 type jsonMember struct {
 	hujson.ObjectMember
 	behind hujson.Extra
@@ -206,8 +206,8 @@ type jsonMember struct {
 
 type jsonSegment = segment[jsonMember]
 
-// segments cuts an object into its members. A comment that follows the opening brace on the same
-// line is returned separately, because it does not belong to a member.
+// segments cuts an object into its members. If a comment follows the opening brace on the same
+// line, segments returns it separately, because it does not belong to a member.
 func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	all = make([]jsonSegment, len(object.Members))
 	behind := &head
@@ -220,7 +220,7 @@ func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	return head, all
 }
 
-// tail cuts off a comment that refers to the text before it on the same line.
+// tail cuts off a comment on the same line as the text before it, to which it refers.
 func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	end := bytes.IndexByte(extra, '\n')
 	if end < 0 {
@@ -233,8 +233,8 @@ func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	return comment, extra[len(comment):]
 }
 
-// setMembers replaces the members of an object. If the object had a trailing comma, it has one
-// afterwards; otherwise, it has none.
+// setMembers replaces the members of an object. The object has a trailing comma afterwards if and
+// only if it had one before.
 func (b *jsonBody) setMembers(object *hujson.Object, head hujson.Extra, members []jsonSegment) {
 	trailing := false
 	if n := len(object.Members); n > 0 {
@@ -268,7 +268,7 @@ func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	return slices.Concat(comment, extra)
 }
 
-// change replaces the members of an object with the result of to.
+// change replaces the members of an object with the result of the function to.
 func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
 	head, all := segments(object)
 	b.setMembers(object, head, to(all))
@@ -328,7 +328,7 @@ func nested(path []string, add []New) Object {
 	return inner
 }
 
-// newMember formats a new member like its neighbors.
+// newMember formats a new member in the same way as the members next to it.
 func newMember(object *hujson.Object, key string, v any, s style, depth int) jsonSegment {
 	front := s.newline + strings.Repeat(s.unit, depth)
 	if len(object.Members) > 0 {
@@ -343,8 +343,8 @@ func newMember(object *hujson.Object, key string, v any, s style, depth int) jso
 	return jsonSegment{key, true, jsonMember{ObjectMember: hujson.ObjectMember{Name: name, Value: value}}}
 }
 
-// spaces returns the last line break before a value and the indentation that follows. If the value
-// does not start a line, it returns the white space before the value.
+// spaces returns the last line break before a value and the indentation after it. If the value is
+// not at the start of a line, spaces returns the white space before the value.
 func spaces(extra hujson.Extra) string {
 	text := string(extra)
 	at := strings.LastIndexByte(text, '\n')
@@ -392,7 +392,7 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 	if err != nil {
 		return nil, err
 	}
-	if len(gone) > 0 { // petrigate connect has created the place
+	if len(gone) > 0 { // the place was created by petrigate connect
 		b.drop(object, ours)
 		depth := len(at.Path) - len(gone)
 		b.prune(&root, at.Path, depth)
@@ -401,7 +401,7 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 		}
 		return root.Pack(), nil
 	}
-	if len(missing) > 0 { // the place has been removed since, so restore it from the old file
+	if len(missing) > 0 { // the place was removed in the meantime, so restore it from the old file
 		return b.restorePlace(&root, was, at, missing, names)
 	}
 	_, theirs := segments(source)
@@ -416,8 +416,8 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 	return root.Pack(), nil
 }
 
-// restorePlace restores a missing place: it copies the part of the old file that leads to the named
-// entries.
+// restorePlace restores a missing place. It copies the part of the old file that contains the named
+// entries and what encloses them.
 func (b *jsonBody) restorePlace(root *hujson.Value, was *jsonBody, at Place, missing, names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return root.Pack(), nil
@@ -444,7 +444,8 @@ func (b *jsonBody) restorePlace(root *hujson.Value, was *jsonBody, at Place, mis
 	return root.Pack(), nil
 }
 
-// prune removes empty objects along a path, starting at its end, up to the given depth.
+// prune removes empty objects along a path. It starts at the end of the path and stops at the given
+// depth.
 func (b *jsonBody) prune(root *hujson.Value, path []string, depth int) {
 	for i := len(path) - 1; i >= depth; i-- {
 		parent, value := root, (*hujson.Value)(nil)

@@ -17,7 +17,8 @@ type run struct {
 	from, to int
 }
 
-// lineStarts returns the offset of the start of each line, and that of the end of the text.
+// lineStarts returns the offsets of the starts of all lines, followed by the offset of the end of
+// the text.
 func lineStarts(text []byte) []int {
 	starts := []int{0}
 	for i, c := range text {
@@ -32,7 +33,8 @@ func lineStarts(text []byte) []int {
 }
 
 // cut cuts a text into segments: the given runs, which must be in order, and the text between them.
-// An entry includes the comment directly above it and the empty lines above that comment.
+// The segment of an entry includes the comment directly above it and the empty lines above that
+// comment.
 func cut(text []byte, runs []run) []lineSegment {
 	starts := lineStarts(text)
 	piece := func(from, to int) []byte { return text[starts[from]:starts[to]] }
@@ -56,7 +58,7 @@ func cut(text []byte, runs []run) []lineSegment {
 }
 
 // withComment moves a line number up past the comment directly above the line, and past empty
-// lines. It excludes a comment at the start of the file, because that describes the file.
+// lines. A comment at the start of the file is not included, because it describes the file.
 func withComment(text []byte, starts []int, least, from int) int {
 	line := func(i int) string { return strings.TrimSpace(string(text[starts[i]:starts[i+1]])) }
 	at := from
@@ -72,8 +74,8 @@ func withComment(text []byte, starts []int, least, from int) int {
 	return at
 }
 
-// trimmed returns the end of a run without trailing empty lines, and without trailing comments that
-// satisfy the function other.
+// trimmed returns the end of a run without the empty lines at its end, and without the comments at
+// its end for which the function other returns true.
 func trimmed(text []byte, starts []int, from, to int, other func(line string) bool) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])
@@ -85,7 +87,7 @@ func trimmed(text []byte, starts []int, from, to int, other func(line string) bo
 	return to
 }
 
-// join concatenates segments. It adds missing line breaks between them.
+// join concatenates segments. If a line break is missing between two of them, it adds one.
 func join(all []lineSegment, newline string) []byte {
 	var b bytes.Buffer
 	for _, s := range all {
@@ -109,8 +111,8 @@ func emptyAbove(all []lineSegment, names []string) string {
 	return ""
 }
 
-// lastWithoutEnd removes the final line break from text if the text before the edit does not end
-// with one.
+// lastWithoutEnd removes the final line break from text if there was none at the end before the
+// edit.
 func lastWithoutEnd(text, before []byte, newline string) []byte {
 	if len(before) > 0 && before[len(before)-1] != '\n' {
 		return bytes.TrimSuffix(text, []byte(newline))

@@ -2,17 +2,16 @@ package splice
 
 import "slices"
 
-// A segment is a piece of a file that edits preserve. If it has a name, it is an entry or some
-// other known part of the file.
+// A segment is a piece of a file that edits preserve. A segment with a name is an entry or some
+// other known piece of the file.
 type segment[T any] struct {
 	name  string
 	entry bool
 	text  T
 }
 
-// replaced removes the segments with the names in remove, and inserts the segments in more. They
-// take the place of the first removed segment. If none was removed, they are inserted at the index
-// end.
+// replaced removes the segments that are named in remove, and inserts the segments in more. They
+// are inserted where the first removed segment was or, if none was removed, at the index end.
 func replaced[T any](all []segment[T], remove []string, more []segment[T], end int) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && slices.Contains(remove, s.name) })
 	if at < 0 {
@@ -34,8 +33,8 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 }
 
 // restored removes the segment named ours and inserts the named segments of the old file. The first
-// is inserted in place of ours, provided that it fits there; each of the others follows its former
-// predecessor.
+// is inserted where the segment ours was, if it fits there; each of the others is inserted after
+// the segment that it followed in the old file.
 func restored[T any](all, old []segment[T], names []string, ours string, fits func(T) bool) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && s.name == ours })
 	all = slices.DeleteFunc(slices.Clone(all), func(s segment[T]) bool { return s.entry && s.name == ours })
@@ -45,7 +44,7 @@ func restored[T any](all, old []segment[T], names []string, ours string, fits fu
 		}
 		to := indexAfter(all, old[:i])
 		switch {
-		case at >= 0 && at >= to && fits(s.text): // otherwise, the user has moved our entry
+		case at >= 0 && at >= to && fits(s.text): // otherwise, the user has moved petrigate's entry
 			to = at
 		case to < 0:
 			to = indexBefore(all, old[i+1:])
@@ -56,7 +55,7 @@ func restored[T any](all, old []segment[T], names []string, ours string, fits fu
 	return all
 }
 
-// indexAfter returns the index after the last of the earlier segments that still exists, or -1 if
+// indexAfter returns the index after the last of the earlier segments that still exist, or -1 if
 // none exists.
 func indexAfter[T any](all, earlier []segment[T]) int {
 	for i := len(earlier) - 1; i >= 0; i-- {
@@ -67,8 +66,8 @@ func indexAfter[T any](all, earlier []segment[T]) int {
 	return -1
 }
 
-// indexBefore returns the index of the first of the later segments that still exists, or len(all)
-// if none exists.
+// indexBefore returns the index of the first of the later segments that still exist, or len(all) if
+// none exists.
 func indexBefore[T any](all, later []segment[T]) int {
 	for _, s := range later {
 		if at := slices.IndexFunc(all, func(o segment[T]) bool { return same(o, s) }); at >= 0 {

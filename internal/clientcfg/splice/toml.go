@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A tomlBody is TOML together with the line numbers of each table and key.
+// A tomlBody is a TOML text with the line numbers of all tables and keys.
 type tomlBody struct {
 	name  string
 	text  []byte
@@ -27,14 +27,14 @@ func (*tomlBody) format() Format { return TOML }
 // A tomlPart is either a table header or a key with its value.
 type tomlPart struct {
 	table    bool
-	path     []string // path from the root
-	from, to int      // line numbers
+	path     []string // keys on the path from the root
+	from, to int      // line numbers of its start and end
 	column   int
 }
 
 func parseTOML(name string, text []byte) (body, any, error) {
 	b := &tomlBody{name: name, text: text, tree: map[string]any{}}
-	if at := tooDeep(text); at >= 0 { // strings and comments are slightly different in TOML, so at worst the depth is overestimated
+	if at := tooDeep(text); at >= 0 { // strings and comments differ slightly in TOML, so the result may be too deep, but never too shallow
 		return nil, nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
 	}
 	if err := toml.Unmarshal(text, &b.tree); err != nil {
@@ -57,7 +57,7 @@ func (b *tomlBody) read() error {
 	p := &unstable.Parser{KeepComments: true}
 	p.Reset(b.text)
 	var table []string
-	var ends []int // lines that begin with an expression or a comment
+	var ends []int // lines on which an expression or a comment begins
 	for p.NextExpression() {
 		e := p.Expression()
 		offset, path := begin(p, e)
@@ -87,7 +87,7 @@ func (b *tomlBody) read() error {
 	return nil
 }
 
-// begin returns the offset and the key of an expression.
+// begin returns the offset at which an expression begins, and its key.
 func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	if e.Kind == unstable.Comment {
 		return int(p.Range(e.Data).Offset), nil
@@ -103,7 +103,8 @@ func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	return max(offset, 0), path
 }
 
-// below removes a prefix from a path. ok is false if the path does not have the prefix.
+// below removes a prefix from a path. Its result ok is false if the path does not start with the
+// prefix.
 func below(path, of []string) (rest []string, ok bool) {
 	if len(path) <= len(of) || !slices.Equal(path[:len(of)], of) {
 		return nil, false
@@ -111,8 +112,8 @@ func below(path, of []string) (rest []string, ok bool) {
 	return path[len(of):], true
 }
 
-// runs groups the parts into runs: adjacent parts of the same entry, each other table together with
-// its keys, and each key in the table of the place itself.
+// runs groups the parts into runs. A run consists of adjacent parts of the same entry, of another
+// table together with its keys, or of one key in the table of the place itself.
 func (b *tomlBody) runs(at Place) (all []run) {
 	for _, part := range b.parts {
 		next := run{name: "[" + strings.Join(part.path, "\x00"), from: part.from, to: part.to}
@@ -182,7 +183,8 @@ func lookup(tree map[string]any, path []string) (any, bool) {
 	return value, true
 }
 
-// inline returns the key whose inline value contains the place, or nil if there is none.
+// inline returns the key with an inline value that contains the place. It returns nil if there is
+// none.
 func (b *tomlBody) inline(at Place) *tomlPart {
 	for i, part := range b.parts {
 		if !part.table && len(part.path) <= len(at.Path) && slices.Equal(part.path, at.Path[:len(part.path)]) {
@@ -192,7 +194,7 @@ func (b *tomlBody) inline(at Place) *tomlPart {
 	return nil
 }
 
-// normalize converts a value to the form of decoded JSON.
+// normalize converts a value to the form in which JSON is decoded.
 func normalize(v any) (any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -228,8 +230,8 @@ func (b *tomlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return lastWithoutEnd(join(next, newline), b.text, newline), nil
 }
 
-// captures reports whether keys of another table would follow the new table and thereby become part
-// of it.
+// captures reports whether the new table would be followed by keys of another table, which would
+// thus become part of the new table.
 func (b *tomlBody) captures(all, more []lineSegment) bool {
 	if len(more) == 0 {
 		return false
@@ -243,7 +245,8 @@ func (b *tomlBody) captures(all, more []lineSegment) bool {
 	return false
 }
 
-// isTable reports whether a text begins with a table header. Keys belong to the preceding header.
+// isTable reports whether a text begins with a table header. If it begins with a key, the key
+// belongs to the header before it.
 func isTable(text []byte) bool {
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {

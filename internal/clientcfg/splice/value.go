@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// value returns the value at the given path of tree, or nil if there is none.
+// value returns the value at the given path in tree, or nil if there is none.
 func value(tree any, path []string) any {
 	for _, key := range path {
 		fields, _ := tree.(map[string]any)
@@ -21,7 +21,7 @@ func nameIn(v any, named string) string {
 	return name
 }
 
-// onlyComments reports whether a text consists of nothing but comments and empty lines.
+// onlyComments reports whether a text consists only of comments and empty lines.
 func onlyComments(text []byte) bool {
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {

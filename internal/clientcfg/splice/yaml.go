@@ -15,7 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A yamlBody is YAML whose mappings have one line per key. The root is nil if the file is empty.
+// A yamlBody is a YAML text in which each key of a mapping is on a line of its own. The root is nil
+// if the file is empty.
 type yamlBody struct {
 	name string
 	text []byte
@@ -35,7 +36,7 @@ func parseYAML(name string, text []byte) (b body, tree any, err error) {
 	if onlyComments(text) {
 		return y, nil, nil
 	}
-	// The configuration reader enforces limits that the library does not have.
+	// The configuration reader checks limits that the library does not check.
 	if err := config.ReadDocument(name, text, "the file").Err(); err != nil {
 		return nil, nil, err
 	}
@@ -86,18 +87,18 @@ func mapping(n ast.Node) *ast.MappingNode {
 	return nil
 }
 
-// A yamlPlace describes where a YAML file contains the entries of a place.
+// A yamlPlace describes where a YAML file contains a place with its entries.
 type yamlPlace struct {
-	key      *ast.MappingValueNode // nil if it is missing
-	empty    bool                  // whether the value is null, {} or []
-	from, to int                   // line numbers of the key and its value
+	key      *ast.MappingValueNode // nil if the key is missing
+	empty    bool                  // whether the value of the key is null, {} or []
+	from, to int                   // lines of the key and its value
 	starts   []yamlStart
 }
 
 // A yamlStart describes where an entry starts.
 type yamlStart struct {
 	name         string
-	line, column int // line counted from 0, column counted from 1
+	line, column int // position of the start; lines are counted from 0 and columns from 1
 }
 
 // find finds the place, which must be a top-level key.
@@ -196,7 +197,7 @@ func (b *yamlBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-// runs returns the lines of the place's key and those of each entry.
+// runs returns the lines of the place's key, and the lines of each entry.
 func (b *yamlBody) runs(p yamlPlace) []run {
 	if p.key == nil {
 		return nil
@@ -249,8 +250,8 @@ func emptyValue(at Place) string {
 	return "{}"
 }
 
-// withNewKey writes the place's key with the new entries, either instead of an existing empty key
-// or at the end of the file.
+// withNewKey writes the key of the place with the new entries. If the key exists with an empty
+// value, withNewKey replaces it; otherwise, it adds the key at the end of the file.
 func (b *yamlBody) withNewKey(at Place, add []New, all []lineSegment, key int, newline string) []byte {
 	if len(add) == 0 {
 		return b.text
@@ -293,11 +294,11 @@ func (b *yamlBody) restore(at Place, old body, names []string, ours string) ([]b
 	key := slices.IndexFunc(next, func(s lineSegment) bool { return s.name == "key" && !s.entry })
 	from := slices.IndexFunc(source, func(s lineSegment) bool { return s.name == "key" && !s.entry })
 	switch {
-	case key >= 0 && !left && from < 0: // petrigate connect has created the key
+	case key >= 0 && !left && from < 0: // the key was created by petrigate connect
 		next = slices.Delete(next, key, key+1)
 	case key >= 0 && !left, key >= 0 && now.empty:
 		next[key].text = source[max(from, 0)].text
-	case key < 0 && left: // the key has been removed since
+	case key < 0 && left: // the key was removed in the meantime
 		at := slices.IndexFunc(next, func(s lineSegment) bool { return s.entry })
 		next = slices.Insert(next, at, lineSegment{text: source[max(from, 0)].text})
 	}
