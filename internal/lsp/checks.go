@@ -16,16 +16,16 @@ import (
 // Time limits of a check. Proofs that take longer are reported as unknown.
 const (
 	proofTime   = 5 * time.Second
-	earlyReport = 300 * time.Millisecond // time limit before the problems found so far are shown without the proofs
+	earlyReport = 300 * time.Millisecond // time after which the problems found so far are shown even without the proofs
 )
 
 // A checker runs a server's checks in its own goroutine.
 type checker struct {
 	*server
-	published map[string][]string // paths with diagnostics, by the policy's main file
+	published map[string][]string // by main file of a policy, the paths that have diagnostics
 }
 
-// checkLoop checks stale documents whenever the user pauses typing.
+// checkLoop checks stale documents each time the user pauses typing.
 func (s *server) checkLoop(ctx context.Context) {
 	c := &checker{server: s, published: map[string][]string{}}
 	for s.waitForPause(ctx) {
@@ -36,8 +36,8 @@ func (s *server) checkLoop(ctx context.Context) {
 	}
 }
 
-// waitForPause waits for a change and for a pause after it. It returns false when the server is
-// shutting down.
+// waitForPause waits for a change and for the pause that follows it. It returns false when the
+// server is shutting down.
 func (s *server) waitForPause(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -57,9 +57,9 @@ func (s *server) waitForPause(ctx context.Context) bool {
 	}
 }
 
-// check checks the policies of all stale documents and clears the diagnostics of policies that no
-// longer have an open document. If a change makes the check outdated, it returns the documents that
-// remain stale.
+// check checks the policies of all stale documents. It clears the diagnostics of policies that no
+// longer have an open document. If a change makes the check outdated, check returns the documents
+// that are still stale.
 func (c *checker) check(ctx context.Context, stale []string, open map[string]*document) (left []string) {
 	projects := c.projects(stale, open)
 	var mains []string
@@ -85,8 +85,8 @@ func (c *checker) check(ctx context.Context, stale []string, open map[string]*do
 	return nil
 }
 
-// projects returns the policies of the open documents, by document path. It reloads the policies of
-// stale documents.
+// projects returns the policies of the open documents, by document path. For stale documents, it
+// loads the policies again.
 func (c *checker) projects(stale []string, open map[string]*document) map[string]*project {
 	all := map[string]*project{}
 	for path, d := range open {
@@ -171,8 +171,8 @@ func (c *checker) problems(ctx context.Context, p *project, early func(diag.List
 	return slices.Concat(problems, v.Problems()), nil
 }
 
-// show publishes the problems in each of the policy's files and clears diagnostics that no longer
-// apply.
+// show publishes the problems in each of the policy's files, and clears diagnostics that are no
+// longer valid.
 func (c *checker) show(p *project, problems diag.List, open map[string]*document) {
 	at := map[string]diag.List{}
 	for _, q := range problems {
@@ -221,11 +221,10 @@ func (c *checker) publish(path string, found []diagnostic, open map[string]*docu
 	_ = c.conn.Notify(context.Background(), "textDocument/publishDiagnostics", p)
 }
 
-// askInterval is the minimum time between two requests to a running proxy.
+// askInterval is the minimum time between two requests to a running proxy for its tools.
 const askInterval = 10 * time.Second
 
-// refreshTools fetches the tools from the proxy that runs the policy, unless this was done
-// recently.
+// refreshTools gets the tools from the proxy that runs the policy, unless this was done recently.
 func (c *checker) refreshTools(p *project) {
 	if c.options.Running == nil || p.source.Config == nil || c.recorded() != nil || time.Since(c.runningTools(p.main).asked) < askInterval {
 		return

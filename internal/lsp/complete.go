@@ -10,11 +10,11 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// maxItems is the maximum number of completions in a list. The editor asks again as the user
+// maxItems is the maximum number of completions in a list. The editor asks again when the user
 // continues typing.
 const maxItems = 300
 
-// completion offers the keywords and names that are possible at a position.
+// completion offers the keywords and names that can appear at a position.
 func (s *server) completion(d *document, p Position) any {
 	c := d.cursor(p)
 	before, end := words(c.line[:c.at])
@@ -53,13 +53,13 @@ type offer struct {
 	*document
 	match *match
 	edit  Range
-	begun string // the part of the word that precedes the cursor
+	begun string // the part of the word that is in front of the cursor
 	items []completionItem
 	seen  map[string]bool
 }
 
-// add adds an item unless the list already contains its label or the label does not contain the
-// typed text.
+// add adds an item unless the list already contains the item's label or the label does not contain
+// the typed text.
 func (o *offer) add(order int, item completionItem) {
 	if o.seen == nil {
 		o.seen = map[string]bool{}
@@ -93,12 +93,12 @@ func (o *offer) keyword(word string) {
 	}
 }
 
-// formTemplate returns a form without its optional parts, both as a label and as a snippet.
+// formTemplate returns a form with its optional parts removed, both as a label and as a snippet.
 func formTemplate(parts []part) (label, snippet string) {
 	stop := 0
 	var labels, snippets []string
 	for _, p := range parts {
-		for p.choice != nil { // use the first alternative, or nothing if the choice is optional
+		for p.choice != nil { // use the first alternative, or none if the choice is optional
 			last := p.choice[len(p.choice)-1]
 			if len(last) == 0 || len(p.choice[0]) == 0 {
 				break
@@ -116,7 +116,7 @@ func formTemplate(parts []part) (label, snippet string) {
 	return strings.Join(labels, " "), strings.Join(snippets, " ")
 }
 
-// kind returns a key that is the same for operands with the same completions.
+// kind returns a key that is the same for all operands that have the same completions.
 func kind(c class) string {
 	switch c {
 	case callName, either:
@@ -149,7 +149,7 @@ func (o *offer) operand(name string) {
 	}
 }
 
-// quoteName returns a name as written in rules, quoted if necessary.
+// quoteName returns a name as rules write it, with quotes if they are necessary.
 func (o *offer) quoteName(name string) string {
 	if name != "" && !strings.ContainsAny(name, " \t\"#,") && utf8.ValidString(name) && !strings.HasPrefix(o.begun, `"`) {
 		return name
@@ -158,7 +158,7 @@ func (o *offer) quoteName(name string) string {
 	return string(text)
 }
 
-// names offers the names in the policy's rules, followed by tool names.
+// names offers the names in the policy's rules, and after them the names of tools.
 func (o *offer) names(labels bool, write func(string) string) {
 	for _, w := range o.rulesOf(o.document) {
 		if labels {
@@ -200,7 +200,7 @@ func (o *offer) targets() {
 	}
 }
 
-// fields offers the arguments of the tools mentioned in the line.
+// fields offers the arguments of the tools that the line mentions.
 func (o *offer) fields() {
 	for _, t := range o.toolNames(o.document) {
 		for _, field := range t.fields {

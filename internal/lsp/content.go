@@ -7,16 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// A content is the text of a document with the byte offsets of its lines. In the protocol, lines
+// A content is the text of a document, with the byte offsets of its lines. In the protocol, lines
 // end at LF, CR LF or CR, whereas in rules and YAML they end only at LF. Positions are converted
-// between the two through byte offsets.
+// from one to the other by means of byte offsets.
 type content struct {
 	src   string
-	lines []int // offsets of lines as defined by the protocol
-	rows  []int // offsets of lines as defined by rules
+	lines []int // offsets of the lines as the protocol defines them
+	rows  []int // offsets of the lines as rules define them
 }
 
-// A Position is a protocol position in a text: a line and a UTF-16 code unit, both counted from 0.
+// A Position is a position in a text as the protocol defines it: a line and a UTF-16 code unit,
+// both counted from 0.
 type Position struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`
@@ -28,16 +29,15 @@ type Range struct {
 	End   Position `json:"end"`
 }
 
-// Limits on texts that are processed. maxDocument also applies to a configuration on disk. Lines
-// written by hand are shorter than maxLine, which is needed because parsing a line takes quadratic
-// time.
+// Limits on the texts that are processed. maxDocument also applies to a configuration on disk.
+// maxLine is needed because parsing a line takes quadratic time; lines written by hand are shorter.
 const (
 	maxDocument = 4 << 20
 	maxLine     = 16 << 10
 )
 
-// tooLarge returns the reason why a text is too large to be processed, or the empty string if it is
-// not.
+// tooLarge returns the reason why a text is too large to be processed. It returns the empty string
+// if the text is not too large.
 func (t *content) tooLarge() string {
 	if len(t.src) > maxDocument {
 		return fmt.Sprintf("the text is over %d MiB and is not checked", maxDocument>>20)
@@ -63,7 +63,7 @@ func newContent(src string) *content {
 	return t
 }
 
-// line returns line n, as defined by the protocol, without its line ending.
+// line returns line n, as the protocol defines lines, without the line ending.
 func (t *content) line(n int) string {
 	end := len(t.src)
 	if n+1 < len(t.lines) {
@@ -106,8 +106,8 @@ func (t *content) position(offset int) Position {
 	return p
 }
 
-// row returns the number of the rules line at a byte offset, counted from 0, and the start offset
-// of this line.
+// row returns the number of the line that contains a byte offset, and the offset where this line
+// starts. Lines are those of rules, and they are counted from 0.
 func (t *content) row(offset int) (n, begin int) {
 	n = max(sort.SearchInts(t.rows, offset+1)-1, 0)
 	return n, t.rows[n]
@@ -124,7 +124,8 @@ func (t *content) rowText(n int) string {
 
 // place returns the byte offset of a line and column in rules. Both are counted from 1, and columns
 // are counted in characters. A position after the end of a line is mapped to the end of the line
-// without trailing white space, and a position after the end of the text to that end.
+// without trailing white space. A position after the end of the text is mapped to the end of the
+// text.
 func (t *content) place(line, column int) int {
 	switch {
 	case line < 1:

@@ -3,10 +3,10 @@ package lsp
 // A cursor is a position in a line of rules.
 type cursor struct {
 	line   string // text of the line
-	begin  int    // byte offset of the line in the text
-	at     int    // byte offset of the cursor in the line
+	begin  int    // byte offset in the text at which the line begins
+	at     int    // byte offset of the cursor within the line
 	words  []word
-	number int // line number, counted from 0
+	number int // the line's number, counted from 0
 }
 
 // maxWords is the maximum number of words in a line. Lines written by hand have fewer.

@@ -16,7 +16,7 @@ import (
 // maxRelated is the maximum number of related locations per diagnostic.
 const maxRelated = 10
 
-// diagnostics converts the problems in a file to protocol diagnostics.
+// diagnostics converts the problems in a file to the protocol's diagnostics.
 func (s *sources) diagnostics(problems diag.List) []diagnostic {
 	var all []diagnostic
 	for _, p := range problems {
@@ -46,7 +46,8 @@ func severity(s diag.Severity) int {
 	}
 }
 
-// fullMessage returns a problem's full message: net, text, detail and hint.
+// fullMessage returns the full message for a problem. It contains the net, the text, the detail and
+// the hint.
 func fullMessage(p diag.Problem) string {
 	var b strings.Builder
 	if p.Net != "" {
@@ -62,7 +63,7 @@ func fullMessage(p diag.Problem) string {
 	return b.String()
 }
 
-// shortened makes the paths in a message relative to the policy's directory.
+// shortened changes the paths in a message such that they are relative to the policy's directory.
 func (s *sources) shortened(message string) string {
 	dir := filepath.Dir(s.project.main)
 	if !filepath.IsAbs(dir) || dir == filepath.Dir(dir) {
@@ -73,8 +74,8 @@ func (s *sources) shortened(message string) string {
 
 var cited = regexp.MustCompile(`[^\s()"]+:\d+`)
 
-// related returns the locations in the policy's files that a message cites, except for the
-// problem's own location.
+// related returns the locations in the policy's files that a message cites, but not the location of
+// the problem itself.
 func (s *sources) related(message, path string, line int) []related {
 	var all []related
 	seen := map[string]bool{path + ":" + strconv.Itoa(line): true}
@@ -101,8 +102,9 @@ func (s *sources) uri(path string) string {
 	return uriOf(path)
 }
 
-// extent returns the byte range that a problem marks: the range of its carets, the word at its
-// position, or the whole line. A problem with a whole file marks the file's first line.
+// extent returns the byte range to mark for a problem: the range of the problem's carets, the word
+// at its position, or the whole line. For a problem with a whole file, it returns the first line of
+// the file.
 func extent(t *content, p diag.Problem) (from, to int) {
 	if p.Line < 1 {
 		return 0, len(t.rowText(0)) + t.rows[0]
@@ -114,11 +116,11 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	row := t.src[from:to]
 	indent := len(row) - len(strings.TrimLeft(row, " \t"))
 	switch width := carets(p.Excerpt); {
-	case p.Column < 1: // no column: mark the line without its indentation
+	case p.Column < 1: // if there is no column, mark the line without its indentation
 		from += indent
 	case width > 1:
 		to = after(t.src, from, to, width)
-	case width == 1 || filepath.Ext(p.File) != ".rules": // only a position: mark the word there
+	case width == 1 || filepath.Ext(p.File) != ".rules": // if there is only a position, mark the word there
 		to = max(min(bareEnd(t.src[:to], from), to), after(t.src, from, to, 1))
 	case strings.Contains(row, "#"): // mark the statement without its comment
 		_, comment := words(row)
@@ -127,7 +129,8 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	return from, max(from, to)
 }
 
-// after returns the offset that is the given number of characters after from, but at most bound.
+// after returns the offset that is the given number of characters after from. The result is at most
+// bound.
 func after(s string, from, bound, characters int) int {
 	for ; characters > 0 && from < bound; characters-- {
 		_, size := utf8.DecodeRuneInString(s[from:bound])
@@ -136,7 +139,7 @@ func after(s string, from, bound, characters int) int {
 	return from
 }
 
-// carets returns the number of carets below the line in an excerpt.
+// carets returns the number of carets under the line in an excerpt.
 func carets(excerpt string) int {
 	_, below, ok := strings.Cut(strings.TrimRight(excerpt, "\n"), "\n")
 	if !ok {
@@ -151,7 +154,7 @@ var (
 	inText     = regexp.MustCompile(`^"?[^\s"]*"?$`)
 )
 
-// replacement returns the word that a hint suggests as a replacement for the given word.
+// replacement returns the replacement that a hint suggests for the given word.
 func replacement(hint, word string) (string, bool) {
 	m := suggestion.FindStringSubmatch(hint)
 	var write string

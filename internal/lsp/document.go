@@ -12,10 +12,10 @@ import (
 type document struct {
 	*content
 	uri     string
-	path    string // path of the file, or the URI if it is not a file URI
+	path    string // path of the file; if the URI is not a file URI, the URI itself
 	version int
 	kind    fileKind
-	refused string // the reason why the text is not processed; empty: the text is processed
+	refused string // the reason why the text is not processed; empty: it is processed
 }
 
 // A fileKind is the kind of content in a file.
@@ -33,7 +33,7 @@ var (
 	namesConfig = regexp.MustCompile(`^\.?petrigate([-.][^/\\]*)?\.(yaml|yml|json)$`)
 )
 
-// kindOf returns the kind of a file according to its name.
+// kindOf returns the kind of the file with this name.
 func kindOf(path string) fileKind {
 	switch {
 	case strings.HasSuffix(path, ".rules"):

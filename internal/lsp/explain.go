@@ -14,9 +14,9 @@ const (
 	maxMentions = 8
 )
 
-// forms returns the forms that contain the keyword, preferably the form of the line or, failing
-// that, the forms that the line can still become. If the keyword begins a clause, forms returns the
-// clause instead.
+// forms returns the forms that contain the keyword. It prefers the form that the line has and then
+// the forms that the line can still get. If the keyword begins a clause, it returns the clause
+// instead.
 func (s *server) forms(keyword string, m *match) string {
 	var lines []string
 	for _, among := range [][]*compiledForm{{m.form}, m.starts, s.grammar.all()} {
@@ -38,8 +38,8 @@ func (s *server) forms(keyword string, m *match) string {
 	return "```petrigate-rules\n" + strings.Join(lines, "\n") + "\n```"
 }
 
-// clauseOf returns the clause that begins with a keyword, preferring clauses that occur in the
-// line.
+// clauseOf returns the clause that begins with a keyword. Clauses that occur in the line take
+// precedence.
 func clauseOf(keyword string, m *match) form {
 	for _, name := range append(slices.Clone(m.clauses), slices.Sorted(maps.Keys(clauses))...) {
 		clause := clauses[name]
@@ -55,7 +55,7 @@ func clauseOf(keyword string, m *match) form {
 	return form{}
 }
 
-// keywordsIn returns the keywords in parts, including those in choices.
+// keywordsIn returns the keywords in parts. It includes keywords in choices.
 func keywordsIn(parts []part) []string {
 	var all []string
 	for _, p := range parts {
@@ -69,7 +69,7 @@ func keywordsIn(parts []part) []string {
 	return all
 }
 
-// expandClauses returns form with its clauses expanded.
+// expandClauses returns form with each clause replaced by the clause's own form.
 func expandClauses(form string) string {
 	for name, clause := range clauses {
 		form = strings.ReplaceAll(form, "<"+name+">", clause.form)
@@ -80,7 +80,7 @@ func expandClauses(form string) string {
 // withoutBraces removes the braces from an explanation in the table of forms.
 func withoutBraces(says string) string { return strings.NewReplacer("{", "", "}", "").Replace(says) }
 
-// code formats the user's text as inline code in Markdown.
+// code formats text from the user as inline code in Markdown.
 func code(s string) string {
 	s = text.Escape(s)
 	fence := "`"

@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A form is one of the ways to write a statement, with an explanation of the statement's meaning.
+// A form is one of the ways in which a statement can be written, with an explanation of what the
+// statement means.
 //
 // In the notation, lower-case words are keywords and upper-case words are operands (see operands).
 // [ ] encloses an optional part, ( | ) encloses alternatives, and <name> is a clause. In the
@@ -15,7 +16,7 @@ import (
 type form struct{ form, explanation string }
 
 // forms is the table of all statements. If several forms match a line, the first one is used. To
-// add a statement, add an entry here; completion and hover will then know its keywords.
+// add a statement, add an entry here; completions and hovers then use its keywords.
 var forms = []form{
 	{"[<shadow>] require human-approval [<via>] before B [<after> [<until>]] [<unless>] [<because>]", "A person must approve each call of {B}."},
 	{"[<shadow>] require N human-approvals [<via>] before B [<after> [<until>]] [<unless>] [<because>]", "{N} different people must approve each call of {B}."},
@@ -74,13 +75,14 @@ var forms = []form{
 	{"prove exclusive PLACES", "A claim: no two of the places {PLACES} are marked at once."},
 }
 
-// channels is the choice of approval channels in the notation of forms.
+// channels is the choice between all approval channels, in the notation of forms.
 var channels = "(" + strings.Join(channel.Names(nil), " | ") + ")"
 
-// timeSpans is the choice of time spans in the notation of forms.
+// timeSpans is the choice between all time spans, in the notation of forms.
 var timeSpans = "(" + strings.Join(rules.TimeSpans(), " | ") + ")"
 
-// clauses contains parts that several forms share. Their explanations follow that of the statement.
+// clauses contains the parts that several forms share. The explanation of a clause follows that of
+// the statement.
 var clauses = map[string]form{
 	"shadow":  {"shadow", "In shadow: it records the calls that it would refuse, and refuses nothing."},
 	"via":     {"via " + channels + "", "Only answers via the channel {via} count."},
@@ -98,7 +100,7 @@ var clauses = map[string]form{
 // reservedNames lists words that can be names of calls only if they are quoted.
 var reservedNames = []string{"human-approval", "human-approvals"}
 
-// operands maps each operand in forms to its class.
+// operands contains the class of each operand in forms.
 var operands = map[string]class{
 	"A": callNames, "B": callNames, "F": callNames, "X": callNames, "S": callNames, "U": callNames, "C": callName,
 	"EITHER": either, "K": key, "M": field,
@@ -107,7 +109,7 @@ var operands = map[string]class{
 	"NET": net, "FILE": file, "PLACES": places,
 }
 
-// A class is the syntax of an operand.
+// A class determines the syntax of an operand.
 type class uint8
 
 const (
@@ -115,16 +117,16 @@ const (
 	callName                // a single name of a call
 	either                  // names of calls, separated by "or"
 	key                     // fields separated by commas, each optionally followed by "as" and the field of the other call
-	field                   // a field of a call's arguments or result
+	field                   // a field in the arguments or the result of a call
 	count                   // a number
-	target                  // a tool and a field of the tool's arguments
+	target                  // a tool, and a field in the tool's arguments
 	tool                    // a single tool
 	label                   // the name that a map assigns
-	command                 // the words up to "as"
+	command                 // the words before "as"
 	pattern                 // a word or a /regular expression/
 	quotedText              // a JSON string
 	object                  // a JSON object
 	net                     // the name of a net
 	file                    // the path of a file
-	places                  // names of places
+	places                  // the names of places
 )

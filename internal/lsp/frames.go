@@ -13,16 +13,16 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Size limits for a message, in bytes.
+// Limits on the size of a message, in bytes.
 const (
 	maxMessage = 32 << 20
 	maxHeader  = 8 << 10
 )
 
-// frames reads and writes JSON-RPC messages with the headers of the base protocol. It implements
-// [jsonrpc2.ObjectStream]. It answers a message that is not valid JSON-RPC with an error and skips
-// the message. An invalid header ends the stream, because it is unknown where the next message
-// begins.
+// frames reads and writes JSON-RPC messages that have the headers of the base protocol. It
+// implements [jsonrpc2.ObjectStream]. If a message is not valid JSON-RPC, frames answers with an
+// error and skips the message. An invalid header ends the stream, because it is unknown where the
+// next message begins.
 type frames struct {
 	in  *bufio.Reader
 	end io.Closer // closes the input; may be nil
@@ -53,7 +53,7 @@ func (f *frames) ReadObject(v any) error {
 	}
 }
 
-// refuse answers an invalid message with an error. The ID in the answer is null, because the ID in
+// refuse answers an invalid message with an error. The answer has the ID null, because the ID in
 // the message cannot be trusted.
 func (f *frames) refuse(body []byte, why error) error {
 	code := jsonrpc2.CodeInvalidRequest
@@ -88,7 +88,7 @@ func (f *frames) Close() error {
 	return f.end.Close()
 }
 
-// readFrame reads a message's headers and body.
+// readFrame reads the headers and the body of a message.
 func readFrame(r *bufio.Reader) ([]byte, error) {
 	length := -1
 	for read := 0; ; {
@@ -114,7 +114,7 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	if length < 0 {
 		return nil, errors.New("a message without a Content-Length")
 	}
-	var body strings.Builder // grows with the data received rather than with the announced length
+	var body strings.Builder // the buffer grows with the data that is received, not with the announced length
 	if n, err := io.CopyN(&body, r, int64(length)); err != nil {
 		return nil, fmt.Errorf("a message ends after %d of %d bytes: %w", n, length, io.ErrUnexpectedEOF)
 	}

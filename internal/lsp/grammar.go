@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// A grammar is the compiled table of forms.
+// A grammar is the table of forms in compiled form.
 type grammar struct {
 	forms    []compiledForm
-	keywords []string // all keywords, sorted
+	keywords []string // all keywords in forms, sorted
 }
 
-// A compiledForm is a form that was parsed into its parts.
+// A compiledForm is a form split into its parts.
 type compiledForm struct {
 	form
 	parts []part
@@ -21,8 +21,8 @@ type compiledForm struct {
 type part struct {
 	keyword string
 	operand string
-	choice  [][]part // alternative sequences; one of them may be empty
-	clause  string   // name of the clause, if the part is a clause
+	choice  [][]part // the alternative sequences; one of them may be empty
+	clause  string   // if the part is a clause, the name of the clause
 }
 
 func newGrammar() *grammar {
@@ -46,7 +46,7 @@ func (g *grammar) parse(notation string) []part {
 	return choice[0]
 }
 
-// alternatives parses sequences up to and including a closing bracket.
+// alternatives parses sequences of parts up to the closing bracket and consumes this bracket.
 func (g *grammar) alternatives(signs *[]string) [][]part {
 	all := [][]part{nil}
 	for len(*signs) > 0 {
@@ -81,11 +81,11 @@ type match struct {
 	words []word
 
 	form     *compiledForm     // form that matches the whole line; may be nil
-	operands map[string]string // text of the operands and clauses in that form, as written
-	clauses  []string          // names of the clauses that occur in the line
-	roles    []part            // part of the form that the word matches, by word
-	next     []part            // keywords and operands that can follow the words
-	starts   []*compiledForm   // forms that have a prefix that matches all words
+	operands map[string]string // by operand or clause in that form, the text that the line has there
+	clauses  []string          // names of the clauses in the line
+	roles    []part            // by word, the part of the form that the word matches
+	next     []part            // the keywords and operands that can follow the words
+	starts   []*compiledForm   // forms that begin with parts that match all the words
 }
 
 // match matches all forms against the words of a line.
@@ -94,7 +94,7 @@ func (g *grammar) match(line []word) *match {
 	for i := range g.forms {
 		f := &g.forms[i]
 		known, reached := len(m.next), false
-		m.matchParts(f.parts, 0, func(at int) bool { // visit every alternative in order to collect next
+		m.matchParts(f.parts, 0, func(at int) bool { // visit every alternative, in order to collect all parts for next
 			reached = reached || at == len(line)
 			return false
 		})
@@ -109,9 +109,9 @@ func (g *grammar) match(line []word) *match {
 	return m
 }
 
-// matchParts matches parts against the words starting at index at. It then calls then with the
-// index of the next word, and backtracks until then returns true. It reports whether then returned
-// true.
+// matchParts matches parts against the words from index at on. It then calls the function then with
+// the index of the next word, and backtracks until then returns true. It reports whether then
+// returned true.
 func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
 	if len(parts) == 0 {
 		return then(at)
@@ -129,7 +129,8 @@ func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
 	return m.operand(p, at, rest)
 }
 
-// oneOf tries the sequences of a choice and records a matching clause.
+// oneOf tries the sequences of a choice. If a sequence is a clause and matches, oneOf records the
+// clause.
 func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.matchParts(parts, at, func(end int) bool {
@@ -138,7 +139,7 @@ func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 			}
 			if p.clause != "" {
 				m.clauses = append(m.clauses, p.clause)
-				m.operands[p.clause] = m.textOf(at+1, end) // omit the clause's keyword
+				m.operands[p.clause] = m.textOf(at+1, end) // omit the keyword of the clause
 			}
 			return true
 		})
@@ -149,8 +150,8 @@ func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	return false
 }
 
-// assign assigns the words with indexes from at to end-1 to p if rest matches the words that
-// follow.
+// assign assigns the words with indexes from at to end-1 to p if the function rest matches the
+// words that follow.
 func (m *match) assign(p part, at, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -176,7 +177,7 @@ func (m *match) textOf(at, end int) string {
 	return b.String()
 }
 
-// operand matches the words that the operand can consist of.
+// operand matches the words that can belong to the operand.
 func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	w := m.words[at]
 	if w.kind == bare && slices.Contains(reservedNames, w.text) {
@@ -258,7 +259,7 @@ func (m *match) either(p part, at int, rest func(int) bool) bool {
 	}
 }
 
-// key matches fields separated by commas. Two fields can be joined by "as".
+// key matches fields separated by commas. Two fields can be joined with "as".
 func (m *match) key(p part, at int, rest func(int) bool) bool {
 	for end := at; ; end++ {
 		if end == len(m.words) {
@@ -277,7 +278,7 @@ func (m *match) key(p part, at int, rest func(int) bool) bool {
 	}
 }
 
-// sentence returns the explanation of the statement, or the empty string if no form matches.
+// sentence returns an explanation of the statement, or the empty string if no form matches.
 func (m *match) sentence(quote func(string) string) string {
 	if m.form == nil {
 		return ""

@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// hover explains the word at a position. For the first word in a statement, it returns the
-// statement's meaning; for any other keyword, the keyword's form; and for a name, the rules that
-// mention it.
+// hover explains the word at a position. For the first word in a statement, the explanation is the
+// meaning of the statement. For any other keyword, it is the form of the keyword, and for a name,
+// the rules that mention the name.
 func (s *server) hover(d *document, p Position) any {
 	c := d.cursor(p)
 	at := c.word()
@@ -40,8 +40,8 @@ func (s *server) hover(d *document, p Position) any {
 	return hover{markup{"markdown", value}, d.span(c.begin+w.from, c.begin+w.to)}
 }
 
-// role returns the part of the statement that a word belongs to. If no form matches, it treats the
-// word as a keyword if the word is a keyword in any form.
+// role returns the part of the statement that a word belongs to. If no form matches, a word counts
+// as a keyword if it is a keyword in any form.
 func (m *match) role(at int, g *grammar) part {
 	if m.form != nil && !m.words[at].is("or") && !m.words[at].is("as") {
 		return m.roles[at]
@@ -60,7 +60,8 @@ func (c class) names() bool {
 	return slices.Contains([]class{callNames, callName, either, label, tool, target}, c)
 }
 
-// nameIn returns the name of a call that a word contains. In a target, this is the tool.
+// nameIn returns the name of a call that a word contains. In a target, this is the name of the
+// tool.
 func nameIn(w word, role part) string {
 	if operands[role.operand] != target {
 		return w.name()
@@ -78,7 +79,7 @@ func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n---\n\n")
 }
 
-// meaning explains a statement and names the nets that it compiles to.
+// meaning explains a statement, and names the nets to which the statement compiles.
 func meaning(line string, m *match) string {
 	says := m.sentence(code)
 	if says == "" {
@@ -94,7 +95,7 @@ func meaning(line string, m *match) string {
 	return says
 }
 
-// netsOf compiles a single line and returns its nets.
+// netsOf compiles a single line to nets.
 func netsOf(line string) []policy.Net {
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: line}}})
 	if err != nil {

@@ -44,12 +44,12 @@ func (s *server) didChange(params json.RawMessage) {
 	s.update(&d)
 }
 
-// update stores a changed document and schedules a check.
+// update stores a changed document and schedules a check of it.
 func (s *server) update(d *document) {
 	d.refused = d.tooLarge()
 	s.setDocument(d)
 	if d.kind == configFile || d.kind == netFile {
-		s.recheckAll() // the configuration may list different files than before
+		s.recheckAll() // the configuration may now list other files
 		return
 	}
 	s.recheck(d.path)
@@ -61,7 +61,7 @@ func (s *server) didClose(params json.RawMessage) {
 		return
 	}
 	s.remove(pathOf(p.TextDocument.URI))
-	s.recheckAll() // the file on disk is used again
+	s.recheckAll() // from now on, the file on disk is used again
 }
 
 // recheckAll schedules a check of all documents.

@@ -10,15 +10,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// A project is the policy of a document.
+// A project is the policy that a document belongs to.
 type project struct {
-	main     string // path of the configuration or, without one, of the only document
+	main     string // path of the configuration; if there is none, path of the only document
 	source   policy.Source
 	problems diag.List // problems with the configuration itself
-	broken   bool      // the policy cannot be built
+	broken   bool      // whether the policy cannot be built
 }
 
-// lists reports whether the policy includes the file.
+// lists reports whether the policy includes the file with this path.
 func (p *project) lists(path string) bool { return slices.Contains(p.files(), path) }
 
 // files returns the policy's files, including the configuration.
@@ -39,8 +39,9 @@ func (p *project) files() []string {
 	return slices.Compact(files)
 }
 
-// relocate moves a problem in a base policy that was read from a URL, which no editor has open, to
-// the entry in the configuration that names the base.
+// relocate changes the position of a problem if the problem is in a base policy that was read from
+// a URL, because no editor has the URL open. The new position is the entry in the configuration
+// that names the base.
 func (p *project) relocate(q diag.Problem) diag.Problem {
 	if !address(q.File) {
 		return q
@@ -56,7 +57,7 @@ func (p *project) relocate(q diag.Problem) diag.Problem {
 	return q
 }
 
-// address reports whether a policy's file is a URL, which editors cannot open.
+// address reports whether the name of a policy's file is a URL. Editors cannot open URLs.
 func address(file string) bool {
 	return strings.HasPrefix(file, "https://") || strings.HasPrefix(file, "http://")
 }

@@ -2,12 +2,12 @@ package lsp
 
 import "encoding/json"
 
-// The parts of the protocol that the server uses. Names are those in the specification, version
+// The parts of the protocol that the server uses. The names are those of the specification, version
 // 3.17.
 
 type initializeParams struct {
 	Options struct {
-		Tools string `json:"tools"` // path of a recorded list of tools
+		Tools string `json:"tools"` // path of a file with a recorded list of tools
 	} `json:"initializationOptions"`
 	Capabilities struct {
 		TextDocument struct {
@@ -53,11 +53,11 @@ type documentParams struct {
 type codeActionParams struct {
 	TextDocument identifier `json:"textDocument"`
 	Context      struct {
-		Diagnostics []json.RawMessage `json:"diagnostics"` // as sent by the server, possibly with members that others added
+		Diagnostics []json.RawMessage `json:"diagnostics"` // diagnostics that the server sent, possibly with members that others added
 	} `json:"context"`
 }
 
-// Severities of a diagnostic.
+// The severities of diagnostics.
 const (
 	severityError   = 1
 	severityWarning = 2
@@ -79,7 +79,7 @@ type related struct {
 	Message  string   `json:"message"`
 }
 
-// A repair is a replacement for the text in a diagnostic's range.
+// A repair is a replacement for the text that a diagnostic marks.
 type repair struct {
 	Write string `json:"write"`
 }
@@ -110,7 +110,7 @@ type markup struct {
 	Value string `json:"value"`
 }
 
-// Kinds of completion items.
+// The kinds of completion items that are used.
 const (
 	kindFunction = 3
 	kindField    = 5
@@ -125,7 +125,7 @@ type completionItem struct {
 	Detail   string   `json:"detail,omitempty"`
 	Doc      *markup  `json:"documentation,omitempty"`
 	Sort     string   `json:"sortText"`
-	Format   int      `json:"insertTextFormat,omitempty"` // 2: the text is a snippet
+	Format   int      `json:"insertTextFormat,omitempty"` // 2 if the text is a snippet
 	TextEdit textEdit `json:"textEdit"`
 }
 
@@ -134,7 +134,7 @@ type completionList struct {
 	Items        []completionItem `json:"items"`
 }
 
-// Kinds of symbols.
+// The kinds of symbols that are used.
 const (
 	symbolMethod   = 6
 	symbolConstant = 14

@@ -19,8 +19,8 @@ import (
 // ErrNoShutdown is returned if the editor closes the connection without a shutdown request.
 var ErrNoShutdown = errors.New("the editor ended the connection without a shutdown request")
 
-// Serve serves a single editor until the editor sends exit or closes the connection. It returns
-// [ErrNoShutdown] unless the editor sent a shutdown request first.
+// Serve serves a single editor until the editor sends an exit notification or closes the
+// connection. It returns [ErrNoShutdown] unless the editor sent a shutdown request before.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	if o.Quiet == 0 {
 		o.Quiet = 200 * time.Millisecond
@@ -31,7 +31,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s.exit = sync.OnceFunc(func() { close(s.exited) })
 	s.conn = jsonrpc2.NewConn(ctx, newFrames(in, out), s, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	close(s.ready)
-	go s.checkLoop(ctx) // Serve does not wait for this goroutine to end, because its results are no longer needed
+	go s.checkLoop(ctx) // Serve does not wait for this goroutine, because its results are no longer needed at the end
 	select {
 	case <-s.exited:
 	case <-s.conn.DisconnectNotify():
@@ -42,9 +42,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	return nil
 }
 
-// Handle handles a message. The connection calls it for only one message at a time.
+// Handle handles a message. The connection calls it for one message at a time.
 func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
-	defer func() { // a panic must not end the editor's session
+	defer func() { // a panic must not end the session of the editor
 		if p := recover(); p != nil && !r.Notif {
 			_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: fmt.Sprintf("%v\n%s", p, debug.Stack())})
 		}
@@ -70,7 +70,7 @@ func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 	}
 }
 
-// notified handles a notification, ignoring unknown and malformed ones.
+// notified handles a notification. It ignores notifications that are unknown or malformed.
 func (s *server) notified(method string, params json.RawMessage) {
 	switch method {
 	case "textDocument/didOpen":

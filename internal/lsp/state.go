@@ -10,18 +10,18 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A state holds the data shared by requests and checks. The values that its methods return are
+// A state holds the data that requests and checks share. The values that its methods return are
 // immutable.
 type state struct {
 	mu       sync.Mutex
 	shutdown bool
-	snippets bool                  // the editor supports snippets
-	tools    []check.ListedTool    // recorded list of tools; may be nil
-	open     map[string]*document  // open documents, by path
+	snippets bool                  // whether the editor supports snippets
+	tools    []check.ListedTool    // a recorded list of tools; may be nil
+	open     map[string]*document  // the open documents, by path
 	stale    map[string]bool       // paths of documents that need to be checked
 	cancel   context.CancelFunc    // cancels the running check; nil: no check is running
-	known    map[string]*project   // the last checked policy, by path of an open document
-	byProxy  map[string]proxyTools // tools of running proxies, by the policy's main file
+	known    map[string]*project   // by path of an open document, its policy as of the last check
+	byProxy  map[string]proxyTools // by main file of a policy, the tools of the running proxy
 }
 
 // proxyTools holds the tools that a running proxy last reported.
@@ -107,8 +107,8 @@ func (s *state) markStale(paths ...string) {
 	}
 }
 
-// begin records the start of a check that cancel can cancel. It returns the documents that were
-// stale, which are no longer marked as such, and all open documents.
+// begin records the start of a check, which the function cancel cancels. It returns the documents
+// that were stale, and all open documents. The stale documents are no longer marked as stale.
 func (s *state) begin(cancel context.CancelFunc) (stale []string, open map[string]*document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *state) end(left []string) {
 	}
 }
 
-// project returns a document's policy as of its last check, or nil.
+// project returns the policy that a document belonged to in the last check, or nil.
 func (s *state) project(path string) *project {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ type toolName struct {
 	fields   []string // names of the tool's arguments
 }
 
-// toolNames returns the tools known for a document's policy as of its last check.
+// toolNames returns the tools that are known for the policy of a document, as of the last check.
 func (s *server) toolNames(d *document) []toolName {
 	p := s.project(d.path)
 	set, is := check.ToolSet{}, "a tool of the running proxy"
@@ -33,7 +33,7 @@ func (s *server) toolNames(d *document) []toolName {
 	return all
 }
 
-// fieldsOf returns the arguments in a tool's schemas.
+// fieldsOf returns the arguments that the schemas of a tool contain.
 func fieldsOf(schemas []policy.Schema) []string {
 	var fields []string
 	for _, s := range schemas {

@@ -11,7 +11,7 @@ import (
 // A word is a token in a line of rules.
 type word struct {
 	kind     wordKind
-	text     string // the text as written
+	text     string // the text as the line contains it
 	from, to int
 }
 
@@ -28,8 +28,8 @@ const (
 // is reports whether the word is the given keyword.
 func (w word) is(keyword string) bool { return w.kind == bare && w.text == keyword }
 
-// words splits a line of rules into words. It accepts every text, including text that package rules
-// rejects. comment is the offset of the comment, or the end of the line if it has no comment.
+// words splits a line of rules into words. It accepts any text, including text that package rules
+// rejects. comment is the offset of the comment, or the end of the line if there is no comment.
 func words(line string) (all []word, comment int) {
 	at := 0
 	for {
@@ -42,7 +42,7 @@ func words(line string) (all []word, comment int) {
 	}
 }
 
-// separates reports whether a character separates words.
+// separates reports whether a character is a separator between words.
 func separates(r rune) bool { return r == '\ufeff' || r == '\t' || unicode.Is(unicode.Z, r) || r < ' ' }
 
 func nextWord(line string, at int, before []word) word {
@@ -53,7 +53,7 @@ func nextWord(line string, at int, before []word) word {
 	case line[at] == '"':
 		if end := stringEnd(line, at); end > 0 {
 			w.kind, w.to = quoted, end
-			if strings.HasPrefix(line[end:], ".") { // the quoted tool in "a tool".field
+			if strings.HasPrefix(line[end:], ".") { // the word is the quoted tool in "a tool".field
 				w.kind, w.to = bare, bareEnd(line, end)
 			}
 		}
@@ -95,8 +95,8 @@ func bareEnd(line string, at int) int {
 	return len(line)
 }
 
-// stringEnd returns the end of the JSON string that begins at the given offset, or 0 if no valid
-// string begins there.
+// stringEnd returns the end of the JSON string that begins at the given offset, or 0 if there is no
+// valid string at that offset.
 func stringEnd(line string, at int) int {
 	for i := at + 1; i < len(line); i++ {
 		switch line[i] {
@@ -109,8 +109,9 @@ func stringEnd(line string, at int) int {
 	return 0
 }
 
-// regexEnd returns the end of the regular expression that begins at the given offset, or 0 if it is
-// a word such as /etc. A slash in a later name or comment does not end the regular expression.
+// regexEnd returns the end of the regular expression that begins at the given offset. It returns 0
+// if this is a word such as /etc. A slash in a later name or comment does not end the regular
+// expression.
 func regexEnd(line string, at int) int {
 	wordEnd := bareEnd(line, at)
 	rest, _, _ := strings.Cut(line[wordEnd:], "#")
