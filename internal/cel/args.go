@@ -12,19 +12,19 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Limits on the arguments of a call that expressions read.
+// Limits on those arguments of a call that expressions read.
 const (
-	maxArgs   = 1 << 20 // maximum bytes of an argument, or of all arguments if an expression reads args as a whole
+	maxArgs   = 1 << 20 // maximum number of bytes in an argument, or in all arguments together if an expression reads args as a whole
 	maxValues = 20_000  // maximum number of JSON values in these arguments
 )
 
-// A document is a JSON object that expressions read as data. Its members are converted on first
-// use, so a large text that no expression reads costs nothing. A document is not safe for
+// A document is a JSON object that expressions read as data. A member is only converted when it is
+// first used, so a large text that no expression reads costs nothing. A document is not safe for
 // concurrent use.
 type document struct {
 	doc   []byte
-	parts map[string]piece // members looked up so far
-	keys  keys             // keys of the object itself, excluding nested objects
+	parts map[string]piece // the members that were looked up so far
+	keys  keys             // the keys of the object itself, but not those of nested objects
 	whole piece
 }
 
@@ -32,12 +32,12 @@ type document struct {
 type piece struct {
 	value any
 	ok    bool // whether the member exists
-	keys  keys // keys of all objects within value
+	keys  keys // the keys of all objects within value
 	err   error
 }
 
-// check returns an error if the piece could not be converted or if one of the wanted keys is
-// ambiguous in it.
+// check returns an error if the piece could not be converted. It also returns one if the piece
+// contains one of the wanted keys in an ambiguous form.
 func (p *piece) check(wanted []string) error {
 	for _, key := range wanted {
 		if err := p.keys.checkSpelling(key); err != nil {
@@ -47,7 +47,7 @@ func (p *piece) check(wanted []string) error {
 	return p.err
 }
 
-// get returns the object with the wanted members. The result may contain other members, too.
+// get returns an object that contains the wanted members and possibly others.
 func (d *document) get(want lookup) (map[string]any, error) {
 	if want.members == nil {
 		return d.everything(want.keys)
@@ -77,7 +77,7 @@ func (d *document) everything(wanted []string) (map[string]any, error) {
 	return m, d.whole.check(wanted)
 }
 
-// load converts the members that have not been looked up before.
+// load converts those of the members that have not been looked up before.
 func (d *document) load(members []string) error {
 	if d.parts == nil {
 		d.parts, d.keys = make(map[string]piece), make(keys)
@@ -105,7 +105,7 @@ func (d *document) load(members []string) error {
 	return nil
 }
 
-// A converter converts a JSON document to Go values and collects its keys.
+// A converter converts a JSON document to Go values and collects the keys in it.
 type converter struct {
 	values int
 	keys   keys
@@ -124,11 +124,11 @@ func convert(doc []byte) piece {
 	return p
 }
 
-// convertMember converts one of the arguments, within the limits.
+// convertMember converts one of the arguments. It observes the limits.
 func convertMember(doc []byte) piece { return convertFrom("arguments", doc) }
 
-// convertFrom converts a value, within the limits. from is the name of the value's source in error
-// messages.
+// convertFrom converts a value and observes the limits. from is what error messages call the source
+// of the value.
 func convertFrom(from string, doc []byte) piece {
 	if len(doc) > maxArgs {
 		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes; the limit is %d", from, len(doc), maxArgs)}}
@@ -225,6 +225,6 @@ func number(text string) (any, error) {
 
 // A lookup describes the parts of an object that an expression reads.
 type lookup struct {
-	members []string // members that the expression reads; nil: all
-	keys    []string // keys that the expression reads in the object or below it
+	members []string // the members that the expression reads; nil: all members
+	keys    []string // the keys that the expression reads in the object itself or at any depth below it
 }

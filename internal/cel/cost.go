@@ -19,7 +19,7 @@ type costTracker struct{}
 // results. Searching a list additionally costs 1 for each of its elements.
 func (costTracker) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
 	if function == operators.Equals || function == operators.NotEquals {
-		return nil // CEL knows the size of both operands
+		return nil // in this case, CEL knows the size of both operands
 	}
 	price := 1 + uint64(length(result))/10
 	for _, a := range args {
@@ -60,11 +60,12 @@ func elements(v ref.Val) int {
 	return int(n)
 }
 
-// maxMatchCost is the maximum cost of a regular expression match: the length of the text times the
-// number of instructions. RE2 takes time proportional to this product.
+// maxMatchCost is the maximum cost of matching a regular expression. The cost is the length of the
+// text times the number of instructions, because RE2 takes time proportional to this product.
 const maxMatchCost = 64 << 20
 
-// boundedMatch returns a call of matches with a literal pattern, which it compiles only once.
+// boundedMatch returns a call of matches in which the pattern is a literal. The pattern is compiled
+// only once.
 func boundedMatch(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

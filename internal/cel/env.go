@@ -7,28 +7,28 @@ import (
 	"cel.dev/cel-go/common/env"
 )
 
-// Limits on an expression. Expressions written by people stay far below them.
+// Limits on an expression. Expressions that people write stay far below them.
 const (
-	maxSource  = 8 << 10   // maximum bytes of source text
+	maxSource  = 8 << 10   // maximum number of bytes in the source text
 	maxNodes   = 2_000     // maximum number of nodes after macro expansion
-	maxNesting = 3         // maximum depth of nested comprehensions
-	maxCost    = 1_000_000 // maximum cost of an evaluation, in CEL's units; see BenchmarkWorst
-	maxRegex   = 1_000     // maximum number of instructions of a compiled regular expression
+	maxNesting = 3         // maximum depth to which comprehensions can be nested
+	maxCost    = 1_000_000 // maximum cost of an evaluation, in the units that CEL uses; see BenchmarkWorst
+	maxRegex   = 1_000     // maximum number of instructions in a compiled regular expression
 )
 
-// A Compiler compiles expressions. It creates the CEL environments on first use, because creating
-// them takes milliseconds. It is safe for concurrent use.
+// A Compiler compiles expressions. It creates each CEL environment on first use, because creating
+// one takes milliseconds. It is safe for concurrent use.
 type Compiler struct {
-	call   environment // for maps
-	net    environment // for conditions in nets
-	memory environment // for values that a net remembers
-	result environment // for conditions on results
+	call   environment // the environment for maps
+	net    environment // the environment for conditions in nets
+	memory environment // the environment for values that a net remembers
+	result environment // the environment for conditions on results
 }
 
-// An environment returns the variables and functions that are available to one kind of expression.
+// An environment returns the variables and functions that one kind of expression can use.
 type environment func() (*cel.Env, error)
 
-// NewCompiler returns a compiler.
+// NewCompiler returns a new compiler.
 func NewCompiler() *Compiler {
 	base := sync.OnceValues(newEnv)
 	with := func(variables ...cel.EnvOption) environment {
@@ -52,7 +52,7 @@ func NewCompiler() *Compiler {
 // object is the type of a JSON object. It is read-only.
 var object = cel.MapType(cel.StringType, cel.DynType)
 
-// newEnv returns the environment that all kinds of expressions share.
+// newEnv returns the environment that is common to all kinds of expressions.
 func newEnv() (*cel.Env, error) {
 	subset := env.NewLibrarySubset()
 	for _, name := range timeFunctions {
@@ -73,9 +73,9 @@ func newEnv() (*cel.Env, error) {
 	return cel.NewCustomEnv(append(options, pathFunctions()...)...)
 }
 
-// timeFunctions lists the functions for timestamps and durations, which are excluded. Those with a
-// time zone would read the environment and the disk, and without a clock none of them is useful.
-// The list is read-only.
+// timeFunctions lists the functions for timestamps and durations, which expressions cannot use.
+// Functions with a time zone would read the environment and the disk, and without a clock none of
+// these functions is useful. The list is read-only.
 var timeFunctions = []string{
 	"timestamp", "duration", "getFullYear", "getMonth", "getDayOfYear", "getDate", "getDayOfMonth",
 	"getDayOfWeek", "getHours", "getMinutes", "getSeconds", "getMilliseconds",

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// errorFrom returns a problem at a location reported by CEL.
+// errorFrom returns a problem at a location that CEL reported.
 func errorFrom(src string, l common.Location, msg, hint string) diag.Problem {
 	return errorAt(src, offsetOf(src, l.Line(), l.Column()), msg, hint)
 }
@@ -48,12 +48,12 @@ func sorted(l diag.List) error {
 	return slices.Compact(l)
 }
 
-// whole returns a problem that concerns the whole source text.
+// whole returns a problem with the whole source text.
 func whole(msg, hint string) error {
 	return diag.List{{Line: 1, Column: 1, Msg: msg, Hint: hint}}
 }
 
-// An Unreadable is the reason why an expression cannot read a call's data.
+// An Unreadable is an error that says why an expression cannot read the data of a call.
 type Unreadable struct{ Msg string }
 
 // Error returns the message.

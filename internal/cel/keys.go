@@ -12,13 +12,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// keys holds the keys of objects, grouped by their case-folded forms. A server may confuse keys
-// that differ only in letter case. If a call contains such a variant of a key that an expression
-// reads, the expression cannot tell which value the server will use.
+// keys holds the keys of objects, grouped by their case-folded form. A server might not distinguish
+// keys that differ only in letter case. If a call contains such a variant of a key that an
+// expression reads, the expression cannot tell which value the server will use.
 type keys map[string][]string
 
-// maxSpellings is the maximum number of spellings kept per key. Two suffice, because at least one
-// of them differs from the key that an expression reads.
+// maxSpellings is the maximum number of spellings that are stored per key. Two are enough, because
+// at least one of them differs from the key that an expression reads.
 const maxSpellings = 2
 
 func (k keys) add(key string) {
@@ -28,7 +28,7 @@ func (k keys) add(key string) {
 	}
 }
 
-// checkSpelling returns an error if k contains another spelling of the key.
+// checkSpelling returns an error if k contains a different spelling of the key.
 func (k keys) checkSpelling(key string) error {
 	for _, s := range k[rawjson.Fold(key)] {
 		if s != key {
@@ -38,9 +38,9 @@ func (k keys) checkSpelling(key string) error {
 	return nil
 }
 
-// keysOf returns the keys that an expression reads by name: fields, and string literals used as
-// keys. If the expression computes keys or iterates over them, any of its string literals may be a
-// key.
+// keysOf returns the keys that an expression reads by name: fields, and string literals that are
+// used as keys. If the expression computes keys or iterates over them, every string literal in it
+// might be a key.
 func keysOf(a *cel.Ast) []string {
 	var found, texts []string
 	computed := false

@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// An Input provides the variables of a net's expressions for a single firing. It converts data once
-// for all expressions. An Input is not safe for concurrent use.
+// An Input provides the variables of a net's expressions for a single firing. Data is converted
+// only once for all expressions. An Input is not safe for concurrent use.
 type Input struct {
 	call    *callData
 	firing  gate.Firing
-	result  *piece // converted when an expression first reads it
+	result  *piece // the converted result of the call; set when an expression first reads it
 	marking map[string]int64
 }
 
@@ -23,7 +23,7 @@ func NewInput(f gate.Firing) *Input {
 	return &Input{call: newCallData(&f.Call), firing: f}
 }
 
-// Named returns an input for the same firing that uses another name for the tool.
+// Named returns an input for the same firing but with another name for the tool.
 func (in *Input) Named(name string) *Input {
 	named := *in
 	named.firing.Name = name
@@ -58,10 +58,10 @@ func (in *Input) variable(name string, want lookup) (any, error) {
 	return in.call.variable(name, want)
 }
 
-// A Condition is a boolean expression over a firing.
+// A Condition is a boolean expression about a firing.
 type Condition struct{ program *program }
 
-// Condition compiles a validator's requirement. names may be nil. The error is a [diag.List].
+// Condition compiles the requirement of a validator. names may be nil. The error is a [diag.List].
 func (c *Compiler) Condition(src string, names *Names) (*Condition, error) {
 	p, err := c.net.compile(src, names, cel.BoolType)
 	return &Condition{p}, err
@@ -87,7 +87,7 @@ func (c *Condition) Uses(variable string) bool {
 	return ok
 }
 
-// A Value is an expression over a firing that yields data.
+// A Value is an expression about a firing whose result is data.
 type Value struct{ program *program }
 
 // Value compiles the expression for a value that a net remembers. The expression can use the call's
@@ -104,7 +104,8 @@ func (v *Value) Uses(variable string) bool {
 }
 
 // Of evaluates the expression. The result consists of nil, bool, int64, uint64, float64, string,
-// []any and map[string]any, and can always be encoded as JSON. It shares no memory with the input.
+// []any and map[string]any, and it can always be encoded as JSON. It does not share memory with the
+// input.
 func (v *Value) Of(in *Input) (any, error) {
 	out, err := v.program.eval(in.variable)
 	if err != nil {

@@ -22,13 +22,13 @@ import (
 type program struct {
 	run  cel.Program
 	out  *cel.Type
-	uses map[string][]string // members that the expression reads, by variable; nil: it reads the whole variable
-	keys []string            // keys that the expression reads by name
+	uses map[string][]string // by variable, the members that the expression reads; nil: it reads the whole variable
+	keys []string            // the keys that the expression reads by name
 }
 
-// compile checks and compiles an expression. If want is not nil, the result must be of this type.
-// If the type is unknown at compile time, as that of an argument's field is, it is checked at
-// evaluation. The error is a [diag.List].
+// compile checks and compiles an expression. If want is not nil, the result must have this type.
+// The type may be unknown at compile time, for example for a field of an argument; it is then
+// checked at evaluation. The error is a [diag.List].
 func (e environment) compile(src string, names *Names, want *cel.Type) (*program, error) {
 	if len(src) > maxSource {
 		return nil, whole(fmt.Sprintf("the expression is longer than %d bytes", maxSource), "")
@@ -58,7 +58,7 @@ func (e environment) compile(src string, names *Names, want *cel.Type) (*program
 	return &program{run: run, out: checked.OutputType(), uses: freeVariables(checked), keys: keysOf(checked)}, nil
 }
 
-// regexOptimization makes [boundedMatch] evaluate "matches". It is read-only.
+// regexOptimization makes CEL evaluate "matches" with [boundedMatch]. It is read-only.
 var regexOptimization = &interpreter.RegexOptimization{Function: "matches", RegexIndex: 1, Factory: boundedMatch}
 
 // check parses an expression and checks its types.
@@ -72,7 +72,7 @@ func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	for _, problem := range issues.Errors() {
 		if strings.HasPrefix(problem.Message, "Syntax error: ") {
 			if syntax {
-				continue // caused by the first error
+				continue // this is a consequence of the first error
 			}
 			syntax = true
 		}
@@ -84,8 +84,8 @@ func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	return checked, errs
 }
 
-// escapeHint explains how to write a backslash, which starts an escape sequence in an ordinary CEL
-// string.
+// escapeHint explains how to write a backslash, because in an ordinary CEL string a backslash
+// starts an escape sequence.
 func escapeHint(message string) string {
 	if strings.Contains(message, "token recognition error") && strings.Contains(message, `\`) {
 		return `write a pattern as r'...', where \ stands for itself`
@@ -94,7 +94,7 @@ func escapeHint(message string) string {
 }
 
 // dynamicPatterns reports patterns that are not literals. If a pattern came from the call, the
-// caller could choose the rule that the call must satisfy.
+// caller could choose the condition that the call must meet.
 func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("matches")) {
 		args := e.AsCall().Args()
@@ -105,8 +105,8 @@ func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	return errs
 }
 
-// homeDirectories reports uses of within with a directory that begins with ~. Because no path is
-// known to be in a home directory, such an expression would fail for every path.
+// homeDirectories reports each use of within with a directory that begins with ~. It is never known
+// whether a path is in a home directory, so such an expression would fail for every path.
 func homeDirectories(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("within")) {
 		args := e.AsCall().Args()
@@ -127,8 +127,8 @@ func article(t *cel.Type) string {
 	return cmp.Or(words[name], t.String())
 }
 
-// freeVariables returns the members that an expression reads, by free variable. The members are nil
-// if the expression reads the whole variable.
+// freeVariables returns, for each free variable, the members that an expression reads. The members
+// are nil if the expression reads the whole variable.
 func freeVariables(a *cel.Ast) map[string][]string {
 	uses := make(map[string][]string)
 	whole := make(map[string]bool)
@@ -169,10 +169,11 @@ func (p *program) eval(variables func(name string, want lookup) (any, error)) (v
 	return v, err
 }
 
-// sizeEstimator provides upper bounds of data sizes for the cost estimate.
+// A sizeEstimator provides upper bounds for the sizes of data, which are used for the cost
+// estimate.
 type sizeEstimator struct{}
 
-// EstimateSize returns the size limits of a value that comes with a call.
+// EstimateSize returns the limits on the size of a value that is part of a call.
 func (sizeEstimator) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	if n.ComputedSize() != nil || len(n.Path()) == 0 {
 		return nil

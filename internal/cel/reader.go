@@ -12,19 +12,19 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Reader evaluates expressions over calls. It is the [gate.Reader] for maps without a field. It
-// converts each call once for all expressions.
+// A Reader evaluates expressions about calls. It is the [gate.Reader] for maps without a field. It
+// converts each call only once for all expressions.
 //
 // All expressions must be added before the first call of Read. After that, a Reader is safe for
 // concurrent use.
 type Reader struct {
 	compiler *Compiler
-	numbers  map[string]int // numbers of conditions, by source text
-	values   map[string]int // numbers of key expressions, by source text
+	numbers  map[string]int // by source text, the numbers of the conditions
+	values   map[string]int // by source text, the numbers of the key expressions
 	programs []*program
 }
 
-// NewReader returns a reader with its own compiler.
+// NewReader returns a reader that has a compiler of its own.
 func NewReader() *Reader { return NewCompiler().NewReader() }
 
 // NewReader returns a reader that compiles its expressions with c.
@@ -32,8 +32,8 @@ func (c *Compiler) NewReader() *Reader {
 	return &Reader{compiler: c, numbers: make(map[string]int), values: make(map[string]int)}
 }
 
-// Expr adds a boolean expression over a call and returns its number for use as [gate.Map.Pattern].
-// Equal source texts have the same number. The error is a [diag.List].
+// Expr adds a boolean expression about a call. It returns the number of the expression, for use as
+// [gate.Map.Pattern]. Equal source texts have the same number. The error is a [diag.List].
 func (r *Reader) Expr(src string) (pattern int, err error) {
 	if n, ok := r.numbers[src]; ok {
 		return n, nil
@@ -47,9 +47,9 @@ func (r *Reader) Expr(src string) (pattern int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// ValueExpr adds an expression for a key: a string, a number, a boolean, or a list of these. It
-// returns the expression's number for use in a [gate.Field]. Equal source texts have the same
-// number. The error is a [diag.List].
+// ValueExpr adds an expression for a key. The value of the expression is a string, a number, a
+// boolean, or a list of these. ValueExpr returns the number of the expression, for use in a
+// [gate.Field]. Equal source texts have the same number. The error is a [diag.List].
 func (r *Reader) ValueExpr(src string) (number int, err error) {
 	if n, ok := r.values[src]; ok {
 		return n, nil
@@ -66,8 +66,8 @@ func (r *Reader) ValueExpr(src string) (number int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// isKeyType reports whether a key may be of type t. The type of an argument's field is unknown
-// until evaluation.
+// isKeyType reports whether the value of a key can have type t. For a field of an argument, the
+// type is unknown until evaluation.
 func isKeyType(t *cel.Type) bool {
 	switch t.Kind() {
 	case types.DynKind, types.StringKind, types.IntKind, types.UintKind, types.DoubleKind, types.BoolKind:
@@ -92,7 +92,7 @@ func (r *Reader) Value(c *gate.Call, number int) ([]byte, bool) {
 	return doc, err == nil
 }
 
-// isKey reports whether v is a valid key or a list of valid keys.
+// isKey reports whether v can be a key value or is a list of such values.
 func isKey(v any) bool {
 	switch v := v.(type) {
 	case string, bool, int64, uint64, float64:
@@ -116,7 +116,7 @@ func marshal(v any) ([]byte, error) {
 }
 
 // Arguments returns the members of args that an expression reads. It returns nil if the expression
-// reads none of them or reads args as a whole.
+// does not read args or reads args as a whole.
 func (r *Reader) Arguments(pattern int) []string { return r.programs[pattern].uses["args"] }
 
 // Read returns the reading of a call. It ignores the text of the field.
@@ -128,7 +128,7 @@ func (r *Reader) Read(c *gate.Call, _ string) gate.Reading {
 type reading struct {
 	reader *Reader
 	call   *callData
-	found  []answer // results, by pattern number
+	found  []answer // the results, by number of the pattern
 }
 
 // An answer is the cached result of an expression.
@@ -137,8 +137,8 @@ type answer struct {
 	found gate.Found
 }
 
-// Finds reports whether the expression holds. It returns [gate.Perhaps] if the evaluation fails,
-// for example because a field is missing, is too large, or has an unexpected type.
+// Finds reports whether the expression holds. It returns [gate.Perhaps] if the evaluation fails.
+// For example, a field may be missing or too large, or have an unexpected type.
 func (r *reading) Finds(pattern int) gate.Found {
 	a := &r.found[pattern]
 	if !a.asked {
@@ -160,19 +160,20 @@ func (r *reading) find(pattern int) gate.Found {
 	}
 }
 
-// Only reports whether one of the expressions holds without an error. An expression covers the call
-// as a whole, so nothing is unaccounted for if it holds. If its value depends on a doubtful field,
-// an expression fails.
+// Only reports whether one of the expressions holds without an error. An expression is about the
+// call as a whole, so if it holds, nothing in the call is unaccounted for. If the value of an
+// expression depends on a doubtful field, the expression fails.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
-// Doubt returns no doubt. The message about an expression without a value is produced elsewhere.
+// Doubt never returns a doubt. If an expression has no value, the message about that is produced
+// elsewhere.
 func (r *reading) Doubt(int) gate.Doubt { return gate.Doubt{} }
 
 // Evidence reports whether the expression holds.
 func (r *reading) Evidence(pattern int) bool { return r.Finds(pattern) == gate.Surely }
 
 // callData provides the variables of a map's expressions for a single call. Each variable is
-// converted only once, on first use.
+// converted only once, when it is first used.
 type callData struct {
 	call        *gate.Call
 	args        document
@@ -196,5 +197,5 @@ func (d *callData) variable(name string, want lookup) (any, error) {
 	case "annotations":
 		return d.annotations.get(want)
 	}
-	return nil, nil // a variable of a comprehension; its value is never used
+	return nil, nil // this is a variable of a comprehension, whose value is never used
 }

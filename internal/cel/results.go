@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Results holds conditions on the results of calls. It is the [gate.Judge] for success
-// statements. All conditions must be added before the first result is judged; after that, a Results
+// A Results value holds conditions on the results of calls. It is the [gate.Judge] for success
+// statements. All conditions must be added before the first result is judged. After that, a Results
 // is safe for concurrent use.
 type Results struct {
 	compiler *Compiler
@@ -18,8 +18,8 @@ type Results struct {
 // NewResults returns a judge without conditions.
 func NewResults() *Results { return &Results{compiler: NewCompiler()} }
 
-// Condition adds a condition over "result" and "text". A condition that reads "result" does not
-// hold if the call returned no data. The error is a [diag.List].
+// Condition adds a condition on the variables "result" and "text". If the call returned no data, a
+// condition that reads "result" does not hold. The error is a [diag.List].
 func (r *Results) Condition(src string) (number int, err error) {
 	p, err := r.compiler.result.compile(src, nil, cel.BoolType)
 	if err != nil {
@@ -32,8 +32,8 @@ func (r *Results) Condition(src string) (number int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// Untyped reports whether the condition's type is unknown until evaluation, as that of a field is.
-// Any value other than true counts as a failure.
+// Untyped reports whether the type of the condition is unknown until evaluation, as it is for a
+// field. Any value other than true then counts as a failure.
 func (r *Results) Untyped(number int) bool { return r.programs[number].out.IsExactType(cel.DynType) }
 
 // Holds reports whether the condition is true. An error counts as false.
@@ -51,7 +51,7 @@ func (r *Results) Holds(c *gate.Call, value []byte, content string, number int) 
 			p := convertFrom("contents of the result", value)
 			return p.value, p.err
 		}
-		return nil, nil // a variable of a comprehension; its value is never used
+		return nil, nil // this is a variable of a comprehension, whose value is never used
 	})
 	return err == nil && v == types.True
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Template is a message with embedded expressions in braces, as in "only below /workspace, not
-// {args.path}".
+// A Template is a message that contains expressions in braces, for example "only below /workspace,
+// not {args.path}".
 type Template struct{ parts []part }
 
 // A part is literal text or, if value is set, an expression.
@@ -18,7 +18,7 @@ type part struct {
 	value *Value
 }
 
-// maxShown is the maximum length in bytes of an embedded value.
+// maxShown is the maximum number of bytes that are shown of an embedded value.
 const maxShown = 200
 
 // Template compiles a message. "{{" and "}}" stand for literal braces, and an embedded expression
@@ -57,8 +57,8 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	return t, nil
 }
 
-// shiftProblems adds the offset by, which is that of an embedded expression in src, to the
-// positions of the problems.
+// shiftProblems moves the positions of the problems by an offset. The offset is the one at which an
+// embedded expression begins in src.
 func shiftProblems(src string, by int, err error) diag.List {
 	list, _ := err.(diag.List)
 	for i, e := range list {
@@ -67,7 +67,7 @@ func shiftProblems(src string, by int, err error) diag.List {
 	return list
 }
 
-// Text returns the message for a firing. "?" replaces each expression that fails.
+// Text returns the message for a firing. Each expression that fails is replaced with "?".
 func (t *Template) Text(in *Input) string {
 	var b strings.Builder
 	for _, p := range t.parts {
