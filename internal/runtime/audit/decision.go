@@ -9,7 +9,7 @@ import (
 type Decision struct {
 	Time      time.Time       `json:"time"`
 	Called    time.Time       `json:"called,omitzero"` // arrival of the call, which advances the nets' clocks; zero if equal to Time
-	Event     string          `json:"event"`           // "decision"
+	Event     string          `json:"event"`           // always "decision"
 	Session   string          `json:"session"`
 	Principal string          `json:"principal"`
 	Client    string          `json:"client,omitempty"`
@@ -18,14 +18,14 @@ type Decision struct {
 	Upstream  string          `json:"upstream,omitempty"`
 	Tool      string          `json:"tool"`
 	Names     []string        `json:"names,omitempty"`
-	Own       int             `json:"own,omitempty"`       // number of leading Names that do not depend on the arguments, if more than one
+	Own       int             `json:"own,omitempty"`       // number of elements at the beginning of Names that do not depend on the arguments; recorded only if more than one
 	Uncertain []string        `json:"uncertain,omitempty"` // names that might not apply to the call
 	Weak      []string        `json:"weak,omitempty"`      // names that restrict the call but are not evidence
 	Omitted   int             `json:"omittedNames,omitempty"`
-	Arguments string          `json:"arguments,omitempty"` // SHA-256
+	Arguments string          `json:"arguments,omitempty"` // SHA-256 of the arguments
 	Args      json.RawMessage `json:"args,omitempty"`      // arguments, if configured
 	Values    []Value         `json:"values,omitempty"`    // values that nets read
-	Row       string          `json:"row,omitempty"`       // SHA-256 that is the same for equal calls; only if a net counts equal calls
+	Row       string          `json:"row,omitempty"`       // SHA-256 that is the same for equal calls; recorded only if a net counts equal calls
 	Reads     []string        `json:"reads,omitempty"`     // non-abstaining nets that also read parts of the call or its result other than Names and Values
 	Decision  string          `json:"decision"`            // "allow", "refuse" or "ask"
 	Kind      string          `json:"kind,omitempty"`
@@ -74,14 +74,14 @@ func (w *Would) fields() [4]any { return [...]any{&w.Decision, &w.Kind, &w.Nets,
 // An Outcome records how an admitted call ended.
 type Outcome struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // "outcome"
+	Event   string    `json:"event"` // always "outcome"
 	Session string    `json:"session"`
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
 	Outcome string    `json:"outcome"`
 	Values  []Value   `json:"values,omitempty"` // result values that nets read
 	Millis  float64   `json:"ms"`
-	By      string    `json:"by,omitempty"` // who settled the call; empty if the upstream's result did
+	By      string    `json:"by,omitempty"` // who settled the call; empty if the upstream's result settled it
 }
 
 func (o *Outcome) fields() [9]any {
@@ -91,9 +91,9 @@ func (o *Outcome) fields() [9]any {
 // A Value is what nets read from one field of a call or its result.
 type Value struct {
 	Field  string            `json:"field"`
-	Hashes []string          `json:"sha256,omitempty"` // hashes of key values, each encoded as JSON
+	Hashes []string          `json:"sha256,omitempty"` // hashes of the key values, each of which is encoded as JSON first
 	Values []json.RawMessage `json:"values,omitempty"` // the same values in plain text, if configured
-	Amount json.Number       `json:"amount,omitempty"` // amount for a sum
+	Amount json.Number       `json:"amount,omitempty"` // amount that nets add to a sum
 	Lacks  string            `json:"lacks,omitempty"`  // reason why the values are incomplete: "masked" or "too many"
 }
 

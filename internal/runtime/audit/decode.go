@@ -24,11 +24,11 @@ func ReadEntry(event []byte) (e Entry, err error) {
 	return e, d.err
 }
 
-// A decoder records the first error.
+// A decoder decodes JSON and keeps the first error.
 type decoder struct{ err error }
 
-// object decodes an object's members to their addresses: at holds the addresses of the table's
-// first fields, others the remaining ones. Unknown members are ignored.
+// object decodes an object's members to the addresses of the table's fields: at holds the addresses
+// of the first fields, and others those of the remaining fields. Unknown members are ignored.
 func (d *decoder) object(object []byte, t table, at, others []any) bool {
 	next := 0
 	return rawjson.Members(object, func(key, v []byte, _ int) bool {

@@ -13,8 +13,8 @@ import (
 )
 
 // AppendEvent appends e in its recorded form: as a one-line JSON object, encoded as by
-// [json.Marshal] but with invisible characters escaped. Decisions and outcomes, which every call
-// has, are encoded using tables, which is faster.
+// [json.Marshal] but with invisible characters escaped. Because every call has a decision and an
+// outcome, these two types are encoded using tables, which is faster.
 func AppendEvent(dst []byte, e Event) ([]byte, error) {
 	b, object := encoder{}, dst
 	switch e := e.(type) {
@@ -41,9 +41,9 @@ func AppendEvent(dst []byte, e Event) ([]byte, error) {
 	return append(dst, text.EscapeJSON(object)...), nil
 }
 
-// An encoder appends JSON using tables.
+// An encoder encodes structs as JSON, using the [table] of each struct.
 type encoder struct {
-	unsupported bool // a value requires package json; the output must be discarded
+	unsupported bool // a value can only be encoded by package json, so the encoder's output must be discarded
 }
 
 // object appends the object whose values are at the given addresses. A table's first member is
@@ -61,7 +61,8 @@ func (b *encoder) object(dst []byte, t table, at []any) []byte {
 	return append(dst, '}')
 }
 
-// member appends a member that is not a string, unless the member is empty and has omitempty.
+// member appends a member whose value is not a string. It omits an empty member that has the
+// omitempty option.
 func (b *encoder) member(dst []byte, m *member, at any) []byte {
 	switch v := at.(type) {
 	case *time.Time:
@@ -82,7 +83,7 @@ func (b *encoder) member(dst []byte, m *member, at any) []byte {
 		}
 	case *float64:
 		size := math.Abs(*v)
-		b.unsupported = b.unsupported || *v != 0 && !(size >= 1e-6 && size < 1e21) // NaN too
+		b.unsupported = b.unsupported || *v != 0 && !(size >= 1e-6 && size < 1e21) // also true for NaN
 		return strconv.AppendFloat(append(dst, m.start...), *v, 'f', -1, 64)
 	case *bool:
 		if *v {
@@ -139,7 +140,7 @@ func (b *encoder) value(dst, value []byte) []byte {
 		return dst
 	}
 	start, from := len(dst), 0
-	inside, ascii := false, true // i is inside a string
+	inside, ascii := false, true // inside: position i is inside a JSON string
 	for i := 0; i < len(value); i++ {
 		switch c := value[i]; {
 		case verbatim[c] && c != ' ':

@@ -2,19 +2,20 @@ package audit
 
 import "strings"
 
-// An Entry is a decoded record of any event type. Members shared by several types occur once.
+// An Entry is a decoded record of any event type. A member that several event types share is only
+// one field.
 type Entry struct {
 	Decision
 	Outcome string  `json:"outcome"`
 	Millis  float64 `json:"ms"`
 	By      string  `json:"by"`
-	Net     string  `json:"net"`     // switch events
-	Process string  `json:"process"` // start, end, policy and session events
+	Net     string  `json:"net"`     // net of a switch event
+	Process string  `json:"process"` // process of a start, end, policy or session event
 	Driver  string  `json:"driver"`
 	Task    string  `json:"task"`
-	Said    string  `json:"said"` // answer of a person that does not count
+	Said    string  `json:"said"` // a person's answer that does not count
 
-	// policy events
+	// The following fields belong to policy events.
 	Active  []string `json:"active"`
 	Fields  []string `json:"fields"`
 	Results []string `json:"results"`
@@ -22,7 +23,7 @@ type Entry struct {
 	Actions []string `json:"actions"`
 }
 
-// fields returns the addresses of the fields after Decision in order.
+// fields returns the addresses of the fields that follow Decision, in order.
 func (e *Entry) fields() [13]any {
 	return [...]any{
 		&e.Outcome, &e.Millis, &e.By, &e.Net, &e.Process, &e.Driver, &e.Task, &e.Said,
@@ -55,7 +56,7 @@ func (e *Entry) IsRoutine() bool {
 	switch e.Event {
 	case "session opened", "session closed", "end", "closed", "continued":
 		return true
-	case "start": // an operator's command has no process
+	case "start": // the record of an operator's "start" command has no process
 		return e.Process != ""
 	}
 	return false
@@ -75,7 +76,7 @@ func (e *Entry) IsOf(tool string) bool {
 	return false
 }
 
-// Says reports whether the record has a verdict of the given net, or concerns the net itself.
+// Says reports whether the record contains a verdict of the given net, or concerns the net itself.
 func (e *Entry) Says(net string) bool {
 	for i := range e.Nets {
 		if e.Nets[i].Net == net {

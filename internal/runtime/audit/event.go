@@ -31,7 +31,7 @@ func (resumed) event()    {}
 // recorded as the call's outcome.
 type Task struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // "task"
+	Event   string    `json:"event"` // always "task"
 	Session string    `json:"session"`
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
@@ -41,7 +41,7 @@ type Task struct {
 // A Switch records that an operator activated or deactivated a net.
 type Switch struct {
 	Time  time.Time `json:"time"`
-	Event string    `json:"event"` // "activate", "deactivate"
+	Event string    `json:"event"` // "activate" or "deactivate"
 	Net   string    `json:"net"`
 	Actor string    `json:"actor"`
 }
@@ -49,7 +49,7 @@ type Switch struct {
 // A Conflict records that a session's nets leave no tool that all of them allow.
 type Conflict struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // "conflict"
+	Event   string    `json:"event"` // always "conflict"
 	Session string    `json:"session"`
 	Winner  string    `json:"winner,omitempty"` // most important net in force; empty if no net yields
 	Nets    []NetName `json:"nets"`             // nets in conflict, most important first
@@ -77,7 +77,7 @@ type Operator struct {
 // leads to.
 type Answer struct {
 	Time     time.Time `json:"time"`
-	Event    string    `json:"event"` // "answer"
+	Event    string    `json:"event"` // always "answer"
 	Session  string    `json:"session"`
 	Upstream string    `json:"upstream"`
 	Tool     string    `json:"tool"`
@@ -92,26 +92,27 @@ type Answer struct {
 // A Definition records that a server changed a tool's definition after the definition was accepted.
 type Definition struct {
 	Time   time.Time `json:"time"`
-	Event  string    `json:"event"` // "definition"
+	Event  string    `json:"event"` // always "definition"
 	Tool   string    `json:"tool"`
 	Reason string    `json:"reason"` // hashes of the current and the accepted definition, and the effect on calls
 }
 
-// A Left records a call that an agent reported through its hook and that was left to the proxy,
-// which offers the tool. It also records that such a call ended without reaching the proxy.
+// A Left event records that an agent reported a call through its hook and that the call was left to
+// the proxy, because the proxy offers the tool. It also records that such a call ended without
+// reaching the proxy.
 type Left struct {
 	Time      time.Time `json:"time"`
-	Event     string    `json:"event"` // "left", "missing"
+	Event     string    `json:"event"` // "left" or "missing"
 	Principal string    `json:"principal,omitempty"`
-	Upstream  string    `json:"upstream"` // the agent
+	Upstream  string    `json:"upstream"` // name of the agent
 	Tool      string    `json:"tool"`     // tool name used by the agent
 	Reason    string    `json:"reason,omitempty"`
 }
 
-// resumed marks the end of a gap during which every call was refused.
+// resumed records the end of a gap in the log, during which every call was refused.
 type resumed struct {
 	Time  time.Time `json:"time"`
-	Event string    `json:"event"` // "resumed"
+	Event string    `json:"event"` // always "resumed"
 }
 
 // VerdictName returns the verdict's name in events and displays.
@@ -119,9 +120,9 @@ func VerdictName(k gate.VerdictKind) string {
 	return [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}[k]
 }
 
-// MaxText is the maximum length in bytes of a caller-chosen text in a record. Such a text may come
-// from an argument of any length.
+// MaxText is the maximum length in bytes of a caller-chosen string in a record. Such a string may
+// come from an argument of any length.
 const MaxText = 256
 
-// Bounded returns the recorded form of a caller-chosen text.
+// Bounded returns the recorded form of a caller-chosen string.
 func Bounded(name string) string { return text.Excerpt(name, MaxText) }

@@ -28,7 +28,8 @@ type Feed struct {
 	followers []*Follower
 }
 
-// NewFeed returns a feed that stores records in out. If out is nil, records only go to followers.
+// NewFeed returns a feed that stores records in out. If out is nil, the records are only
+// distributed to followers.
 func NewFeed(out BatchStorage) *Feed { return &Feed{out: out} }
 
 // Active reports whether records are currently stored or followed.

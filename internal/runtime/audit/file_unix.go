@@ -44,7 +44,7 @@ func share(f *os.File) error {
 // alone reports whether no other process holds a shared lock on the file.
 func alone(f *os.File) bool {
 	yes := tryFlock(f, syscall.LOCK_EX)
-	return share(f) == nil && yes // the exclusive lock has replaced the shared lock
+	return share(f) == nil && yes // the exclusive lock has replaced the shared lock, so take the shared lock again
 }
 
 func tryFlock(f *os.File, how int) bool {

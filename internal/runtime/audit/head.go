@@ -20,7 +20,8 @@ const HeadSuffix = ".head"
 // headLength is the length of a head: 20 digits, a space, 64 hex digits and a line end.
 const headLength = 20 + 1 + 64 + 1
 
-// The byte after the digits is a space, or unfinished during an update.
+// The byte at index space, after the digits, is normally a space. During an update it is the byte
+// unfinished.
 const (
 	space      = 20
 	unfinished = '-'

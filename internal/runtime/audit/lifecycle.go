@@ -7,7 +7,7 @@ import "time"
 // detected.
 type Process struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"` // "start", "end"
+	Event   string    `json:"event"` // "start" or "end"
 	Process string    `json:"process"`
 	Version string    `json:"version,omitempty"`
 	Driver  string    `json:"driver,omitempty"` // session state driver: "memory", "sqlite" or "postgres"
@@ -24,15 +24,15 @@ type Head struct {
 // A Policy event records that a policy came into force.
 type Policy struct {
 	Time      time.Time `json:"time"`
-	Event     string    `json:"event"` // "policy"
+	Event     string    `json:"event"` // always "policy"
 	Process   string    `json:"process"`
-	Policy    string    `json:"policy"` // fingerprint
+	Policy    string    `json:"policy"` // fingerprint of the policy
 	Files     []File    `json:"files,omitempty"`
 	Active    []string  `json:"active,omitempty"`    // active nets; nil: all
 	Fields    []string  `json:"fields,omitempty"`    // argument fields whose values the nets read
 	Results   []string  `json:"results,omitempty"`   // result fields whose values the nets read
-	Maps      []string  `json:"maps,omitempty"`      // maps that name calls, each as a hash prefix
-	Actions   []string  `json:"actions,omitempty"`   // names with a dot in nets; a call's action is determined only for these names
+	Maps      []string  `json:"maps,omitempty"`      // maps that give names to calls; each map is recorded as a prefix of its hash
+	Actions   []string  `json:"actions,omitempty"`   // names in nets that contain a dot; a call's action is determined only for these names
 	Rows      bool      `json:"rows,omitempty"`      // a net counts equal calls in a row
 	Arguments string    `json:"arguments,omitempty"` // form of recorded arguments: "hash", "masked" or "full"
 }
@@ -46,19 +46,20 @@ type File struct {
 // A Session event records that a session starts or ends.
 type Session struct {
 	Time      time.Time `json:"time"`
-	Event     string    `json:"event"` // "session opened", "session closed"
+	Event     string    `json:"event"` // "session opened" or "session closed"
 	Session   string    `json:"session"`
 	Principal string    `json:"principal"`
 	Process   string    `json:"process,omitempty"`
 }
 
 // A Removed event records that old records are removed from a database: for each listed chain, the
-// records up to the listed one. It is written before the removal, so a chain's first record may
-// follow the listed record. Each event lists all chains that are shortened or removed completely.
+// records up to the listed one. The event is written before the removal, and afterwards a chain may
+// begin with the record after the listed one. Each event lists all chains that are shortened or
+// removed completely.
 type Removed struct {
 	Time    time.Time `json:"time"`
-	Event   string    `json:"event"`   // "removed"
-	Before  time.Time `json:"before"`  // time that all removed records precede
+	Event   string    `json:"event"`   // always "removed"
+	Before  time.Time `json:"before"`  // all removed records are older than this time
 	Records uint64    `json:"records"` // total number of removed records, including these
 	Chains  []Head    `json:"chains"`  // last removed record of each chain
 }

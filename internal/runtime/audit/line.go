@@ -54,8 +54,8 @@ func ParseLine(line []byte) (Line, error) {
 	return l, nil
 }
 
-// A Place is a position in the chain: the number and hash of a record. The zero value precedes the
-// first record.
+// A Place is a position in the chain: the number and hash of a record. The zero value is the
+// position before the first record.
 type Place struct {
 	Seq  uint64
 	Hash [32]byte

@@ -22,7 +22,7 @@ var ErrClosed = errors.New("the audit log is closed")
 // The directory must exist. Open refuses a symbolic link, a directory, and a file that other users
 // may write. The chain continues after the last line; a partial last line, which a crash can leave
 // behind, is removed. Several processes can open the same file: their lines form one chain. The
-// file has a head beside it, see [HeadSuffix].
+// file has a head beside it; see [HeadSuffix].
 func Open(path string, r Rotation) (*Log, error) {
 	l := &Log{logFile: logFile{path: path, rotation: r}}
 	l.lease.ended = l.expire
@@ -51,14 +51,14 @@ func (l *Log) Cut() string {
 // removed from its end are not detected.
 func (l *Log) Headless() bool { return l.regular && l.head.file == nil }
 
-// Append writes one record, see [Log.AppendAll].
+// Append writes one record; see [Log.AppendAll].
 func (l *Log) Append(record []byte) error { return l.AppendAll([][]byte{record}) }
 
 // AppendAll writes each record, a JSON object without a line end, as one line. When it returns, the
-// records survive the process. On a busy log they reach the file some milliseconds later, see
-// [Pending]. A line has two additional members: the first, "seq", counts from 1 without gaps; the
-// last is "hash", see [Link]. After an error none of the records count, and a later call succeeds
-// as soon as the file is writable again.
+// records survive the end of the process. On a busy log they reach the file some milliseconds
+// later; see [Pending]. A line has two additional members: the first is "seq", which counts from 1
+// without gaps; the last is "hash"; see [Link]. After an error none of the records count, and a
+// later call succeeds as soon as the file is writable again.
 func (l *Log) AppendAll(records [][]byte) error {
 	for _, r := range records {
 		if err := check(r); err != nil {

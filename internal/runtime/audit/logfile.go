@@ -23,7 +23,7 @@ type logFile struct {
 	head        head
 	pending     *pendingFile // nil: none
 	lease       lease
-	first       uint64 // number of the file's first line; 0: empty
+	first       uint64 // number of the file's first line; 0: the file is empty
 	closed      bool   // the last line marks the file as closed
 	last        Place  // position of the last line, pending or written
 	written     Place  // position of the last line in the file
@@ -31,13 +31,14 @@ type logFile struct {
 	retry       int64  // file size for the next attempt to rotate
 	cut         string // description of the records missing at the end of the file; empty: none
 	buf         []byte // reused for the next batch
-	neededSpace int    // required disk space, see [logFile.checkSpace]; 0: sufficient
+	neededSpace int    // required disk space in bytes; 0: sufficient space; see [logFile.checkSpace]
 }
 
 // maxBuffer is the maximum size of a batch buffer that is reused.
 const maxBuffer = 1 << 20
 
-// write writes whole lines, the last of them at end. After an error the file is unchanged.
+// write writes whole lines; end is the position of the last one. After an error the file is
+// unchanged.
 func (l *logFile) write(lines []byte, end Place) error {
 	if err := l.checkSpace(len(lines)); err != nil {
 		return err
@@ -88,8 +89,8 @@ func (l *logFile) readEnd(size int64) error {
 	}
 	end := bytes.LastIndexByte(tail, '\n') + 1
 	if half := tail[end:]; len(half) > 0 {
-		// A partial record never counted. Any other data was not written by this program and is
-		// kept.
+		// A partial record was never part of the log. Any other data was not written by this
+		// program and is kept.
 		if half[0] != '{' {
 			return errors.New("it does not end with an audit record")
 		}

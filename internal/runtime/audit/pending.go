@@ -36,7 +36,7 @@ type pendingFile struct {
 	file   *os.File
 	mapped []byte // nil: another process has truncated the file
 
-	moves, size *atomic.Uint64 // in mapped: the number of moves to the log, and the size of the lines
+	moves, size *atomic.Uint64 // pointers into mapped: the number of moves to the log, and the size of the lines
 }
 
 // openPendingFile opens the pending file of the log at path. If the file does not exist, it is

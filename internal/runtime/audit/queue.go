@@ -8,7 +8,7 @@ import (
 
 // Limits on waiting records and on reused memory.
 const (
-	maxStaged = 1024 // steps in a batch; a new caller must first store a batch of this size
+	maxStaged = 1024 // maximum number of steps in a batch; if a batch has this size, a new caller must store it first
 	maxKept   = 16 << 10
 )
 
@@ -46,10 +46,10 @@ type batch struct {
 	wake    chan struct{} // nil: no waiters. Receiving a value makes a waiter the leader; closing ends the wait
 }
 
-// Stage enqueues s's prepared records after those of all steps staged before. If these or earlier
-// records cannot be stored, undo is called, after the undo functions of later steps. undo may be
-// nil and must not stage records. If Stage itself returns an error, which is [ErrUnrecorded], undo
-// is not called. A step without records only waits for the steps before it.
+// Stage enqueues s's prepared records after the records of all steps that were staged earlier. If
+// s's records or earlier ones cannot be stored, undo is called after the undo functions of later
+// steps. undo may be nil and must not stage records. If Stage itself returns an error, which is
+// [ErrUnrecorded], undo is not called. A step without records only waits for the steps before it.
 func (q *queue) Stage(s *Staged, undo func()) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -85,7 +85,7 @@ func (q *queue) Undoes() bool {
 	return q.undo > 0
 }
 
-// Flush waits until all records staged before are stored.
+// Flush waits until all records that were staged before the call are stored.
 func (q *queue) Flush() error {
 	var s Staged
 	if err := q.Stage(&s, nil); err != nil {
@@ -123,7 +123,7 @@ func (s *Staged) Wait() error {
 		}
 	}
 	err := s.err
-	*s = Staged{records: s.records[:0]} // keep the memory
+	*s = Staged{records: s.records[:0]} // keep the memory for reuse
 	if cap(s.records) > maxKept {
 		s.records = nil
 	}
@@ -152,7 +152,7 @@ func (q *queue) lead() {
 	clear(records)
 }
 
-// end ends a batch, the first n records of which are stored. It wakes the batch's waiters, and
+// end ends a batch after its first n records have been stored. It wakes the batch's waiters, and
 // makes one waiter of the next batch its leader.
 func (q *queue) end(b *batch, n int, err error) {
 	over := []*batch{b}
@@ -179,9 +179,9 @@ func (q *queue) end(b *batch, n int, err error) {
 	}
 }
 
-// fail undoes the batch's steps with records after the first n, and all steps staged after them. It
-// returns the batch of the steps staged later. The queue refuses new steps until [queue.end] has
-// ended both batches.
+// fail undoes the steps in the batch whose records are not all among the first n, and all steps
+// that were staged after them. It returns the batch that contains the later steps. The queue
+// refuses new steps until [queue.end] has ended both batches.
 func (q *queue) fail(b *batch, n int, err error) (later *batch) {
 	q.mu.Lock()
 	later = q.open

@@ -15,7 +15,7 @@ var ErrUnrecorded = errors.New("cannot record the decision")
 type Recorder struct {
 	queue
 	out  Storage // nil: nothing is recorded
-	feed *Feed   // out as a Feed, or nil
+	feed *Feed   // the same storage as out if it is a Feed, otherwise nil
 	now  func() time.Time
 
 	broken atomic.Bool // the last record could not be stored
@@ -80,7 +80,7 @@ func (r *Recorder) Prepare(s *Staged, events ...Event) (err error) {
 	return nil
 }
 
-// Write stores events after all records that were staged before. A returned error wraps
+// Write stores events after all records that were staged earlier. A returned error wraps
 // [ErrUnrecorded].
 func (r *Recorder) Write(events ...Event) error {
 	if r.out == nil {

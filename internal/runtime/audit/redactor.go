@@ -27,16 +27,16 @@ var alwaysMasked = [...]string{"password", "passwd", "secret", "token", "access_
 
 // Limits on the recorded parts of a call.
 const (
-	maxArguments = 64 << 10 // bytes
-	maxValues    = 100      // per field
+	maxArguments = 64 << 10 // size in bytes
+	maxValues    = 100      // number of values per field
 )
 
 // A Redactor selects which parts of arguments and results are recorded. The zero value records only
 // hashes. A Redactor is immutable and safe for concurrent use.
 type Redactor struct {
 	arguments string
-	names     []string   // folded
-	paths     [][]string // folded steps of paths; * matches any member
+	names     []string   // masked member names, case-folded
+	paths     [][]string // masked paths, split into case-folded steps; * matches any member
 }
 
 // NewRedactor returns a redactor. arguments is [Hash], [Masked] or [Full]; empty means Hash. mask

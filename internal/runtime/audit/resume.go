@@ -121,9 +121,9 @@ func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	return rest, end
 }
 
-// missingLines returns those of the given lines that a log whose last line is at lacks, and the
-// log's new end. If the log has other lines in their place, the returned lines are linked again.
-// Invalid data at the end is dropped; junk is its size.
+// missingLines returns the given lines that are missing from a log whose last line is at the
+// position at. It also returns the log's new end. If the log has other lines in their place, the
+// returned lines are linked again. Invalid data at the end is dropped; junk is its size.
 func missingLines(lines []byte, at Place) (rest []byte, end Place, junk int) {
 	var all []Line
 	from := 0

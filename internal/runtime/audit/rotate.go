@@ -22,7 +22,7 @@ import (
 // last lines. The next file's first line continues the chain and names the previous file. No file
 // is overwritten.
 type Rotation struct {
-	Size   int64       // size in bytes at which a file is full; 0: no limit
+	Size   int64       // a file of this size in bytes is full; 0: no limit
 	Keep   int         // number of full files to keep; 0: all
 	Failed func(error) // called with the reason when a full file cannot be renamed and keeps growing; may be nil
 }
@@ -30,12 +30,12 @@ type Rotation struct {
 // The events that end a file and begin the next one.
 type closed struct {
 	Time  time.Time `json:"time"`
-	Event string    `json:"event"` // "closed"
+	Event string    `json:"event"` // always "closed"
 }
 
 type continued struct {
 	Time     time.Time `json:"time"`
-	Event    string    `json:"event"` // "continued"
+	Event    string    `json:"event"` // always "continued"
 	Previous string    `json:"previous"`
 	Last     string    `json:"last"` // hash of the previous file's last line
 }

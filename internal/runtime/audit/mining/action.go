@@ -18,7 +18,7 @@ type action struct {
 	time      time.Time
 	principal string
 	values    []fieldValue
-	row       string // equal for equal calls; empty: unknown
+	row       string // equal strings for equal calls; empty: unknown
 	clock     int    // the session's clock at admission
 }
 
@@ -81,8 +81,8 @@ func (a *action) read(e *trail.Entry) {
 
 // Limits that bound the memory use for a log of any length.
 const (
-	maxTools     = 300  // call names
-	maxFields    = 8    // per tool
-	maxValues    = 5000 // per field and session
-	maxValueSize = 256  // bytes
+	maxTools     = 300  // number of call names
+	maxFields    = 8    // number of fields per tool
+	maxValues    = 5000 // number of values per field and session
+	maxValueSize = 256  // size in bytes
 )

@@ -6,7 +6,8 @@ import "math"
 // rule exists.
 type chance float64
 
-// significance is the accepted probability that any proposed rule is due to chance.
+// significance is the maximum accepted probability that at least one proposed rule is due to
+// chance.
 const significance = 0.001
 
 // beats reports whether the observation is significant, given the number of tested rules
@@ -24,7 +25,7 @@ func lnChoose(n, k int) float64 {
 }
 
 // onceByChance is the chance that a random ordering of A's successes and B's calls begins with an
-// A. a and b are their numbers.
+// A. a is the number of A's successes, and b is the number of B's calls.
 func onceByChance(a, b int) chance { return chance(math.Log(float64(a)) - math.Log(float64(a+b))) }
 
 // eachByChance is the chance that every B has its own A between it and the previous B.
@@ -33,8 +34,8 @@ func eachByChance(a, b int) chance { return chance(lnChoose(a, b) - lnChoose(a+b
 // noneAfterByChance is the chance that no B comes after an A.
 func noneAfterByChance(a, b int) chance { return chance(-lnChoose(a+b, a)) }
 
-// overlapByChance is the chance that at most both of n sessions have A and B if a sessions have A
-// and b sessions have B (hypergeometric distribution).
+// overlapByChance is the chance that, among n sessions, at most the given number (both) have A as
+// well as B, if a sessions have A and b sessions have B (hypergeometric distribution).
 func overlapByChance(n, a, b, both int) chance {
 	sum := 0.0
 	for k := max(0, a+b-n); k <= both; k++ {
@@ -43,22 +44,24 @@ func overlapByChance(n, a, b, both int) chance {
 	return chance(math.Log(min(sum, 1)))
 }
 
-// coveredByChance is the chance that all n sessions have at least one of two independent calls. one
-// and other are the numbers of sessions with each call.
+// coveredByChance is the chance that each of n sessions has at least one of two independent calls.
+// one is the number of sessions with the first call, and other is the number of sessions with the
+// second.
 func coveredByChance(n, one, other int) chance {
 	return chance(lnChoose(one, n-other) - lnChoose(n, other))
 }
 
 // presentByChance is the chance that all sessions in a group have a call if the group is like the
-// other sessions. sessions is the size of the group, of is the number of other sessions, and had is
-// the number of other sessions with the call. Few other sessions are weak evidence.
+// other sessions. The parameter sessions is the size of the group, of is the number of other
+// sessions, and had is the number of other sessions with the call. A small number of other sessions
+// is weak evidence.
 func presentByChance(sessions, had, of int) chance {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x)); return v }
 	return chance(lg(had+1+sessions) - lg(had+1) + lg(of+2) - lg(of+2+sessions))
 }
 
-// clusteredByChance is the chance that many of n observations have the same value if all values are
-// equally probable.
+// clusteredByChance is the chance that the given number (many) of n observations have the same
+// value if all values are equally probable.
 func clusteredByChance(many, n, values int) chance {
 	return min(0, chance(lnChoose(n, many)-float64(many)*math.Log(float64(values))))
 }

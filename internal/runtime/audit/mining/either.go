@@ -14,15 +14,15 @@ type either struct {
 	out             bool // refuted: some B came without an earlier A or alt
 	notEach         bool
 	sessions        int // sessions with B
-	early, altEarly int // sessions with B and an earlier success of A, and of alt
+	early, altEarly int // sessions with B and an earlier success of A (early) or of alt (altEarly)
 	once, each      chance
-	without, had    int          // sessions without B, and those of them with a success of A or alt
+	without, had    int          // sessions without B (without), and how many of them have a success of A or alt (had)
 	same            []*candidate // candidate fields that may have equal values
 }
 
-// eithers returns the pairs of calls that may form an "or" rule, judging by the first sessions with
-// each B: each call alone was missing before some B, but one of both came before B in all of these
-// sessions. more is true if the limit was reached.
+// eithers returns the pairs of calls that may form an "or" rule. It considers the first sessions
+// with each B: either call alone was missing before some B, but in all of these sessions at least
+// one of the two came before B. more is true if the limit was reached.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {
@@ -63,8 +63,8 @@ func (v *survey) alone(b, least int) (all []earlyTool) {
 	return all
 }
 
-// strength returns the larger of two chances: that one of both calls came first, and that each call
-// occurred exactly where the other was missing.
+// strength returns the larger of two chances: the chance that one of the two calls came first, and
+// the chance that each call occurred exactly where the other was missing.
 func (e *either) strength() chance {
 	return max(e.once, coveredByChance(e.sessions, e.early, e.altEarly))
 }

@@ -15,6 +15,6 @@ type invalidator struct {
 
 // An invalidatorState counts a session's events since the last B.
 type invalidatorState struct {
-	ok, between int // successes of A, and calls of C after the first of these
+	ok, between int // number of successes of A (ok), and number of calls of C after the first of these successes (between)
 	counted     bool
 }

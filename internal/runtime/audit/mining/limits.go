@@ -115,7 +115,7 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for k := 1; k < most; k++ {
 		could, went = could+least(k), went+least(k+1)
 	}
-	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed, because a few observations do not make it certain
+	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed, because a few observations do not make a probability certain
 	on := min(share(went, could), share(reached, least(most-1)))
 	how = chance(float64(reached) * math.Log1p(-on))
 	if near := most / 4; near > 1 { // numbers close to the maximum differ by chance

@@ -37,7 +37,7 @@ func (m *Miner) bestKeys(candidates, joint []*candidate, tried int) map[pair]*ca
 	return best
 }
 
-// heldPairs returns the pairs that always held, with significance.
+// heldPairs returns the pairs that always held and that are statistically significant.
 func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	v, held := m.survey, map[pair]bool{}
 	for p, s := range v.pairs {
@@ -51,7 +51,7 @@ func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	return held
 }
 
-// openingNotes returns notes on calls that begin most sessions and give no rule.
+// openingNotes returns notes on calls that begin most sessions but do not lead to a rule.
 func (m *Miner) openingNotes() (all []Note) {
 	v := m.survey
 	for a, t := range v.tools {
@@ -160,7 +160,7 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	return out
 }
 
-// clause returns the text after the names in a rule, and the corresponding wording for the
+// clause returns the part of a rule that follows the names, and the corresponding wording for the
 // evidence. c may be nil.
 func (c *candidate) clause(each bool, call string) (clause, said string) {
 	if !each {

@@ -18,8 +18,8 @@ type Log struct {
 	Durable bool   // session state outlives a process, unless the log says otherwise
 }
 
-// A visitor receives a log's events in order: admit before the session counts an admitted call,
-// succeed after the session has counted a success.
+// A visitor receives a log's events in order. The method admit is called before the session counts
+// an admitted call, and succeed is called after the session has counted a success.
 type visitor interface {
 	admit(s *session, a *action)
 	succeed(s *session, a *action)

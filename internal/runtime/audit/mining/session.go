@@ -15,14 +15,14 @@ type session struct {
 	tools        map[int]*toolState
 	values       map[fieldKey]map[string]*valueState
 	invalidators map[*invalidator]*invalidatorState
-	lastRow      string // the last call's row
+	lastRow      string // the row of the last call; see action.row
 	run          int
 }
 
 // A toolState counts a tool's calls in a session.
 type toolState struct {
 	made, ok           int
-	firstMade, firstOK int // times on the session's clock; 0: never
+	firstMade, firstOK int // times of the first call and of the first success on the session's clock; 0: never
 	lastMade, lastOK   int
 	freshOK            int // admission time of the most recently admitted call that succeeded
 	pending            int // number of calls that have not ended

@@ -43,7 +43,7 @@ func (of *invalidator) check(s *session) {
 		return
 	}
 	if state.between > 0 {
-		// after the first A, the last of the other events is an A
+		// chance that the last of the events after the first A is an A
 		of.chance += chance(math.Log(float64(state.ok-1)) - math.Log(float64(state.ok-1+state.between)))
 		of.calls++
 		if !state.counted {
@@ -66,7 +66,7 @@ func (v *invalidatorVisitor) succeed(s *session, a *action) {
 
 func (v *invalidatorVisitor) end(*session) {}
 
-// supportedInvalidators returns the calls that invalidate A for B and that the log supports, most
+// supportedInvalidators returns the invalidators that the log supports for each pair, most
 // significant first.
 func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*invalidator {
 	by := map[pair][]*invalidator{}

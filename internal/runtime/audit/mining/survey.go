@@ -13,10 +13,10 @@ import (
 type pairStats struct {
 	notOnce, notEach bool // refuted: some B came without an earlier A
 	shared           bool // one call has both names
-	sessions         int  // sessions with both
+	sessions         int  // sessions with both A and B
 	once, each       chance
 	earlier          int    // sessions with a success of A before B
-	early            uint64 // bit set of the first sessions with B: set if a success of A came before
+	early            uint64 // bit set over the first sessions with B; a bit is set if a success of A came before B
 
 	after       bool // some B came after a call of A
 	both        int
@@ -27,12 +27,12 @@ type pairStats struct {
 type toolStats struct {
 	calls, sessions int
 	held            int // sessions with a success
-	opened          int // sessions with a success among the first two events, or in the first eighth of all events
+	opened          int // sessions with a success among the first two events, or in the first eighth of the session's events
 	first           time.Time
-	perSession      map[int]int        // sessions by number of calls
-	perDay          map[int]int        // days of one principal by number of calls
-	fields          map[string]int     // calls by the fields that they have
-	sums            map[string]float64 // maximum sum of a field for one principal and day
+	perSession      map[int]int        // number of sessions for each number of calls
+	perDay          map[int]int        // number of a principal's days for each number of calls
+	fields          map[string]int     // number of calls that have each field
+	sums            map[string]float64 // for each field, the maximum sum that one principal reached in a day
 }
 
 // A survey is the visitor for the first walk. It collects statistics on all tools and pairs of

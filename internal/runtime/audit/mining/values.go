@@ -7,19 +7,20 @@ import (
 	"strings"
 )
 
-// A candidate is a rule "A before B with same field": A's field first equals B's field then.
+// A candidate is a rule "A before B with same field": the value of A's field (first) equals the
+// value of B's field (then).
 type candidate struct {
 	pair
 	alt         int    // call that may replace A; -1: no such call
-	first, then string // A's and B's fields
+	first, then string // names of A's field and of B's field
 	parts       []*candidate
 	out         bool // refuted: some B came without an equal value in A
 	notEach     bool
 	sessions    int
-	once, each  chance // chances within sessions that a value is among the earlier ones
-	hits, tries int    // first values of B that occurred in another session with A, and the number of compared values
+	once, each  chance // within sessions, the chances that a value is among the earlier ones
+	hits, tries int    // hits: first values of B that occurred in another session with A; tries: number of compared values
 
-	drawn, early, altEarly int      // distinct values of B, those of them that A had, and those that alt had
+	drawn, early, altEarly int      // number of distinct values of B (drawn), how many of them A had (early), and how many alt had (altEarly)
 	together               together // only for a two-field key
 }
 
@@ -31,13 +32,13 @@ func (c *candidate) acrossChance() chance {
 
 // A matchVisitor compares the candidates' values.
 type matchVisitor struct {
-	byThen map[int][]*candidate    // by B
-	byPair map[int][]*candidate    // two-field keys by A
+	byThen map[int][]*candidate    // candidates by B
+	byPair map[int][]*candidate    // candidates with two-field keys, by A
 	joint  map[int][]string        // two-field keys by tool
 	recent map[fieldKey]*[2]recent // last two sessions that used the field
 }
 
-// A recent is a session and its values of a field.
+// A recent holds a session and its values of one field.
 type recent struct {
 	session *session
 	values  map[string]*valueState
@@ -237,7 +238,7 @@ func (c *candidate) endSession(s *session) {
 			values[value] = true
 		}
 	}
-	// made distinct values are drawn from all values, and all of them are known
+	// the chance that B's distinct values are all known if they are drawn at random from all values
 	c.once += chance(lnChoose(known, made) - lnChoose(len(values), made))
 }
 
@@ -265,7 +266,7 @@ func (v *survey) candidates(least int) (all []*candidate) {
 	return all
 }
 
-// compareKeys sorts by chance and then prefers equal field names.
+// compareKeys orders candidates by chance; if the chances are equal, it prefers equal field names.
 func compareKeys(a, b *candidate) int {
 	plain := func(c *candidate) int {
 		if c.first == c.then {

@@ -12,13 +12,13 @@ type netInfo struct {
 	name     string
 	opaque   bool
 	advisory bool
-	keys     []string // argument fields
+	keys     []string // argument fields that the net reads
 	sums     []string
 	results  []string
 	tools    []gate.Tool
-	mentions []gate.Tool // includes exempted tools
-	always   bool        // may concern any call
-	row      bool        // counts equal calls in a row
+	mentions []gate.Tool // tools that the net mentions, including exempted ones
+	always   bool        // the net may concern any call
+	row      bool        // the net counts equal calls in a row
 }
 
 // concerns reports whether the net may concern a call with these names.

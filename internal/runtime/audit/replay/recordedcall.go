@@ -13,9 +13,9 @@ import (
 // A recordedCall is the record of the current call. The rebuilt nets read it instead of the call.
 type recordedCall struct {
 	names  map[string]gate.Name
-	values map[string]audit.Value // by field name
+	values map[string]audit.Value // recorded values by field name
 
-	maps    []gate.Map // the policy's maps; a pattern is an index
+	maps    []gate.Map // the policy's maps; a pattern is an index into this list
 	fields  []string   // fields of argument keys, by index
 	sums    []string   // fields of sums, by index
 	results []string   // paths of the recorded result fields; each path includes its element's index
@@ -134,7 +134,8 @@ func (a amountReader) Value(_ *gate.Call, number int) ([]byte, bool) {
 	return []byte(of.Amount), of.Amount != ""
 }
 
-// sumOf returns the name that a field's amount has among the values. A key may use the same field.
+// sumOf returns the name under which a field's amount is stored among the values. It differs from
+// the field's name, because a key may use the same field.
 func sumOf(field string) string { return "sum of " + field }
 
 // read stores the recorded values.

@@ -42,8 +42,8 @@ type Replay struct {
 
 	sessions       map[string]*session
 	parts          map[partKey]*part
-	drivers        map[string]string         // by process
-	policies       map[string]recordedPolicy // by fingerprint
+	drivers        map[string]string         // driver of each process
+	policies       map[string]recordedPolicy // recorded policies by fingerprint
 	writers        map[string]bool           // database writers with at least one record read
 	policyRecorded map[string]bool           // processes whose policy is recorded
 	cut            bool                      // the log does not begin with the first record
@@ -93,8 +93,8 @@ func (r *Replay) durable(process string) bool {
 	return ok && driver != "memory" || !ok && r.fallback
 }
 
-// session returns a record's session. A session that was opened before the log begins with this
-// record.
+// session returns a record's session. If the session was opened before the log begins, it starts
+// with this record.
 func (r *Replay) session(e *trail.Entry, since time.Time) *session {
 	s := r.sessions[e.Session]
 	if s == nil {

@@ -15,13 +15,13 @@ type session struct {
 	parts     []*part         // parts shared by the session
 	calls     map[uint64]call // admitted and unsettled calls, by recorded number
 	closed    bool
-	partial   bool            // may have been opened before the log begins
-	early     bool            // partial in any case
-	resumed   bool            // partial unless the first admitted call has number 1
-	policies  map[string]bool // policies under which its decisions were made
-	moved     time.Time       // last time that its nets fired
+	partial   bool            // the session may have been opened before the log begins
+	early     bool            // the session is partial in any case
+	resumed   bool            // the session is partial unless its first admitted call has number 1
+	policies  map[string]bool // the policies that made its decisions
+	moved     time.Time       // last time that the session's nets fired
 	missed    map[int]string  // the session's own nets that were not evaluated for some call, with the reason
-	first     bool            // its first admitted call is recorded
+	first     bool            // the session's first admitted call is recorded
 	lost      string          // reason why the session's marking is unknown; empty: known
 }
 

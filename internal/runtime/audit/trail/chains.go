@@ -23,7 +23,7 @@ func VerifyChains(ctx context.Context, d Database) (r Report, err error) {
 		}
 		if now, err = d.removed(ctx); err != nil || now == nil || then != nil && now.Time.Equal(then.Time) {
 			break
-		} // otherwise records were removed meanwhile
+		} // otherwise records were removed in the meantime
 	}
 	return r, err
 }
@@ -72,7 +72,7 @@ type chainVerifier struct {
 	report   *Report
 	removals *removals
 	ends     map[string]audit.Place // ends of the chains
-	named    map[audit.Head]string  // ends named by other chains, with the naming chain
+	named    map[audit.Head]string  // ends that other chains name, each with the chain that names it
 }
 
 // endsUnknown returns a warning for a database whose chains do not name each other's ends.

@@ -10,11 +10,12 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A rowSubject holds the members of a record's object that its row repeats in columns.
+// A rowSubject holds those members of a record's object that are repeated in the columns of the
+// record's row.
 type rowSubject struct {
 	audit.Process
 	Session string       `json:"session"`
-	Before  time.Time    `json:"before"` // from here on: removal events only
+	Before  time.Time    `json:"before"` // set only for removal events, like the fields below
 	Records uint64       `json:"records"`
 	Chains  []audit.Head `json:"chains"`
 }
@@ -28,7 +29,7 @@ func checkColumns(r *backend.Record) (s rowSubject, fault string) {
 		return rowSubject{}, ""
 	}
 	switch {
-	case r.Session != "" && string([]rune(r.Session)) != s.Session: // JSON has only valid text
+	case r.Session != "" && string([]rune(r.Session)) != s.Session: // JSON contains only valid UTF-8, so the column is converted for the comparison
 		return s, fmt.Sprintf("its session column is %q, but the record has %q: the column was changed", audit.Bounded(r.Session), audit.Bounded(s.Session))
 	case s.Time.Sub(r.Time) > backend.Skew:
 		return s, fmt.Sprintf("its time column is %s, before the record's %s: the column was changed", stamp(r.Time), stamp(s.Time))

@@ -56,7 +56,7 @@ func (f File) Follow(ctx context.Context, after uint64, do func(Record) error) e
 	}
 }
 
-// errReplaced: the file was read to its end, and another file has taken its place.
+// errReplaced means that the file was read to its end and another file has taken its place.
 var errReplaced = errors.New("another file has replaced it")
 
 // follow reads the records in one file.
@@ -153,7 +153,7 @@ func (d Database) Follow(ctx context.Context, since time.Time, do func(Record) e
 				return err
 			}
 		}
-		since = newest.Add(-time.Second) // other writers may commit later
+		since = newest.Add(-time.Second) // other writers may still commit earlier records
 		if err := sleep(ctx); err != nil {
 			return err
 		}

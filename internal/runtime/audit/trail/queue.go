@@ -22,7 +22,7 @@ type verifyQueue struct {
 type blockResult struct {
 	sound int // number of valid lines before the first invalid one
 	seq   uint64
-	what  string // fault of that line; empty: none
+	what  string // fault of the first invalid line; empty: none
 	block []byte
 }
 
@@ -52,9 +52,9 @@ func (q *verifyQueue) drain() {
 	}
 }
 
-// check verifies a block's lines, which follow the record before. Lines written by earlier versions
-// have no hash. They may occur only before the first line with a hash, which need not be linked to
-// them.
+// check verifies a block's lines; before is the position of the record that precedes them. Lines
+// written by earlier versions have no hash. They may occur only before the first line with a hash,
+// which need not be linked to them.
 func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)
@@ -83,7 +83,7 @@ func check(block []byte, before audit.Place, linked bool, head audit.Place) (r b
 	return r
 }
 
-// describeFault describes why a line does not follow the position before.
+// describeFault describes why a line does not follow the record at the position before.
 func describeFault(line []byte, before audit.Place) string {
 	l, err := audit.ParseLine(line)
 	switch {
@@ -102,14 +102,14 @@ func describeFault(line []byte, before audit.Place) string {
 	}
 }
 
-// unlinked returns the position of a line without a hash, and whether the line follows the position
-// before.
+// unlinked returns the position of a line without a hash. It also reports whether the line follows
+// the record at the position before.
 func unlinked(line []byte, before audit.Place) (audit.Place, bool) {
 	l, err := audit.ParseLine(line)
 	return audit.Place{Seq: l.Seq}, err == nil && !l.Linked && l.Seq == before.Seq+1
 }
 
-// Parts of a line, see [audit.Line].
+// Parts of a line; see [audit.Line].
 const (
 	lineHead = `{"seq":`
 	lineHash = `,"hash":"`
@@ -117,8 +117,9 @@ const (
 	lineEnd  = len(lineHash) + 2*sha256.Size + len(lineTail)
 )
 
-// link returns a line's position, and whether the line follows the position before. Such a line has
-// the next number, and the hash of its event and of before. buf is reused.
+// link returns a line's position. It also reports whether the line follows the record at the
+// position before: such a line has the next number, and a hash of its event and the previous hash.
+// buf is reused.
 func link(line []byte, before audit.Place, buf []byte) (audit.Place, []byte, bool) {
 	at := audit.Place{Seq: before.Seq + 1}
 	buf = append(buf[:0], before.Hash[:]...)

@@ -67,8 +67,8 @@ func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
 
 // removals holds, for each chain, the position of the last record that may be missing.
 type removals struct {
-	assumed map[string]audit.Place // from the copy of the newest event; reading starts here
-	onChain map[string]audit.Place // from recorded events
+	assumed map[string]audit.Place // positions from the copy of the newest event; reading starts at these positions
+	onChain map[string]audit.Place // positions from recorded events
 	newest  *Removed               // newest recorded removal, or nil
 }
 

@@ -28,7 +28,7 @@ func (r *Report) faulty(writer string) bool {
 	return slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Writer == writer })
 }
 
-// A Fault is a chain's first record that is not in its written form.
+// A Fault describes the first record of a chain that is not in its original form.
 type Fault struct {
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`

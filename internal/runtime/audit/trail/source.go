@@ -44,7 +44,7 @@ func (f File) Records(ctx context.Context, _ *Filter) iter.Seq2[Record, error] {
 		}
 		if more {
 			parse(ctx, bytes.NewReader(pending), string(f)+audit.PendingSuffix, &err, func(r Record, err error) bool {
-				return r.Seq <= last || yield(r, err) // the log already has it
+				return r.Seq <= last || yield(r, err) // the log already has this record
 			})
 		}
 		if err != nil {

@@ -188,7 +188,7 @@ func (t *ToolStats) quantile(q float64) float64 {
 	return t.Latency.Max
 }
 
-// Sum sets the lists, sorted by frequency.
+// Sum fills the lists, which are sorted by frequency.
 func (s *Stats) Sum() {
 	s.Tools, s.Rules, s.Approvals = []ToolStats{}, []RuleStats{}, []ApprovalStats{}
 	for _, t := range s.tools {

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// VerifySource verifies a log, see [Verify] and [VerifyChains].
+// VerifySource verifies a log; see [Verify] and [VerifyChains].
 func VerifySource(ctx context.Context, s Source) (Report, error) {
 	switch s := s.(type) {
 	case File:
