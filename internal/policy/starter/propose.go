@@ -165,12 +165,12 @@ func (p *proposal) asks() {
 		kind    toolkind.Kind
 		comment string
 	}{
-		{toolkind.Publish, "What these publish cannot be taken back: a person is asked, each time."},
-		{toolkind.Destroy, "What these remove or overwrite is gone: a person is asked, each time."},
-		{toolkind.Run, "These run commands or code, which can do anything: a person is asked."},
-		{toolkind.Pay, "These move money: a person is asked."},
-		{toolkind.Secret, "What these return may be keys and passwords, which the model would know then: a person is asked."},
-		{toolkind.Unclear, "Nothing says for sure what these do: a person is asked, until you know better."},
+		{toolkind.Publish, "A published version cannot be withdrawn: a person approves each call."},
+		{toolkind.Destroy, "Removed or overwritten data is lost: a person approves each call."},
+		{toolkind.Run, "These run commands or code, which can do anything: a person approves each call."},
+		{toolkind.Pay, "These move money: a person approves each call."},
+		{toolkind.Secret, "These may return keys and passwords to the model: a person approves each call."},
+		{toolkind.Unclear, "It is unclear what these do: a person approves each call, until you know more."},
 	}
 	var all []string
 	for _, r := range reasons {
