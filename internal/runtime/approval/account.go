@@ -9,10 +9,10 @@ import (
 // A limit bounds the requests of one session, of one principal, or of all callers. Calls beyond a
 // limit are refused without asking anyone. Other callers are not affected.
 type limit struct {
-	waiting int // requests that are pending, or approved but not used
-	recent  int // requests opened in the last minute and not approved
+	waiting int // number of requests that are pending, or approved but not used
+	recent  int // number of requests opened in the last minute and not approved
 	bytes   int // size of waiting calls in bytes
-	denied  int // kept denials
+	denied  int // number of denials that are kept
 }
 
 // limits holds the limits for each kind of account. It is read-only.
@@ -36,7 +36,8 @@ var (
 	errDenied  = errors.New("people have denied too many calls lately")
 )
 
-// An account counts what one session, one principal, or all callers have in the broker.
+// An account counts the requests that one session, one principal, or all callers have in the
+// broker.
 type account struct {
 	name  string
 	limit limit
@@ -96,8 +97,8 @@ func (q *Request) room(n int) bool {
 	return true
 }
 
-// weight returns q's memory use with the given number of waiting calls: each call's message and the
-// copies that q keeps. If the call is not copied, q itself keeps one message.
+// weight returns q's memory use for the given number of waiting calls: each call's message and the
+// copies that q keeps. If q has no copy of the call, q itself keeps one message.
 func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():

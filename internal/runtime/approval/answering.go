@@ -12,13 +12,13 @@ func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) 
 }
 
 // AnswerAs records an answer. person identifies the person who answers, as far as the channel
-// proves it, and distinguishes approvers; actor is the name for the record. A denial takes effect
-// immediately. An approval takes effect once the number of different people required by the rules
-// have approved. All answers from the client count as one person.
+// proves it, and is used to distinguish approvers; actor is the name for the record. A denial takes
+// effect immediately. An approval takes effect once the number of different people required by the
+// rules have approved. All answers from the client count as one person.
 //
 // Every channel must use AnswerAs. An answer counts only if its channel is configured, the
-// request's rules allow the channel, and the request was put there. The error is a [RejectedError]
-// for an answer that came too late or from the caller itself.
+// request's rules allow the channel, and the channel has shown the request ([Broker.Put]). The
+// error is a [RejectedError] for an answer that came too late or from the caller itself.
 func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reason string) error {
 	who := approver{Person: person}
 	if channel == Elicit {
@@ -62,8 +62,8 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 	return rejected
 }
 
-// rejection returns an error if the answer does not count and must be recorded, or nil. The caller
-// must hold Broker.mu.
+// rejection returns an error if the answer does not count and must be recorded; otherwise it
+// returns nil. The caller must hold Broker.mu.
 func (o *Options) rejection(q *Request, person string, said Rejection) *RejectedError {
 	switch {
 	case q == nil || !slices.Contains(q.open, said.Channel):

@@ -36,7 +36,7 @@ type arguments struct {
 }
 
 // readArguments prepares c's arguments for grants. The shape is empty if the arguments are too
-// long, have masked values, or could be read differently by different JSON parsers.
+// long, have masked values, or mean different things to different JSON parsers.
 func readArguments(c Call) arguments {
 	doc := rawjson.Without(c.Shown(), c.Ignored)
 	if c.Dropped || c.Masked > 0 || len(doc) > maxComparable || rawjson.Kind(doc) != '{' {

@@ -40,8 +40,8 @@ func New(o Options) *Broker {
 	return b
 }
 
-// Open returns the pending or answered request for key, or opens a new one. The caller waits on the
-// request and must call Release.
+// Open returns the pending or answered request for key, or opens a new one. The caller then waits
+// for the request's answer, and must call Release.
 func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	q, err := b.open(key, call, ask)
 	if err == nil {
@@ -99,7 +99,8 @@ func (b *Broker) hasRequest(key Key) bool {
 	return b.requests.known(key) != nil
 }
 
-// join joins the request in force for key, or creates a request that the store does not have yet.
+// join adds the call to the request in force for key, or creates a request that the store does not
+// have yet.
 func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -113,7 +114,7 @@ func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool
 func (b *Broker) addStored(q *Request, d Progress, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if known := b.requests.byID[q.ID]; known != nil { // the request has been read from the store meanwhile
+	if known := b.requests.byID[q.ID]; known != nil { // the request has been read from the store in the meantime
 		b.requests.reclaim(known)
 		known.waiters++
 		b.requests.accounts.recharge(known)
@@ -155,7 +156,7 @@ func (b *Broker) learn(rows []backend.Approval, ended bool) (over []string) {
 	return over
 }
 
-// An amendment computes a change of a request. The request is nil if it is unknown. The function
+// An amendment computes a change to a request. The request is nil if it is unknown. The function
 // sees the current state under the broker's lock, and returns false if nothing changes.
 type amendment func(*Request) (d Progress, ok bool, err error)
 
@@ -265,7 +266,8 @@ func (b *Broker) Grant(id string, t Terms, channel, actor string) (*Grant, error
 // Grants returns the broker's grants.
 func (b *Broker) Grants() *Grants { return &b.grants }
 
-// ErrUsed is the error of [Broker.Claim] for a request that is not approved, or no longer approved.
+// ErrUsed is the error of [Broker.Claim] for a request that was never approved or whose approval is
+// no longer valid.
 var ErrUsed = errors.New("the approval was used already, or has expired")
 
 // Claim reserves an approved request for the call that is about to use it. Until [Broker.Consume]
@@ -292,8 +294,9 @@ func (b *Broker) Unclaim(id string) {
 	b.unclaim(id, func(q *Request) { q.stale = b.storage != nil })
 }
 
-// Used reports that the store used q. If ok is false, the store considers q used or expired; then
-// the store is read again before q counts.
+// Used tells the broker that the store has marked q as used. If ok is false, the store had already
+// considered q used or expired. Then the broker first reads the store again, and q expires if the
+// store refuses it once more.
 func (b *Broker) Used(q *Request, ok bool) {
 	if b.storage == nil {
 		return
@@ -302,7 +305,7 @@ func (b *Broker) Used(q *Request, ok bool) {
 	defer b.mu.Unlock()
 	switch {
 	case !q.live():
-	case !ok && q.refused: // again, after the store was reread
+	case !ok && q.refused: // refused again, after the store was read again
 		b.requests.finish(q, Expired)
 	case !ok:
 		q.stale, q.refused = true, true

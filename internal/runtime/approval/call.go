@@ -11,7 +11,7 @@ import (
 
 // A Call is the call that a person is asked about, with exactly the values that are forwarded.
 type Call struct {
-	Upstream, Tool  string // names at the upstream
+	Upstream, Tool  string // name of the upstream, and of the tool at the upstream
 	Arguments       []byte // arguments as received, or their displayed form in a [Record]; empty: no arguments
 	Size            int    // size of the forwarded arguments
 	SHA256          string // digest of the forwarded arguments
@@ -30,7 +30,7 @@ type Call struct {
 
 	exact     []byte // arguments as forwarded; nil: unknown, or too long to compare
 	given     int    // size of the arguments and other objects before masking
-	copied    int    // bytes copied from the message
+	copied    int    // number of bytes copied from the message
 	presented bool   // present was called
 }
 

@@ -16,7 +16,7 @@ const (
 type Comparison struct {
 	Approval  string    // ID of the last approval
 	At        time.Time // time of the last approval
-	Redefined bool      // the tool had another definition then
+	Redefined bool      // the tool had another definition at that time
 	TooLong   bool      // one side is longer than maxCompared, so arguments are not compared
 	Changes   []Change
 	More      int // number of unlisted changes

@@ -1,10 +1,10 @@
 // Package approval manages requests for human approval of calls, and the answers to them.
 //
-// A [Request] concerns exactly one call, see [Key], and shows the call completely. Calls with the
+// A [Request] concerns exactly one call (see [Key]), and shows the call completely. Calls with the
 // same key share a request. A [Broker] accepts only the first answer to a request. An approval
-// admits one call, once, before it expires; the broker uses it under its lock. The package does not
-// ask people itself: the channels (terminal, console, webhook, client) read the requests and report
-// answers.
+// admits one call, once, before it expires; the broker marks it as used while it holds its lock.
+// The package does not ask people itself: the channels (terminal, console, webhook, client) read
+// the requests and report answers.
 //
 // With a [Store], requests survive the process and are shared by the brokers of several processes.
 // New requests and answers are written with compare-and-swap (optimistic concurrency) before they

@@ -17,8 +17,8 @@ const (
 
 // A Grant approves further calls for a limited time without asking. It covers calls that have the
 // approved call's session, principal, tool, definition, policy and steps. Their arguments must have
-// the same members with values of the same kinds, and equal pinned values. Only a grant's number of
-// uses changes.
+// the same members with values of the same kinds, and equal pinned values. The only part of a grant
+// that changes is its number of uses.
 type Grant struct {
 	ID        string
 	Approval  string // ID of the request that was approved with the grant
@@ -28,7 +28,7 @@ type Grant struct {
 	Upstream  string
 	Tool      string // tool name at the upstream
 	Pins      []Pin
-	Shape     string // the arguments' shape
+	Shape     string // shape of the arguments; see [arguments]
 	Channel   string // channel through which the grant was given
 	Actor     string
 	Created   time.Time
@@ -42,9 +42,9 @@ type Grant struct {
 // Terms are the terms that a person chooses for a [Grant].
 type Terms struct {
 	For  time.Duration
-	Like []string // pinned arguments; empty: all
+	Like []string // names of the pinned arguments; empty: all arguments are pinned
 
-	Session bool // the grant lasts as long as the session, not for For
+	Session bool // the grant lasts as long as the session; For must be zero
 }
 
 // covers reports whether g approves q, whose arguments are a.

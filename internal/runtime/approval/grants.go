@@ -63,7 +63,7 @@ func (s *Grants) Add(g *Grant) error {
 
 // Revoke ends a grant and returns it.
 func (s *Grants) Revoke(id string) (Grant, error) {
-	for range 50 * maxStale { // concurrent uses must not defeat the revocation
+	for range 50 * maxStale { // retry often, so that concurrent uses of the grant cannot prevent the revocation
 		s.mu.Lock()
 		known, ok := s.byID[id]
 		var g Grant
@@ -98,8 +98,8 @@ func (s *Grants) draft(q *Request) (Progress, error) {
 	return q.approve(g, s.now()), nil
 }
 
-// EndSession ends the known grants of a session that has ended. The error lists grants that are
-// still in the store, although no call can use them.
+// EndSession ends the known grants of a session that has ended. The error lists grants that could
+// not be removed from the store, although no call can use them.
 func (s *Grants) EndSession(session string) error {
 	if s.empty() {
 		return nil
@@ -260,8 +260,8 @@ func (q *Request) approve(g Grant, now time.Time) Progress {
 }
 
 const (
-	maxGrants    = 100  // per session
-	maxGrantsAll = 1000 // in total
+	maxGrants    = 100  // number of grants per session
+	maxGrantsAll = 1000 // number of grants in total
 )
 
 // grantKey returns a grant's key in the store. No request has the same key.

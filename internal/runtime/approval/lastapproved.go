@@ -15,7 +15,7 @@ const maxRemembered = 1000
 type approvedCall struct {
 	of                     principalTool
 	id, definition, sha256 string
-	arguments              []byte // forwarded arguments; nil: unknown or too long
+	arguments              []byte // arguments as forwarded; nil: unknown or too long
 	at                     time.Time
 }
 

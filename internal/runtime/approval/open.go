@@ -9,7 +9,8 @@ import (
 
 // Callers of the functions in this file must hold Broker.mu.
 
-// open joins the request in force for key, or returns a new request that is not inserted yet.
+// open returns the request in force for key, which the call joins, or a new request that is not
+// inserted yet.
 func (t *requests) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	t.sweep()
 	q := t.known(key)
@@ -40,8 +41,8 @@ func (t *requests) insert(q *Request) {
 	t.accounts.recharge(q)
 }
 
-// reclaim marks a request as opened by this broker. The request was taken for another broker's,
-// because it was read from the store before this broker knew that the store had accepted it.
+// reclaim marks a request as opened by this broker. The broker had read the request from the store,
+// and had taken it for another broker's, before it knew that the store had accepted the request.
 func (t *requests) reclaim(q *Request) {
 	if !q.foreign {
 		return

@@ -7,7 +7,7 @@ import (
 
 // Options configures a [Broker].
 type Options struct {
-	Expire   time.Duration // validity of a request and of an approval
+	Expire   time.Duration // how long a request or an approval is valid
 	Cooldown time.Duration // how long a denial remains in force
 	Channels []string      // configured channels; answers through other channels do not count
 	Grants   time.Duration // maximum lifetime of a grant; 0: no grants
@@ -15,7 +15,7 @@ type Options struct {
 	Mask     Mask // hides values from people; nil: nothing is hidden
 
 	Self   bool              // callers may approve their own calls
-	People map[string]string // principals by person
+	People map[string]string // the principal that each person is
 
 	// Answered is called under the broker's lock for each request that stops waiting; may be nil.
 	Answered func(state, channel string, waited time.Duration)

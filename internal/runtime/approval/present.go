@@ -27,7 +27,7 @@ func (m Mask) present(c Call) Call {
 	switch {
 	case len(c.exact) > maxCompared:
 		c.exact = nil
-	case c.Masked > 0: // the enclosing message may be long
+	case c.Masked > 0: // clone, because the enclosing message may be long
 		c.exact = bytes.Clone(c.exact)
 	}
 	return c

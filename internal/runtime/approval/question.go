@@ -20,7 +20,7 @@ type Question struct {
 type Conditions struct {
 	Via   string // the only allowed channel; empty: any
 	Needs int    // number of different people who must approve, at least 1
-	Size  int    // client-supplied bytes
+	Size  int    // number of bytes that the client supplied
 }
 
 // Progress is the part of a request that changes: its answers and its end.
@@ -29,7 +29,7 @@ type Progress struct {
 	Approvers  []approver  `json:",omitempty"` // people who have approved so far
 	Shared     bool        `json:",omitempty"` // calls at several brokers wait for this request
 	Unasked    bool        `json:",omitempty"` // the client reported that it asked no person
-	Stands     time.Time   // end of a denial's force; zero: not denied
+	Stands     time.Time   // time until which a denial remains in force; zero: not denied
 	Rejections []Rejection `json:",omitempty"` // answers that do not count, oldest first
 }
 

@@ -127,7 +127,7 @@ func (q *Request) trim() { q.question = q.trimmed() }
 
 func (q *Request) trimmed() Question {
 	c, since := q.question.Call, q.question.Since
-	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // nothing will be forwarded
+	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // the call will not be forwarded
 	if since.size() > maxKept {
 		since = nil
 	}

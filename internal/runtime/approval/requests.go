@@ -12,7 +12,7 @@ type requests struct {
 	options *Options
 
 	byID     map[string]*Request
-	byKey    map[Key]*Request // the live request for a key, or a denial in force
+	byKey    map[Key]*Request // for each key, the live request or a denial in force
 	accounts accounts
 
 	// In chronological order.
@@ -30,8 +30,8 @@ func newRequests(o *Options) requests {
 	return requests{options: o, byID: map[string]*Request{}, byKey: map[Key]*Request{}, accounts: accounts{}}
 }
 
-// answerable returns the reason why no answer to q through the channel counts, or nil. The caller
-// must hold Broker.mu.
+// answerable returns the reason why an answer to q through the channel cannot count, or nil if it
+// can. The caller must hold Broker.mu.
 func (t *requests) answerable(q *Request, id, channel string) error {
 	switch {
 	case q == nil:

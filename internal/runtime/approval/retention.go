@@ -73,7 +73,7 @@ func (t *requests) finish(q *Request, s State) {
 	if q.progress.Answer.State == Pending {
 		t.wake(q, s)
 	}
-	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // the approver said yes, or no person was asked
+	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // not a denial: the approver said yes, or no person was asked
 		t.uncountRecent(q)
 	}
 	now := t.options.Now()

@@ -28,7 +28,7 @@ func (s State) Word() string {
 	return string(s)
 }
 
-// isLive reports whether the call of a request in state s can still run.
+// isLive reports whether a request in state s has a call that can still run.
 func isLive(s State) bool { return s == Pending || s == Approved }
 
 // The channels through which people answer. Package channel describes them.
@@ -40,13 +40,14 @@ const (
 	Webhook = channel.Webhook
 )
 
-// listed reports whether the channel shows every request that it can answer, even without a notice.
+// listed reports whether the channel shows every request that it can answer, even those about which
+// it received no notice.
 func listed(name string) bool {
 	c, _ := channel.Find(name)
 	return c.Lists
 }
 
-// An Answer is a request's state and, once it is answered, who answered it.
+// An Answer is a request's state; once the request is answered, it also tells who answered.
 type Answer struct {
 	State   State
 	Channel string

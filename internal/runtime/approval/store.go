@@ -39,7 +39,7 @@ func write(to Store, row backend.Approval) (version int64, err error) {
 
 const (
 	storeTimeout = 10 * time.Second // time limit for one operation
-	maxStale     = 20               // conflicts in a row before giving up
+	maxStale     = 20               // number of consecutive conflicts before giving up
 )
 
 // ErrStore is the error for a request or an answer that the store did not accept. As far as is

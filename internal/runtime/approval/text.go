@@ -127,7 +127,7 @@ func clip(s string, n int) string {
 }
 
 const (
-	maxKept   = 1 << 10 // bytes of a call that are kept after its request has ended
+	maxKept   = 1 << 10 // number of bytes of a call that are kept after its request has ended
 	maxReason = 1 << 10 // maximum size in bytes of an answer's reason
 
 	recently = time.Minute // period covered by limit.recent

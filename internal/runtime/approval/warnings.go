@@ -55,7 +55,7 @@ type warner struct {
 	list   []string
 	more   bool   // some warnings are not listed
 	hidden int    // number of hidden characters
-	which  []rune // examples
+	which  []rune // examples of the hidden characters
 	spaces int    // longest run of spaces
 }
 
@@ -108,7 +108,7 @@ func (w *warner) characterNames() string {
 
 var (
 	address = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://([^\s/?#"'<>\\]+)`)
-	coded   = regexp.MustCompile(`(?i)\b(?:[a-z0-9-]+\.)*xn--[a-z0-9.-]+`) // host name in Punycode
+	coded   = regexp.MustCompile(`(?i)\b(?:[a-z0-9-]+\.)*xn--[a-z0-9.-]+`) // matches a host name in Punycode
 	word    = regexp.MustCompile(`[\pL\pM]+`)
 )
 
