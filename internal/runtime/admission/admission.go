@@ -41,7 +41,7 @@ type Admission struct {
 	Unwritten Unwritten       // outcomes that the ledger has not stored yet
 	Recent    RecentArguments // arguments of recently admitted calls
 
-	// Reused by later calls.
+	// Pools of objects for reuse by later calls.
 	pendings, settlings sync.Pool
 }
 

@@ -13,13 +13,13 @@ import (
 type Call struct {
 	Key
 	Gate    gate.Call   // the nets' input
-	Offered []gate.Call // tools that can be called now, see [gate.Session.Offer]; nil: unknown
+	Offered []gate.Call // tools that can be called now; see [gate.Session.Offer]; nil: unknown
 
-	// Invalid is the caller's own error. If it is not nil, the call is refused even if the nets
-	// would admit it. Then the call spends nothing, and [Refused].Err is this error.
+	// Invalid is an error on the caller's side. If it is not nil, the call is refused even if the
+	// nets would admit it. Then the call takes no tokens, and [Refused].Err is this error.
 	Invalid error
 
-	// Facts for records, logs and metrics.
+	// The following fields are used in records, logs and metrics.
 	Client    string // name that the client gave itself
 	ID        []byte // JSON-RPC ID from the client
 	Upstream  string
@@ -43,7 +43,7 @@ type Admitted struct{ Ticket Ticket }
 // end.
 type Asked struct {
 	*gate.Ask
-	Generation *Generation // the decision's generation
+	Generation *Generation // generation under which the decision was made
 }
 
 func (*Admitted) decision() {}
@@ -53,14 +53,14 @@ func (*Asked) decision() {}
 // Ticket is an admitted call. The caller must report its outcome with [Admission.Settle].
 type Ticket struct {
 	Number  uint64 // call number in the session
-	Awaited bool   // some net moves with the outcome
+	Awaited bool   // the outcome changes some net's marking
 
 	key      Key
 	tool     string
 	names    gate.Call // the call without its arguments, for conditions on its result
 	upstream string
 	since    time.Time
-	policy   string    // identity of the generation that admitted the call, see [Generation.identity]
+	policy   string    // identity of the generation that admitted the call; see [Generation.identity]
 	observed *observed // nil: no observer
 
 	settled atomic.Bool // set by a successful [Admission.Settle]

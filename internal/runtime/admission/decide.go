@@ -46,7 +46,7 @@ func (p *Pending) Wait() Decision {
 	}
 	d := a.answer(ctx, &p.verdict, err)
 	a.Watch.decided(p.verdict.call, d, &p.phase)
-	if _, ok := d.(*Admitted); ok { // other decisions refer to memory in p
+	if _, ok := d.(*Admitted); ok { // decisions of other types refer to memory in p, so only then p is reused
 		*p = Pending{}
 		a.pendings.Put(p)
 	}
@@ -74,7 +74,8 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 	return d, nil
 }
 
-// Withdraw ends a call's wait for approval. It has no effect after the call is admitted.
+// Withdraw reports that a call no longer waits for approval. It has no effect after the call is
+// admitted.
 func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 	err := Update(ctx, a.ledger, k, func(*gate.State) (Change, error) { return Change{Delta: q.Withdraw()}, nil })
 	if err != nil && !errors.Is(err, ErrNoSession) {
@@ -82,8 +83,8 @@ func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 	}
 }
 
-// Ready returns a refusal of a call of the tool if a decision could not be recorded now. It returns
-// nil if a decision can probably be recorded.
+// Ready returns a refusal for a call of the tool if a decision could not be recorded now. It
+// returns nil if a decision can probably be recorded.
 func (a *Admission) Ready(tool string) *Refused {
 	if err := a.ledger.Ready(); err != nil {
 		return a.refuseUnrecorded(tool, err)

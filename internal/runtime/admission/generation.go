@@ -20,8 +20,8 @@ type Generation struct {
 
 	Enforces      bool // some net is not in shadow mode
 	PromptsByList bool // some net names a prompt, so only listed prompts exist
-	Shared        bool // a session can move nets of other sessions
-	Timed         bool // some net moves with time
+	Shared        bool // a call in one session can change the markings of other sessions' nets
+	Timed         bool // some net's marking changes with time
 	Pipefail      bool // add `set -o pipefail` to agents' scripts if only that is missing for evidence
 
 	Files  []audit.File    // the policy's files
@@ -36,8 +36,8 @@ type Generation struct {
 // must not block and must be safe for concurrent use. The function owns s.
 type RemedyFunc func(s *gate.State, c gate.Call, r *gate.Refusal) Remedy
 
-// ImpossibleFunc returns those of the given tools that can never be called while the given nets are
-// active. If active is nil, all nets are active.
+// ImpossibleFunc returns the given tools that can never be called while the given nets are active.
+// If active is nil, all nets are active.
 type ImpossibleFunc func(tools []gate.Call, active []string) []string
 
 // NewGeneration returns a generation with the fields that follow from the policy alone. The caller

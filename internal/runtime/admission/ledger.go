@@ -103,9 +103,9 @@ type Key struct{ Session, Principal string }
 
 // Change is the effect of one step. All parts of a change are committed together.
 type Change struct {
-	Delta  *gate.Delta   // nil: no net moves
-	Uses   string        // ID of the approval that the step uses up; the error is approval.ErrUsed if another step was faster
-	Events []audit.Event // recorded with the step
+	Delta  *gate.Delta   // nil: no net changes
+	Uses   string        // ID of the approval that the step uses up; if another step was faster, the error is approval.ErrUsed
+	Events []audit.Event // events to record with the step
 
 	// Admits marks an admission. An admission is on disk when its Wait returns, and its error is
 	// [ErrStopped] while the session is stopped.
@@ -128,7 +128,7 @@ type SessionInfo struct {
 	// Set by a ledger that several processes share.
 	Open    int // number of open calls
 	Calls   []OpenCall
-	Used    time.Time // last change or touch
+	Used    time.Time // time of the last change or touch
 	Ended   bool      // the session is kept for its open calls
 	Process string    // another process that owns the session; empty: this process or none
 	Gone    bool      // that process has ended, and the session is kept for its open calls
@@ -143,14 +143,14 @@ type OpenCall struct {
 	More    uint64 // see [gate.OpenCall]
 }
 
-// Adoption describes the conversion of all states in a ledger to another policy, see
+// Adoption describes the conversion of all states in a ledger to another policy; see
 // [gate.Policy.Adopt].
 type Adoption struct {
 	Policy *gate.Policy
 	Active []string      // nets active from now on; nil: all
 	Reset  []string      // nets to reset to their initial states
 	Time   time.Time     // current time
-	Events []audit.Event // recorded with the adoption
+	Events []audit.Event // events to record with the adoption
 	Try    bool          // only report the effect and change nothing
 }
 
@@ -161,14 +161,14 @@ type Adopted struct {
 	Nets []gate.Kept
 }
 
-// Held reports whether any net is held, see [ErrHeld].
+// Held reports whether any net is held; see [ErrHeld].
 func (a Adopted) Held() bool {
 	return slices.ContainsFunc(a.Nets, func(k gate.Kept) bool { return k.Fate == gate.Held })
 }
 
 // Errors of a [Ledger].
 var (
-	ErrNoSession = errors.New("the session has ended")                 // or was never opened
+	ErrNoSession = errors.New("the session has ended")                 // the session has ended or was never opened
 	ErrStale     = errors.New("another process has changed the state") // error of [Commit.Wait]
 
 	// ErrHeld is the error of [Ledger.Adopt] if a hand-written net has changed in the policy and

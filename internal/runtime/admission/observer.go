@@ -26,16 +26,16 @@ const (
 	PhaseDecide  Phase = "decide"  // the nets decide
 	PhaseApprove Phase = "approve" // a person is asked
 	PhaseForward Phase = "forward" // the upstream processes the call
-	PhaseSettle  Phase = "settle"  // the outcome is recorded, and the nets move
+	PhaseSettle  Phase = "settle"  // the outcome is recorded, and the nets' markings change
 )
 
 // Result is a phase's result.
 type Result struct {
-	Decision string       // for PhaseDecide: allow, refuse or ask
-	Kind     string       // refusal kind
+	Decision string       // allow, refuse or ask; set only for PhaseDecide
+	Kind     string       // kind of refusal
 	Rules    []string     // rules that refused the call
-	Outcome  gate.Outcome // for PhaseSettle
-	Failed   bool         // the upstream reported that the tool failed
+	Outcome  gate.Outcome // outcome of the call; set only for PhaseSettle
+	Failed   bool         // the upstream reported that the tool had failed
 	Code     int          // JSON-RPC error code from the upstream or to the client; 0: none
 	Err      error
 }
@@ -49,7 +49,8 @@ type Meter interface {
 	// Refused counts a refusal for any reason.
 	Refused(r *Refused)
 
-	// Forwarding counts a call that is being sent to its upstream. Forwarded follows exactly once.
+	// Forwarding counts a call that is being sent to its upstream. Exactly one call of Forwarded
+	// follows.
 	Forwarding(upstream string)
 
 	// Forwarded counts a call that its upstream has answered or will not answer.
@@ -81,9 +82,9 @@ func (w *Watch) Approving(ctx context.Context, c *Call) func(Result) {
 	return end
 }
 
-// Forwarding starts the phase in which the upstream processes an admitted call, and counts the
-// call. The caller must call end when the upstream has answered or will not answer. trace returns
-// the trace for the upstream. Both functions are nil without an observer.
+// Forwarding starts the phase [PhaseForward] of an admitted call, and counts the call. The caller
+// must call end when the upstream has answered or will not answer. trace returns the trace for the
+// upstream. Both functions are nil without an observer.
 func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end func(Result)) {
 	if w.meter != nil {
 		w.meter.Forwarding(t.upstream)
@@ -95,7 +96,8 @@ func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end 
 	return func() (string, string) { return w.observer.Trace(ctx) }, end
 }
 
-// Forwarded counts a call that the upstream has answered or will not answer. It follows Forwarding.
+// Forwarded counts a call that the upstream has answered or will not answer. It is called after
+// Forwarding.
 func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err error) {
 	if w.meter != nil {
 		w.meter.Forwarded(upstream, tool, method, took, err)
@@ -148,7 +150,7 @@ func result(d Decision) Result {
 	}
 }
 
-// rules returns the rules behind the refusal.
+// rules returns the rules that caused the refusal.
 func (f *Facts) rules() []string {
 	var all []string
 	for _, b := range f.Nets {

@@ -11,7 +11,7 @@ import (
 )
 
 // Snapshot returns a copy of a session's current state with its clocks advanced. The caller owns
-// the copy. If k has no session, the state is that of a new session, see [Ledger.View].
+// the copy. If k has no session, the state is that of a new session; see [Ledger.View].
 func (a *Admission) Snapshot(ctx context.Context, k Key) (*gate.State, error) {
 	a.Unwritten.catchUp(ctx)
 	var s *gate.State
@@ -80,8 +80,8 @@ func (a *Admission) operatorEvent(event string, k Key, call uint64, actor string
 	return []audit.Event{audit.Operator{Time: a.now(), Event: event, Session: k.Session, Call: call, Actor: actor}}
 }
 
-// Stops returns the stops, oldest first. With an error it returns only those that this process
-// knows.
+// Stops returns the stops, oldest first. If there is an error, it returns only the stops that this
+// process knows.
 func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 	if a.kill == nil {
 		return nil, nil

@@ -8,7 +8,7 @@ import (
 // Limits on the arguments that are kept for displaying open calls.
 const (
 	recentCalls    = 1000
-	maxRecentBytes = 2 << 10 // per call
+	maxRecentBytes = 2 << 10 // size in bytes of a call's arguments
 )
 
 // RecentArguments keeps the recorded, redacted arguments of the most recently admitted calls. Its
@@ -16,7 +16,7 @@ const (
 type RecentArguments struct {
 	mu    sync.Mutex
 	args  map[admitted][]byte
-	order []admitted // ring buffer
+	order []admitted // ring buffer of the calls whose arguments are kept
 	next  int        // index in order to overwrite next
 }
 

@@ -153,7 +153,7 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	}
 }
 
-// would returns the recorded form of the objection of nets in shadow mode.
+// would returns the recorded form of an objection by nets in shadow mode.
 func (rb *recordBuilder) would(r *gate.Refusal) *audit.Would {
 	w := &audit.Would{Decision: shadowDecision(r), Kind: string(r.Kind), Reason: bounded(rb.reason(r.Text, r.Kind, r.Blocks))}
 	verdict := audit.VerdictName(gate.Blocked)
@@ -180,7 +180,7 @@ func (rb *recordBuilder) outcome(entry *outcomeEntry, g *Generation, t *Ticket, 
 	return entry.events[:]
 }
 
-// policy returns the event that a policy is in force.
+// policy returns the event that records that a policy is in force.
 func (rb *recordBuilder) policy(g *Generation) audit.Event {
 	e := audit.Policy{Time: rb.now(), Event: "policy", Process: rb.process, Policy: g.Fingerprint, Files: g.Files, Active: g.Active, Rows: g.Reads.Rows(), Arguments: rb.redactor.Mode()}
 	e.Fields, e.Results = g.Reads.Fields()
@@ -278,7 +278,7 @@ const maxPositions = 10_000
 // concurrent use.
 type positions struct {
 	text  func(gate.Position) string
-	known atomic.Pointer[map[gate.Position]string] // replaced, never modified
+	known atomic.Pointer[map[gate.Position]string] // the map is replaced, never modified
 }
 
 // textOf returns a position's text form.
@@ -295,6 +295,6 @@ func (p *positions) textOf(at gate.Position) string {
 		more = maps.Clone(*known)
 	}
 	more[at] = text
-	p.known.CompareAndSwap(known, &more) // if another goroutine was faster, its map serves as well
+	p.known.CompareAndSwap(known, &more) // if another goroutine was faster, its map can be used as well
 	return text
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Refused is the decision that a call does not run, or the answer to an admitted call without a
-// result. The text is for a model; the facts tell programs the same.
+// result. The text is for a model; the facts give programs the same information.
 type Refused struct {
 	Text  string
 	Facts Facts
@@ -19,7 +19,7 @@ type Refused struct {
 
 // Facts is the part of a refusal that is meant for programs. It is sent in the result's _meta.
 type Facts struct {
-	Decision string  `json:"decision"`          // refuse; ask while a person is being asked; or allow
+	Decision string  `json:"decision"`          // "refuse" or "allow", or "ask" while a person is being asked
 	Outcome  string  `json:"outcome,omitempty"` // an allowed call's outcome: unknown or failure
 	Kind     string  `json:"kind"`
 	Cause    string  `json:"cause,omitempty"`

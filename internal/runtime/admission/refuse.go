@@ -114,8 +114,8 @@ func holderSentence(h gate.Holder, now time.Time) string {
 	return fmt.Sprintf(" Call #%d of %s has been in flight for %s%s", h.Number, h.Tool, text.Duration(now.Sub(h.Since)), what)
 }
 
-// unknownHolderSentence is holderSentence for a call with an unknown outcome, for which waiting
-// does not help.
+// unknownHolderSentence is like holderSentence, but for a call with an unknown outcome. Waiting
+// does not help in this case.
 func unknownHolderSentence(h gate.Holder, now time.Time, what string) string {
 	call := fmt.Sprintf("call #%d of %s", h.Number, h.Tool)
 	if h.Other {
@@ -137,7 +137,7 @@ func (a *Admission) logRefusal(c *Call, r *Refused) {
 
 // recordRefusal records a refusal that does not change any net's state.
 func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, names []gate.Name, consent *Consent) {
-	if r.Facts.Decision != "ask" { // a question is logged once, not in every round
+	if r.Facts.Decision != "ask" { // a question to a person is logged once, not in every round
 		a.logRefusal(c, r)
 	}
 	if !a.ledger.Records() {

@@ -11,10 +11,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Settle records an admitted call's outcome and moves the nets. by names who settled the call if
-// the outcome is not the upstream's result. Only the first success or failure counts. The call
-// stays open and produces no token after an unknown outcome, and as long as the outcome cannot be
-// recorded.
+// Settle records an admitted call's outcome and changes the nets' markings accordingly. by names
+// who settled the call if the outcome is not the upstream's result. Only the first success or
+// failure counts. The call stays open and produces no token after an unknown outcome, and as long
+// as the outcome cannot be recorded.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
 	a.StageEnd(ctx, t, e, by).Wait()
 }
@@ -45,12 +45,12 @@ type Settling struct {
 
 	policy   *gate.Policy
 	end      gate.End
-	ended    gate.PreparedEnd // end, prepared for policy
+	ended    gate.PreparedEnd // the end, prepared for policy
 	entry    outcomeEntry
-	events   []audit.Event                     // recorded with the settlement
-	run      func(*gate.State) (Change, error) // the step method, bound once
+	events   []audit.Event                     // events to record with the settlement
+	run      func(*gate.State) (Change, error) // method value of step, which is created only once
 	repeated bool                              // an earlier attempt has failed
-	retry    time.Time                         // time before which the settlement is not staged again
+	retry    time.Time                         // the settlement is not staged again before this time
 }
 
 func (s *Settling) prepare(p *gate.Policy, e gate.End) {
@@ -59,10 +59,10 @@ func (s *Settling) prepare(p *gate.Policy, e gate.End) {
 
 // step is the function for [Ledger.Stage].
 func (s *Settling) step(state *gate.State) (Change, error) {
-	if p := state.Policy(); p != s.policy { // the policy was replaced meanwhile
+	if p := state.Policy(); p != s.policy { // the policy was replaced in the meantime
 		s.prepare(p, s.end)
 	}
-	if s.repeated && state.Calls[s.ticket.Number] == nil { // the ledger has stored it after all, or an operator was faster
+	if s.repeated && state.Calls[s.ticket.Number] == nil { // the ledger has stored the settlement after all, or an operator was faster
 		return Change{}, nil
 	}
 	return Change{Delta: s.ended.Settle(state, s.ticket.Number), Events: s.events}, nil
@@ -77,7 +77,7 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 		s.run = s.step
 	}
 	s.admission, s.ticket = a, t
-	a.Unwritten.catchUp(ctx) // an earlier settlement of the same call comes first
+	a.Unwritten.catchUp(ctx) // an earlier settlement of the same call must be stored first
 	if s.ctx = ctx; t.observed != nil {
 		s.ctx, s.left = a.Watch.observer.Start(t.observed.ctx, PhaseSettle, t.observed.info)
 	}

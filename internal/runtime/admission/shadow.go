@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/logkind"
 )
 
-// maxWould limits the distinct answers of nets in shadow mode that are counted separately. Further
-// answers count only toward the totals.
+// maxWould limits the number of distinct answers of nets in shadow mode that are counted
+// separately. Further answers count only toward the totals.
 const maxWould = 1000
 
 // Would is an answer that nets in shadow mode would have given to calls that passed, and its
@@ -48,7 +48,7 @@ type counts struct {
 // tally counts the answers for one session or for all. Its zero value is empty.
 type tally struct {
 	refused, asked int
-	answers        map[string]*Would // by tool, kind and nets
+	answers        map[string]*Would // answers by tool, kind and nets
 }
 
 // add counts one answer.

@@ -24,14 +24,14 @@ func (f *inForce) awaitSwap() {
 // Generation returns the generation in force. Load it once for each request.
 func (a *Admission) Generation() *Generation { return a.generation.Load() }
 
-// Report is the effect of [Admission.Swap] on sessions and shared nets.
+// Report describes the effect of [Admission.Swap] on sessions and shared nets.
 type Report struct{ Sessions []Adopted }
 
 // SwapOptions configures [Admission.Swap]. Its zero value is ready to use.
 type SwapOptions struct {
 	Reset  []string      // nets to reset to their initial states, even if they would be held
 	Try    bool          // change nothing; the report shows what a real swap would do
-	Events []audit.Event // recorded with the swap
+	Events []audit.Event // events to record with the swap
 }
 
 // Swap puts g in force; see [gate.Policy.Adopt] for the effect on states. Calls in flight and calls

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Stop is a use of the kill switch: the calls that it covers are not admitted.
+// Stop describes one use of the kill switch: the calls that the stop covers are not admitted.
 type Stop struct {
 	Session string // session whose calls are stopped; empty: all sessions
 	Actor   string // who used the switch
@@ -23,9 +23,9 @@ type Switched struct {
 	Already bool   // nothing has changed
 	Left    []Stop // stops in force now, oldest first
 
-	// Alone is why the change could not be stored, so that only this process knows it. A new stop
-	// applies to this process and is stored as soon as possible. An ended stop has ended in this
-	// process, but a database that did not answer may still have it.
+	// Alone is the reason why the change could not be stored. Then only this process knows the
+	// change. A new stop applies to this process and is stored as soon as possible. An ended stop
+	// has ended in this process, but a database that did not answer may still have it.
 	Alone error
 }
 
@@ -35,11 +35,11 @@ type Switch interface {
 	// nil. It does not block.
 	Stopped(session string) *Stop
 
-	// Stops returns the stops, oldest first. With an error it returns only those that this process
-	// knows.
+	// Stops returns the stops, oldest first. If there is an error, it returns only the stops that
+	// this process knows.
 	Stops(ctx context.Context) ([]Stop, error)
 
-	// Set adds a stop, or, if on is false, ends the stop of the session (or of all sessions). It
+	// Set adds a stop, or, if on is false, ends the stop for the session (or for all sessions). It
 	// records the event. When Set returns, a new stop applies to this process in any case.
 	Set(ctx context.Context, s Stop, on bool, e audit.Event) (Switched, error)
 }

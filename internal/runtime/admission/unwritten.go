@@ -130,8 +130,8 @@ func (u *Unwritten) Run(ctx context.Context) {
 	}
 }
 
-// UnwrittenEnd is an ended call whose outcome the ledger could not store yet. This process retries
-// until it ends.
+// UnwrittenEnd is an ended call whose outcome the ledger could not store yet. This process keeps
+// trying for as long as it runs.
 type UnwrittenEnd struct {
 	Key
 	Call    uint64

@@ -18,7 +18,7 @@ type verdict struct {
 	decision   gate.Decision
 	entry      decisionEntry
 	refused    *Refused    // answer for the caller if the nets refuse the call
-	state      *gate.State // state at the refusal if a remedy is wanted
+	state      *gate.State // state at the time of the refusal, if a remedy is wanted
 }
 
 // addRemedy adds the remedy to the answer.
@@ -33,7 +33,7 @@ func (v *verdict) addRemedy(r *gate.Refusal) {
 	}
 }
 
-// errSwapped: the policy was replaced meanwhile; retry.
+// errSwapped means that the policy was replaced in the meantime, so the decision must be retried.
 var errSwapped = errors.New("the policy was replaced")
 
 // decisionEntry is a decision record with preallocated space for most decisions.
