@@ -28,15 +28,15 @@ type kind int
 
 const (
 	ignored  kind = iota
-	before        // before a call, which needs a decision
-	after         // after a call, which was successful unless its result says otherwise
-	failed        // after a failed call
+	before        // the event comes before a call, which needs a decision
+	after         // the event comes after a call, which was successful unless its result says otherwise
+	failed        // the event comes after a failed call
 	turnEnds      // none of the session's calls is in flight any more
 	ends          // the session ends
 )
 
-// Limit is the maximum duration of an answer by the gate. It lets the hook end before the timeout
-// in docs/hooks.md.
+// Limit is the maximum time in which the gate answers. It lets the hook end before the timeout in
+// docs/hooks.md.
 func (a *Agent) Limit() time.Duration { return a.hold + 5*time.Second }
 
 // Pass is the answer that leaves a call to the agent's own permissions. It also answers all events
@@ -52,6 +52,6 @@ type endReport int
 const (
 	byEvent     endReport = iota // success and failure are different events
 	byCode                       // the event has the exit code; without it the outcome is unknown
-	byReport                     // text written for the model
+	byReport                     // the outcome is read from the text written for the model
 	notReported                  // each script's outcome is unknown and earns nothing
 )

@@ -105,7 +105,7 @@ func readCopilot(e *Event, body []byte) {
 	}
 }
 
-// readCursor reads the events that Cursor has for one kind of tool.
+// readCursor reads the events that Cursor sends only for one kind of tool.
 func readCursor(e *Event, body []byte) {
 	switch e.Name {
 	case "beforeShellExecution", "afterShellExecution":

@@ -13,8 +13,8 @@ import (
 )
 
 // ask asks a person about a call and decides again with the answer. The call takes no token in the
-// meantime. ask never answers the agent with a question of its own, because some agents treat that
-// as permission.
+// meantime. ask never answers the agent with a question, because some agents treat a question as
+// permission.
 func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) admission.Decision {
 	defer g.Admission.Withdraw(context.WithoutCancel(g.Ctx), c.Key, q)
 	for {
@@ -26,7 +26,8 @@ func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admi
 	}
 }
 
-// askOnce waits for the answer to one request. It returns false if the call must ask again.
+// askOnce waits for the answer to one request. It returns false if approval of the call must be
+// requested again.
 func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) (d admission.Decision, over bool) {
 	r, err := g.Approvals.Open(approvalKey(c, where, q), asked(c, where, q), q.Ask)
 	if err != nil {

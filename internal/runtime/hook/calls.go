@@ -16,17 +16,17 @@ const maxOpen = 1000
 const (
 	manySessions = 500
 	maxSessions  = 10_000
-	maxOwn       = 1000           // per principal, because a principal can name any number of sessions
-	idleSession  = 24 * time.Hour // time after which an unused session is forgotten if there are many sessions
+	maxOwn       = 1000           // number of sessions per principal; limited because a principal can name any number of sessions
+	idleSession  = 24 * time.Hour // an unused session is forgotten after this time if there are many sessions
 )
 
 // call is a call that an agent has reported before making it.
 type call struct {
-	key            string // the agent's ID, or a digest of the call
+	key            string // the agent's ID for the call, or a digest of the call
 	digest         string // digest of the tool and the arguments that were decided on
 	sent           string // digest of the tool and the arguments that the agent sent
 	turn           string
-	ticket         *admission.Ticket // nil: not admitted, or not yet
+	ticket         *admission.Ticket // nil: not admitted, or not admitted yet
 	settledUnknown bool              // settled as unknown, but a later event still counts
 
 	decided chan struct{} // closed when reply is set
@@ -36,7 +36,7 @@ type call struct {
 // calls holds the calls of one agent session, in order. Its zero value is ready to use.
 type calls struct {
 	mu    sync.Mutex
-	order list.List                  // *call
+	order list.List                  // list of *call
 	byKey map[string][]*list.Element // several calls have the same key if the agent gives no IDs
 	ended bool
 

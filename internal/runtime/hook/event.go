@@ -21,10 +21,10 @@ const MaxEvent = 8 << 20
 
 // Limits on an event's contents.
 const (
-	maxName = 200 // bytes of a tool name or an ID
+	maxName = 200 // size in bytes of a tool name or an ID
 	maxArgs = 4 << 20
 
-	maxFolders = 64 << 10 // bytes of the folders
+	maxFolders = 64 << 10 // size in bytes of the folders
 )
 
 // Event is an agent's hook event.
@@ -41,8 +41,8 @@ type Event struct {
 	kind       kind
 	serverName string // name of the tool's MCP server; empty: not reported
 	member     string // an MCP tool's name at its server, if the agent reports it
-	turn       string // the agent's turn; once it has ended, none of its calls is in flight; empty: not reported
-	doubtful   bool   // the call's end does not imply success
+	turn       string // the agent's turn; once the turn has ended, none of its calls is in flight; empty: not reported
+	doubtful   bool   // the end of the call does not imply that it succeeded
 	result     []byte // result in an event after a call; nil: none
 }
 
@@ -52,9 +52,9 @@ func (e *Event) Before() bool { return e.kind == before }
 // Ignored reports whether the event neither requests a decision nor settles a call.
 func (e *Event) Ignored() bool { return e.kind == ignored }
 
-// Read reads an event. An event with an unknown name is ignored. If an event after a call has an
-// error, the caller ignores the error, see [Event.Before]. An event without a name counts as an
-// event before a call.
+// Read reads an event. An event with an unknown name is ignored. If Read returns an error for an
+// event after a call, the caller ignores the error; see [Event.Before]. An event without a name
+// counts as an event before a call.
 func (a *Agent) Read(body []byte) (*Event, error) {
 	e := &Event{agent: a, kind: before}
 	if len(body) > MaxEvent {
@@ -84,8 +84,8 @@ func (a *Agent) knows(event string) bool {
 	return ok
 }
 
-// kindOf returns the kind of the event with the given name. An unknown event that is named like a
-// pre-call event counts as one: [Event.check] refuses it.
+// kindOf returns the kind of the event with the given name. An unknown event whose name resembles
+// that of a pre-call event counts as a pre-call event, so that [Event.check] refuses it.
 func (a *Agent) kindOf(name string) kind {
 	if k, ok := a.events[name]; ok {
 		return k
@@ -158,7 +158,7 @@ func foldersOf(body []byte) []byte {
 	return where.Bytes()
 }
 
-// inBackground reports whether the call continues after the event that reports its end.
+// inBackground reports whether the call is still running after the event that reports its end.
 func (e *Event) inBackground() bool {
 	for _, key := range [...]string{"run_in_background", "is_background", "isBackground"} {
 		if string(memberOf(e.Args, key)) == "true" {
@@ -271,7 +271,8 @@ func (e *Event) members() [][2]string {
 	return agenttool.Members(e.agent.Name, e.Tool)
 }
 
-// call returns the call for the gate. taken reports whether a server's tool has the given name.
+// call returns the event's call for the gate. taken reports whether a server's tool has the given
+// name.
 func (e *Event) call(taken func(string) bool) gate.Call {
 	c := gate.Call{Tool: e.Tool, Foreign: taken(e.Tool), Upstream: e.agent.Name, Args: e.Args}
 	for _, n := range agenttool.Further(e.agent.Name, e.Tool, e.members(), memberOf(e.Args, "command") != nil) {
@@ -292,7 +293,7 @@ func (e *Event) outcome() gate.Outcome {
 	return gate.Success
 }
 
-// readEnd reads a script's outcome from the event after it.
+// readEnd reads a script's outcome from the event that follows the script.
 func (e *Event) readEnd() {
 	if e.kind != after || !e.isShell() {
 		return

@@ -24,9 +24,9 @@ type Options struct {
 	// necessary. own means that it serves only that agent session: End ends it.
 	Session func(Origin) (key admission.Key, own bool, err error)
 	End     func(admission.Key)
-	Moved   func(admission.Key)                // called when a session's nets have moved
+	Moved   func(admission.Key)                // called when the markings of a session's nets have changed
 	Tools   func() []gate.Call                 // returns the servers' tools
-	Met     func(agent string, names []string) // called at an agent's first event with the names of its shell tools; AGENT.TOOL is valid too
+	Met     func(agent string, names []string) // called at an agent's first event with the names of its shell tools; the form AGENT.TOOL is valid too
 	Hold    func(agent string) time.Duration
 	Asked   func(*approval.Request, string) // called when an agent's call begins to wait for approval
 	Texts   Texts
@@ -34,7 +34,7 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Texts holds the texts about approvals that models read.
+// Texts holds the messages about approvals that models read.
 type Texts struct {
 	Parked    func(id string) string
 	NoConsent func(tool string, r *approval.Request, answer approval.Answer, gone, ending bool, now time.Time) string
@@ -62,7 +62,7 @@ type Request struct {
 type Gate struct {
 	Options
 
-	states  map[string]*agentState // by agent
+	states  map[string]*agentState // state of each agent, by name
 	proxied proxiedCalls           // calls left to the proxy
 
 	mu    sync.Mutex

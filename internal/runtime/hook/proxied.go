@@ -13,8 +13,8 @@ import (
 // are forgotten.
 const maxProxied = 1000
 
-// proxiedCall is a call of a tool that the proxy offers, at an MCP server with a name of the proxy.
-// The proxy decides on the call when it arrives there.
+// proxiedCall is a call of a tool that the proxy offers, made at an MCP server whose name is one of
+// the proxy's names. The proxy decides on the call when it arrives there.
 type proxiedCall struct {
 	key     string // the reported call's key
 	tool    string // tool name in the agents' form
@@ -26,7 +26,7 @@ type proxiedCalls struct {
 	waiting atomic.Int64 // number of calls that have not arrived yet
 
 	mu    sync.Mutex
-	order list.List // *proxiedCall
+	order list.List // list of *proxiedCall
 }
 
 // add adds a call that is left to the proxy.

@@ -5,7 +5,7 @@ import "cmp"
 // Reply is the answer to an event.
 type Reply struct {
 	Output []byte // JSON for the agent
-	Denied string // reason of a refusal; empty: not refused
+	Denied string // reason for the refusal; empty: not refused
 }
 
 // refuse returns the answer that refuses the event's call. The reason is never empty, because Codex

@@ -30,13 +30,13 @@ func endedWell(report string) bool {
 	report = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(report), "</untrusted_context>"))
 	lines := strings.Split(report, "\n")
 	last := len(lines) - 1
-	if !strings.HasPrefix(lines[last], "Process Group PGID: ") { // cancelled, still running, or written by another model
+	if !strings.HasPrefix(lines[last], "Process Group PGID: ") { // the script was cancelled or is still running, or another model wrote the text
 		return false
 	}
 	for _, line := range slices.Backward(lines[:last]) {
 		what, value, _ := strings.Cut(line, ": ")
 		switch well, known := endings[what]; {
-		case !known: // part of the output
+		case !known: // the line is part of the output
 			return true
 		case value != well:
 			return false
