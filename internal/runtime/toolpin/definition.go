@@ -23,7 +23,7 @@ type Definition struct {
 	Tool   string `json:"tool"`
 
 	// Text is the tool's JSON with only the members that count, sorted by name and without white
-	// space, so that equal definitions have equal texts.
+	// space, so that equal definitions have equal Text values.
 	Text json.RawMessage `json:"definition"`
 }
 
@@ -73,9 +73,9 @@ func (d Definition) checkSize() error {
 
 // Limits on what a server can make a store keep.
 const (
-	maxPins = 5000     // tools per server
-	maxText = 1 << 20  // bytes per definition
-	maxAll  = 16 << 20 // bytes of all definitions per server
-	maxName = 128      // bytes of a tool name; a tool with a longer name cannot be called
-	maxTold = 3        // definitions named by an error
+	maxPins = 5000     // number of tools per server
+	maxText = 1 << 20  // size in bytes of one definition
+	maxAll  = 16 << 20 // size in bytes of all definitions of a server
+	maxName = 128      // length in bytes of a tool name; a tool with a longer name cannot be called
+	maxTold = 3        // number of definitions that an error names
 )

@@ -61,7 +61,7 @@ func Open(path string, now func() time.Time) (*File, error) {
 func (b *File) load() error {
 	f, err := os.Open(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // keep the pins in memory
+		return nil // keep using the pins in memory
 	}
 	if err != nil {
 		return fmt.Errorf("reading the accepted tool definitions: %w", err)
@@ -137,7 +137,7 @@ func (b *File) Register(_ context.Context, server string, definitions []Definiti
 	}
 	err = b.update(func() {
 		var fresh []Definition
-		fresh, left = newPins(server, definitions, b.pins) // another process may have added pins meanwhile
+		fresh, left = newPins(server, definitions, b.pins) // another process may have added pins in the meantime
 		for _, d := range fresh {
 			b.pins[key{d.Server, d.Tool}] = Pin{Definition: d, Since: b.now(), By: FirstSight}
 		}
@@ -197,7 +197,7 @@ func (b *File) store() error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	err := e.Encode(c)
-	if err == nil && data.Len() > maxFile { // the file could not be read again
+	if err == nil && data.Len() > maxFile { // the file would be too large to be read again
 		err = fmt.Errorf("%s would have %d bytes; the limit is %d", b.path, data.Len(), maxFile)
 	}
 	if err == nil {

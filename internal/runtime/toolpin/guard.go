@@ -17,17 +17,17 @@ type Guard struct {
 	Enforce bool // refuse calls of tools whose definitions are not accepted; otherwise only warn
 
 	mu         sync.Mutex
-	rejections map[string]rejection // by server
+	rejections map[string]rejection // rejections by server
 }
 
-// rejection is why a server's new tools have no pins.
+// rejection is the reason why a server's new tools have no pins.
 type rejection struct {
 	left   error // the tools are too large or too many
 	failed error // the store could not be read or written, perhaps only temporarily
 }
 
-// Register registers all tools that a server lists, and accepts the new ones. It returns why that
-// is impossible, but returns a repeated error only once.
+// Register registers all tools that a server lists, and accepts the new ones. If that is
+// impossible, it returns the reason; if the same error repeats, it returns nil.
 func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMessage) error {
 	var all []Definition
 	for _, object := range tools {
@@ -60,9 +60,9 @@ func (g *Guard) Deferred(server string) bool {
 	return g.rejections[server].failed != nil
 }
 
-// Why returns why a definition is not accepted. It returns an empty string if the definition is
-// accepted, or if the tool has no pin and the guard only warns. The text is also meant for models,
-// so it does not contain the store's location.
+// Why returns the reason why a definition is not accepted. It returns an empty string if the
+// definition is accepted, or if the tool has no pin and the guard only warns. The reason is also
+// meant for models, so it does not contain the store's location.
 func (g *Guard) Why(d Definition) string {
 	pin, known := g.Store.Find(d.Server, d.Tool)
 	switch {

@@ -17,7 +17,7 @@ type Table struct {
 	database backend.Pins
 	now      func() time.Time
 	log      *slog.Logger
-	pins     atomic.Pointer[map[key]Pin] // pins at the last read; a stored map is never modified
+	pins     atomic.Pointer[map[key]Pin] // pins at the last read; the stored map is never modified
 
 	sem     chan struct{} // semaphore of size one; guards the next two fields
 	pending []Pin         // pins to import once the database answers
@@ -26,8 +26,8 @@ type Table struct {
 
 var _ Store = (*Table)(nil)
 
-// NewTable returns a store in a database, which may be unreachable. When the database answers, the
-// pins in before are imported for tools that have no pin in the database.
+// NewTable returns a store in a database, which may be unreachable. Once the database answers, the
+// pins in the list before are imported, except for tools that already have a pin in the database.
 func NewTable(database backend.Pins, before []Pin, now func() time.Time, log *slog.Logger) *Table {
 	t := &Table{database: database, now: now, log: log, sem: make(chan struct{}, 1), pending: before}
 	t.pins.Store(&map[key]Pin{})
