@@ -4,8 +4,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// An ability is a client capability that the proxy can forward, with those parts of it that a
-// client can support or not.
+// An ability is a client capability that the proxy can forward. Some abilities have parts, such as
+// modes, that a client can support or not.
 type ability struct {
 	name  string
 	parts []string
@@ -22,14 +22,14 @@ func abilities() [3]ability {
 // has reports whether the declared capability includes the given part.
 func (a ability) has(declared []byte, part string) bool {
 	_, ok := rawjson.Member(declared, part)
-	if a.name == "elicitation" && part == "form" { // forms were the only mode before modes could be declared
+	if a.name == "elicitation" && part == "form" { // before modes could be declared, forms were the only mode
 		_, url := rawjson.Member(declared, "url")
 		return ok || !url
 	}
 	return ok
 }
 
-// within reports whether every part included in b is also included in wider.
+// within reports whether wider includes every part that b includes.
 func (a ability) within(b, wider []byte) bool {
 	for _, part := range a.parts {
 		if a.has(b, part) && !a.has(wider, part) {
@@ -39,7 +39,8 @@ func (a ability) within(b, wider []byte) bool {
 	return true
 }
 
-// union returns the union of x and y. If one of them includes the other, it is returned unchanged.
+// union returns the union of x and y. If one of them includes the other, it returns the larger one
+// unchanged.
 func (a ability) union(x, y []byte) []byte {
 	switch {
 	case a.within(y, x):
@@ -71,7 +72,7 @@ func covers(a, b []byte) bool {
 	return true
 }
 
-// union returns the union of the capabilities a and b. Where both have a capability, it prefers the
+// union returns the union of the capabilities a and b. If both contain a capability, it prefers the
 // form in a.
 func union(a, b []byte) []byte {
 	var all rawjson.Object

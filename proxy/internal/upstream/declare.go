@@ -14,13 +14,14 @@ import (
 )
 
 // A server of revision 2025-11-25 learns its client's capabilities from initialize, and may offer
-// different tools to a more capable client. The proxy declares the union of its clients'
-// capabilities. If a client has further capabilities, the handshake must be repeated.
+// different tools to a client with more capabilities. The proxy declares the union of its clients'
+// capabilities. If a client has capabilities that were not declared, the handshake must be
+// repeated.
 
-// errRedeclared means that the connection was ended in order to repeat the handshake.
+// errRedeclared means that the connection was ended to repeat the handshake.
 var errRedeclared = errors.New("declaring more capabilities to the server")
 
-// Declares reports whether the server already knows the capabilities, or cannot use them.
+// Declares reports whether the server already knows the given capabilities, or cannot use them.
 func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	if u.host.Options.OnRequest == nil {
 		return true
@@ -45,7 +46,7 @@ func (u *Upstream) prefers2025() (yes bool) {
 
 // Intend adds a client's capabilities to those that the next handshake declares. If the server
 // supports both revision families and the configuration does not choose one, the first client's
-// family is chosen, so that its messages need no translation. Intend does not block.
+// family is chosen, so that this client's messages need no translation. Intend does not block.
 func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	u.locked(func() {
 		u.declared = union(u.declared, capabilities)
@@ -63,7 +64,7 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	switch {
 	case current != nil && !u.Declares(capabilities):
 		u.redeclare(ctx, *current, again)
-	case current == nil && u.State().Phase == conn.Up: // the handshake is already being repeated for another client
+	case current == nil && u.State().Phase == conn.Up: // the handshake is already being repeated because of another client
 		await(ctx, again)
 	}
 }
@@ -75,9 +76,10 @@ func await(ctx context.Context, c <-chan struct{}) {
 	}
 }
 
-// redeclare repeats the handshake. Over streamable HTTP, it uses a new session next to the old one.
-// For a child, it starts a new process, and for HTTP+SSE, it opens a new stream, in both cases only
-// if no requests are in flight. The revision family is changed in the same way.
+// redeclare repeats the handshake. Over streamable HTTP, it opens a new session while the old one
+// continues. For a child process, it starts a new process, and for HTTP+SSE, it opens a new stream,
+// but in both cases only if no requests are in flight. If the revision family must change,
+// redeclare proceeds in the same way.
 func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return
@@ -106,8 +108,8 @@ func (u *Upstream) capabilities() (declared []byte) {
 	return declared
 }
 
-// declare replaces the capabilities that mcp-go puts into the params of a handshake with the ones
-// to declare.
+// declare replaces the capabilities in the params of a handshake. They were written by mcp-go;
+// declare writes the capabilities to declare instead.
 func (u *Upstream) declare(method string, params []byte) []byte {
 	if method == string(mcp.MethodInitialize) {
 		return wire.ReplaceMember(nil, params, "capabilities", u.capabilities())
@@ -129,8 +131,8 @@ func (u *Upstream) relayable() []byte {
 }
 
 // RequestMeta returns the members that a server of revision 2026-07-28 expects in the _meta of each
-// request, without braces. For a server of 2025-11-25, it returns nil. capabilities are those of
-// the client; nil means all that the proxy can forward.
+// request, without braces. For a server of revision 2025-11-25, it returns nil. The argument is the
+// client's capabilities; nil stands for all capabilities that the proxy can forward.
 func (u *Upstream) RequestMeta(capabilities []byte) []byte {
 	if !u.Rev().PerRequest {
 		return nil

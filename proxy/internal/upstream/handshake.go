@@ -22,11 +22,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// clientName is the client name that the proxy sends to servers.
+// clientName is the name with which the proxy identifies itself to servers.
 const clientName = "petrigate"
 
-// probeTimeout limits how long the proxy waits for an answer to server/discover. Most servers do
-// not know that method, and some never answer.
+// probeTimeout is the maximum time that the proxy waits for an answer to server/discover. Most
+// servers do not know that method, and some never answer.
 const probeTimeout = 2 * time.Second
 
 // errDiedOfProbe means that the connection ended before server/discover was answered.
@@ -41,7 +41,7 @@ type agreement struct {
 	conn.Introduction
 	session  *conn.Session
 	declared []byte // capabilities declared to a server of revision 2025-11-25
-	late2026 bool   // whether such a server has also offered 2026-07-28, but too late
+	late2026 bool   // whether such a server has also offered revision 2026-07-28, but too late
 }
 
 // handshake negotiates with the server through c. mcp-go implements the negotiation for both
@@ -67,8 +67,8 @@ func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) 
 	return agreement{}, err
 }
 
-// reason returns the reason for a failed request. It removes the text "request not sent", which
-// would confuse readers of an upstream's state.
+// reason returns the reason for a failed request. It removes the words "request not sent", which
+// would confuse people who read the state of an upstream.
 func reason(err error) error {
 	var u *conn.Unsent
 	if errors.As(err, &u) {
@@ -78,12 +78,12 @@ func reason(err error) error {
 }
 
 // An adapter lets the mcp-go client use one of this package's connections. It keeps the raw
-// results, because they contain more than mcp-go's types.
+// results, because they contain members that mcp-go's types do not have.
 type adapter struct {
 	upstream *Upstream
 	conn     conn.Conn
 	session  *conn.Session
-	only2026 bool // whether to fail rather than try the handshake of 2025-11-25
+	only2026 bool // whether to fail instead of trying the handshake of revision 2025-11-25
 
 	probe       *conn.Exchange // the exchange of server/discover
 	declared    []byte         // capabilities to declare in initialize
@@ -94,7 +94,7 @@ type adapter struct {
 
 func (a *adapter) initialize(ctx context.Context, protocol string) error {
 	probe := a.upstream.probe
-	if a.only2026 { // if there is no alternative, the probe may take until ctx ends
+	if a.only2026 { // without an alternative, the probe may take until ctx ends
 		probe = -1
 	}
 	options := []client.ClientOption{client.WithDiscoverTimeout(probe)}
@@ -121,7 +121,7 @@ func (a *adapter) initialize(ctx context.Context, protocol string) error {
 // SetProtocolVersion sets the revision for the next request.
 func (a *adapter) SetProtocolVersion(version string) { a.session.Version = version }
 
-// SendRequest sends the request under an ID of the proxy and waits for the reply.
+// SendRequest sends the request with one of the proxy's own IDs and waits for the reply.
 func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	reply, err := a.exchange(ctx, request)
 	if err == nil && offers2026(unsupported(reply.Error)) { // the server offers the revision that it has just refused
@@ -152,8 +152,8 @@ func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequ
 	return response, nil
 }
 
-// unsupported returns the supported revisions listed in an error that refuses a revision, in the
-// form of an answer to server/discover. For any other error, it returns nil.
+// unsupported returns the supported revisions that are listed in an error about an unsupported
+// revision, in the form of an answer to server/discover. For any other error, it returns nil.
 func unsupported(refusal []byte) []byte {
 	if code, _ := rawjson.Member(refusal, "code"); string(code) != strconv.Itoa(mcp.UNSUPPORTED_PROTOCOL_VERSION) {
 		return nil
@@ -167,12 +167,13 @@ func unsupported(refusal []byte) []byte {
 }
 
 // offers2026 reports whether an answer to server/discover offers revision 2026-07-28. mcp-go
-// assumes that every answer does, but some servers answer only to list older revisions.
+// assumes that every answer does, but some servers answer with a list of older revisions only.
 func offers2026(discovered []byte) bool {
 	return offersRevision(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offersRevision reports whether an answer to server/discover lists a revision that satisfies ok.
+// offersRevision reports whether an answer to server/discover lists a revision for which the
+// function ok returns true.
 func offersRevision(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false
@@ -216,8 +217,8 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	return reply, err
 }
 
-// wait waits for the reply to x. A reply that arrived before the connection ended counts, even if
-// it is read afterwards.
+// wait waits for the reply to x. A reply that arrived before the connection ended counts even if
+// wait reads it only afterwards.
 func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error) {
 	var err error
 	select {
@@ -225,7 +226,7 @@ func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error
 		return reply, nil
 	case <-a.ended():
 		err = a.conn.Cause()
-		// The server may have been slow to start and to read the first request.
+		// The server may have needed too much time to start and to read the first request.
 		a.diedOfProbe = a.probe != nil && !a.probe.Answered.Load()
 	case <-ctx.Done():
 		err = ctx.Err()
@@ -240,8 +241,8 @@ func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error
 	}
 }
 
-// ended returns a channel that is closed when a child has ended. The exchanges that are lost
-// together with the child get their replies only when the connection is retired, which is after the
+// ended returns a channel that is closed when a child has ended. The exchanges that are lost with
+// the child get their replies only when the connection is retired, and that happens after the
 // handshake.
 func (a *adapter) ended() <-chan struct{} {
 	if _, ok := a.conn.(*streamable.Conn); !ok {
@@ -269,14 +270,14 @@ func (a *adapter) SendNotification(ctx context.Context, n mcp.JSONRPCNotificatio
 	return a.conn.Notify(ctx, a.session, n.Method, nil)
 }
 
-// The other methods do nothing, because the connection is managed by its owner and notifications
-// are handled elsewhere.
+// The other methods do nothing: the owner of the connection manages it, and notifications are
+// handled elsewhere.
 func (a *adapter) Start(context.Context) error                                       { return nil }
 func (a *adapter) Close() error                                                      { return nil }
 func (a *adapter) GetSessionId() string                                              { return a.session.ID }
 func (a *adapter) SetNotificationHandler(func(notification mcp.JSONRPCNotification)) {}
 
-// introduction returns the server's description of itself in the last result.
+// introduction returns how the server describes itself in the last result.
 func (a *adapter) introduction() conn.Introduction {
 	i := conn.Introduction{ProtocolVersion: a.session.Version, Around: undefinedMembers(a.result)}
 	info, _ := rawjson.Member(a.result, "serverInfo")
@@ -296,9 +297,10 @@ func (a *adapter) introduction() conn.Introduction {
 // for clients.
 const maxAround = 256 << 10
 
-// undefinedMembers returns an object with the members of an introduction that no revision defines,
-// and with its _meta. It returns nil if the introduction is too large. It omits members that differ
-// from a defined one only in case, because a client that ignores case could confuse them.
+// undefinedMembers returns an object that contains the _meta of an introduction and all members
+// that no revision defines. It returns nil if the introduction is too large. It leaves out members
+// that differ from a defined member only in case, because a client that ignores case could confuse
+// them.
 func undefinedMembers(result []byte) []byte {
 	if len(result) > maxAround {
 		return nil
@@ -324,8 +326,8 @@ var introductory = [...]string{
 	"protocolVersion", "supportedVersions", "capabilities", "serverInfo", "instructions", "resultType", "ttlMs", "cacheScope",
 }
 
-// requestMeta returns the _meta of each request in revision 2026-07-28, without braces, up to the
-// client's capabilities.
+// requestMeta returns the _meta of each request in revision 2026-07-28, without braces. The result
+// ends where the client's capabilities begin.
 func requestMeta(version string) []byte {
 	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // cannot fail: strings can always be marshaled
 	b := []byte(`"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` + mcp.MetaKeyClientInfo + `":`)

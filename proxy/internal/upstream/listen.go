@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// listen receives the server's own notifications if they must be requested, either by a
-// subscription (2026-07-28) or, over HTTP in earlier revisions, by a GET stream. stop ends this and
-// waits until it has ended.
+// listen receives the notifications that the server sends only if they are requested, either by a
+// subscription (2026-07-28) or, over HTTP in earlier revisions, by a GET stream. The returned
+// function stop ends this and waits until it has ended.
 func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -30,8 +30,8 @@ func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop f
 	}
 }
 
-// listenFilter returns the notifications to subscribe to: changes of those lists that can change,
-// and of the watched resources. It returns nil if there is nothing to subscribe to.
+// listenFilter returns the notifications to subscribe to: changes to the lists that can change, and
+// changes to the watched resources. It returns nil if there is nothing to subscribe to.
 func (u *Upstream) listenFilter(capabilities []byte) []byte {
 	b := []byte(`{`)
 	for _, list := range []string{"tools", "prompts", "resources"} {
@@ -67,8 +67,8 @@ func (u *Upstream) Watch(uris []string) {
 }
 
 // subscribe keeps a subscription open. The server answers the request only when the subscription
-// ends. If the watched resources change, subscribe opens a new subscription before it ends the old
-// one.
+// ends. If the set of watched resources changes, subscribe opens a new subscription before it ends
+// the old one.
 func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []byte) {
 	s := subscription{upstream: u, conn: c, pause: conn.FirstPause}
 	for {
@@ -88,7 +88,7 @@ type subscription struct {
 	old      *conn.Exchange // previous subscription, kept until current is acknowledged
 	began    time.Time
 	pause    time.Duration
-	caughtUp bool // whether any subscription has been acknowledged before
+	caughtUp bool // whether any earlier subscription was acknowledged
 }
 
 func (s *subscription) open(filter []byte) {
@@ -113,9 +113,9 @@ func (s *subscription) follow(ctx context.Context) bool {
 		select {
 		case reply := <-done:
 			return s.ended(ctx, reply)
-		case id := <-s.upstream.host.Acked: // later notifications cannot be missed
+		case id := <-s.upstream.host.Acked: // from now on, no notifications can be missed
 			if s.current == nil || id != 0 && id != s.current.ID {
-				continue // this acknowledges an earlier subscription
+				continue // this is the acknowledgment of an earlier subscription
 			}
 			if s.old != nil {
 				s.old.Cancel("replaced")
@@ -138,7 +138,7 @@ func (s *subscription) follow(ctx context.Context) bool {
 }
 
 // ended waits before the next attempt. It returns false if the server does not support
-// subscriptions or ctx ends.
+// subscriptions, or if ctx ends.
 func (s *subscription) ended(ctx context.Context, reply conn.Reply) bool {
 	s.current, s.caughtUp = nil, false
 	if reply.Error != nil || errors.As(reply.Err, new(*conn.StatusError)) {

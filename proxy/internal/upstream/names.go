@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// Types of package conn and related packages that users of an [Upstream] need.
+// Types from package conn and related packages that are needed for using an [Upstream].
 type (
 	Config        = conn.Config
 	Options       = conn.Options

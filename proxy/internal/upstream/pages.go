@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxListPages limits the number of pages in a list. A server that exceeds the limit is broken or
+// maxListPages is the maximum number of pages in a list. A server that sends more is broken or
 // hostile.
 const maxListPages = 1000
 
@@ -25,7 +25,7 @@ func (u *Upstream) Call(ctx context.Context, r Request) (Reply, error) {
 	}
 }
 
-// A Refused is the error object in a server's JSON-RPC response, unchanged.
+// A Refused is the error object from a server's JSON-RPC response, unchanged.
 type Refused []byte
 
 func (e Refused) Error() string {
@@ -40,8 +40,8 @@ func (e Refused) noMethod() bool {
 	return string(code) == "-32601"
 }
 
-// Pages sends list requests (tools/list, prompts/list, and so on) until a result has no nextCursor,
-// and passes each result to add. If add returns an error, it stops.
+// Pages sends list requests (tools/list, prompts/list, and so on) until a result contains no
+// nextCursor. It passes each result to the function add. If add returns an error, Pages stops.
 func (u *Upstream) Pages(ctx context.Context, method string, add func(page []byte) error) error {
 	var cursor []byte
 	seen := map[string]bool{}
@@ -69,7 +69,7 @@ func (u *Upstream) Pages(ctx context.Context, method string, add func(page []byt
 	return fmt.Errorf("more than %d pages", maxListPages)
 }
 
-// listParams returns the params that request the page at cursor, which is a JSON string or nil.
+// listParams returns the params of a request for the page at cursor, which is a JSON string or nil.
 func (u *Upstream) listParams(cursor []byte) []byte {
 	b := []byte(`{`)
 	if meta := u.RequestMeta(nil); meta != nil {

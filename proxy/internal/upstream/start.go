@@ -50,8 +50,8 @@ func (u *Upstream) Start(ctx context.Context) {
 	})
 }
 
-// Close ends the connection and all of a child's processes, and waits until they have ended.
-// Requests in flight get their replies first.
+// Close ends the connection and all processes of a child, and waits until they have ended. Requests
+// in flight get their replies before that.
 func (u *Upstream) Close() error {
 	u.startOnce.Do(func() { close(u.finished) }) // Start was never called
 	if u.cancel != nil {

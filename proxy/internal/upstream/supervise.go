@@ -39,13 +39,13 @@ func (u *Upstream) supervise(ctx context.Context) {
 	}
 }
 
-// A supervisor holds the state that one attempt to connect leaves for the next.
+// A supervisor holds the state that is kept from one attempt to connect to the next.
 type supervisor struct {
 	*Upstream
 	failures int  // number of consecutive failures
-	everUp   bool // whether it has ever connected, which means that the configuration can work
-	only2025 bool // whether the server does not know server/discover, or ends when it receives it
-	fellBack bool // whether the server uses HTTP+SSE rather than streamable HTTP
+	everUp   bool // whether the upstream has ever connected, which proves that the configuration can work
+	only2025 bool // whether the server does not know server/discover, or exits when it receives this request
+	fellBack bool // whether the server uses HTTP+SSE and not streamable HTTP
 	gaveUp   bool
 }
 
@@ -63,7 +63,7 @@ func (s *supervisor) once(ctx context.Context) {
 	started := time.Now()
 	stopListening := s.listen(ctx, c, agreed)
 	if h, ok := c.(*streamable.Conn); ok && agreed.Rev() == rev.Rev2025 {
-		h.AwaitStream(ctx) // otherwise, requests on the stream might be lost
+		h.AwaitStream(ctx) // without this, requests on the stream might be lost
 	}
 	s.up(c, agreed)
 	select {
@@ -89,7 +89,7 @@ func (s *supervisor) once(ctx context.Context) {
 func (s *supervisor) up(c conn.Conn, a agreement) {
 	var waiting chan struct{}
 	s.host.Log.Info("upstream connected", logkind.Connected, "protocol", a.ProtocolVersion)
-	s.change(func(st *conn.State) { // together with the connection, so that no reader sees the new state with the old connection
+	s.change(func(st *conn.State) { // changed together with the connection, so that the new state is never seen with the old connection
 		s.current.Store(&c)
 		s.inForce = a.declared
 		waiting, s.upAgain = s.upAgain, nil
@@ -104,7 +104,7 @@ func (s *supervisor) up(c conn.Conn, a agreement) {
 }
 
 // failed handles a failed attempt. If the upstream has never worked and the error is permanent, it
-// gives up.
+// stops trying.
 func (s *supervisor) failed(ctx context.Context, err error) {
 	if errors.As(err, new(conn.Permanent)) && !s.everUp {
 		s.host.Log.Error("upstream given up", "error", err)
@@ -121,14 +121,14 @@ func (s *supervisor) failed(ctx context.Context, err error) {
 	s.pause(ctx)
 }
 
-// pause waits before the next attempt. The pauses grow and are randomized, so that not all proxies
-// reconnect to a failed server at the same moment.
+// pause waits before the next attempt. The pauses become longer and are randomized, so that not all
+// proxies reconnect to a failed server at the same moment.
 func (s *supervisor) pause(ctx context.Context) {
 	s.pauseUntil(ctx, func(within context.Context) { <-within.Done() })
 }
 
-// pauseUntil is like pause but waits no longer than until f returns. The context passed to f ends
-// after the pause.
+// pauseUntil is like pause, but ends early if f returns. The context passed to f ends after the
+// pause.
 func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 	d := min(conn.FirstPause<<min(s.failures, 10), conn.LastPause)
 	s.failures++
@@ -158,13 +158,13 @@ func (s *supervisor) connect(ctx context.Context) (conn.Conn, agreement, error) 
 		return s.attempt(ctx, "legacy")
 	}
 	if err != nil {
-		s.only2025, s.fellBack = false, false // by now, it may be a different program
+		s.only2025, s.fellBack = false, false // the server may be a different program by now
 	}
 	return c, a, err
 }
 
-// mayFallBack reports whether the server has responded to streamable HTTP as servers do that only
-// know HTTP+SSE.
+// mayFallBack reports whether the server has responded to streamable HTTP in the way of servers
+// that only support HTTP+SSE.
 func (s *supervisor) mayFallBack(protocol string, err error) bool {
 	var status *conn.StatusError
 	if s.host.Config.URL == "" || s.sse.Load() || protocol != "" && protocol != "legacy" || !errors.As(err, &status) {
@@ -206,7 +206,7 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn.Conn, a
 		case is2026 || covers(a.declared, s.capabilities()):
 			c.Agree(a.session)
 			return c, a, nil
-		default: // clients have declared further capabilities since the handshake began
+		default: // clients have declared more capabilities since the handshake began
 			again = "legacy"
 		}
 		c.Retire()

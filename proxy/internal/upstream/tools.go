@@ -15,20 +15,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Limits for a list. A server that exceeds them is broken or hostile.
+// Limits for a list. A server that exceeds a limit is broken or hostile.
 const (
 	maxTools     = 20_000
 	maxListBytes = 64 << 20
 )
 
-// A ToolList contains the tools from all pages of a server's list, byte for byte as the server has
-// sent them, and each page without its tools.
+// A ToolList contains the tools from all pages of a server's list, exactly as the server has sent
+// them, and the other members of each page.
 type ToolList struct {
 	Tools []json.RawMessage
 	Pages []json.RawMessage
 }
 
-// ListTools returns the server's tools. If the server does not know tools/list, the list is empty.
+// ListTools returns the server's tools. If the server does not support tools/list, the list is
+// empty.
 func (u *Upstream) ListTools(ctx context.Context) (ToolList, error) {
 	var l ToolList
 	size := 0
@@ -49,7 +50,7 @@ func (u *Upstream) ListTools(ctx context.Context) (ToolList, error) {
 	return l, nil
 }
 
-// add adds a page.
+// add adds a page to the list.
 func (l *ToolList) add(page []byte) error {
 	array, ok := rawjson.Member(page, "tools")
 	whole := ok && rawjson.Elements(array, func(tool []byte, _ int) bool {
@@ -66,8 +67,8 @@ func (l *ToolList) add(page []byte) error {
 	return nil
 }
 
-// usable leaves out the tools that require impossible headers, as revision 2026-07-28 demands from
-// clients over HTTP.
+// usable leaves out the tools that require headers that are impossible. Revision 2026-07-28 demands
+// this from clients over HTTP.
 func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
 	if u.host.Config.URL == "" || u.Rev() == rev.Rev2025 {
 		return tools

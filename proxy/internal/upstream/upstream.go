@@ -17,9 +17,9 @@ import (
 type Upstream struct {
 	host  *conn.Host
 	probe time.Duration // timeout for server/discover
-	meta  []byte        // _meta of each request to a server of revision 2026-07-28, up to the capabilities
+	meta  []byte        // beginning of the _meta of each request to a server of revision 2026-07-28; it ends before the client's capabilities
 
-	watched atomic.Pointer[[]string] // URIs of watched resources
+	watched atomic.Pointer[[]string] // URIs of the watched resources
 	rewatch chan struct{}            // receives a value when watched changes
 
 	current atomic.Pointer[conn.Conn] // current connection; nil while the upstream is down
@@ -31,20 +31,20 @@ type Upstream struct {
 	settled   chan struct{}
 	finished  chan struct{} // closed when the supervisor has ended
 
-	mu    sync.Mutex // guards the plain fields below; other files must use locked
+	mu    sync.Mutex // guards the fields below that are not atomic; other files must use the method locked
 	state conn.State
 
 	sse        atomic.Bool // whether the server uses HTTP+SSE
-	preferred  bool        // whether a client has chosen the revision family
+	preferred  bool        // whether a client has determined the revision family
 	prefer2025 bool
 
 	declared []byte        // union of all clients' capabilities
-	inForce  []byte        // capabilities that were declared to the server
+	inForce  []byte        // capabilities that were declared to the server in the last handshake
 	upAgain  chan struct{} // closed when the server next comes up; nil if no one waits for that
 }
 
-// Cork buffers messages to a child until uncork is called, because the caller is about to send
-// more. Over HTTP it has no effect.
+// Cork buffers messages to a child until the returned function uncork is called, because the caller
+// is about to send more. Over HTTP it has no effect.
 func (u *Upstream) Cork() (uncork func()) {
 	if current := u.current.Load(); current != nil {
 		if c, ok := (*current).(*stdio.Conn); ok {
@@ -55,17 +55,17 @@ func (u *Upstream) Cork() (uncork func()) {
 	return func() {}
 }
 
-// OneReader reports whether all messages from the server arrive on one stream. If so, the goroutine
-// that reads the stream must not wait for any single request.
+// OneReader reports whether all messages from the server arrive on a single stream. If so, the
+// goroutine that reads the stream must not wait for any request.
 func (u *Upstream) OneReader() bool { return u.host.Config.Command != "" || u.sse.Load() }
 
-// Settled returns a channel that is closed as soon as the upstream is up for the first time, or the
+// Settled returns a channel that is closed when the upstream is up for the first time, or when the
 // first attempt to connect has failed.
 func (u *Upstream) Settled() <-chan struct{} { return u.settled }
 
-// Said returns the last lines that the server's process has written to standard error, or to
-// standard output without being messages. They are meant for operators and must not be shown to
-// clients.
+// Said returns the last lines of the output of the server's process: its standard error, and those
+// lines on standard output that are not messages. They are meant for operators and must not be
+// shown to clients.
 func (u *Upstream) Said() []string { return u.host.Words.Said() }
 
 // locked calls f while holding mu. f must not block.
@@ -112,8 +112,7 @@ func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 	return x
 }
 
-// Decline returns an exchange for a request that is not sent. The exchange's reply contains the
-// given error.
+// Decline returns an exchange for a request that is not sent. The reply contains the given error.
 func (u *Upstream) Decline(r conn.Request, why error) *conn.Exchange {
 	x := conn.NewExchange(nil, r, u.host.IDs.Add(1))
 	x.Deliver(conn.Reply{Err: conn.NotSent(why)})
@@ -128,7 +127,7 @@ func (u *Upstream) Notify(method string, params []byte) {
 		return
 	}
 	notify := func() { _ = (*current).Notify(u.ctx, nil, method, params) }
-	if u.host.Config.Command != "" { // does not block
+	if u.host.Config.Command != "" { // this does not block
 		notify()
 	} else {
 		u.host.Work.Go(notify)
@@ -138,13 +137,13 @@ func (u *Upstream) Notify(method string, params []byte) {
 func (u *Upstream) unavailable() error {
 	s := u.State()
 	err := fmt.Errorf("%s is %s", u.host.Config.Name, s.Phase)
-	if s.Err != nil { // otherwise, the state has just changed
+	if s.Err != nil { // if there is no error, the state has just changed
 		err = fmt.Errorf("%w: %w", err, s.Err)
 	}
 	return conn.NotSent(err)
 }
 
-// change changes the state and then calls OnState.
+// change changes the state and then calls the function OnState.
 func (u *Upstream) change(f func(*conn.State)) {
 	u.mu.Lock()
 	before := u.state.Phase

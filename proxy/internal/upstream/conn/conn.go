@@ -1,11 +1,12 @@
-// Package conn contains the parts that connections to MCP servers share, whatever their transport.
-// It opens no connection itself.
+// Package conn contains the common code for connections to MCP servers over any transport. It opens
+// no connection itself.
 //
 // A [Conn] is a connection; packages stdio, httpsse and streamable implement it. An [Exchange] is a
 // [Request] with its future [Reply]. A [Dispatcher] routes the messages that a server sends on one
 // stream: replies to their exchanges ([Pending]), requests to the proxy ([ServerRequests]), and
-// notifications. A [Host] holds what all connections of one upstream share. [Lost], [StatusError]
-// and [ErrNotSent] tell whether a server may have seen a request that was not answered.
+// notifications. A [Host] holds what all connections of one upstream have in common. [Lost],
+// [StatusError] and [ErrNotSent] tell whether a server may have seen a request that was not
+// answered.
 //
 // # Goroutines and locks
 //
@@ -38,7 +39,7 @@ type Conn interface {
 	// Send sends x. It eventually delivers a reply to x and never blocks.
 	Send(x *Exchange)
 	Cancel(x *Exchange, reason string)
-	// Notify sends a notification. Over HTTP, s is the session that it belongs to.
+	// Notify sends a notification. Over HTTP, s is the session to which the notification belongs.
 	Notify(ctx context.Context, s *Session, method string, params []byte) error
 	// Agree makes the connection use the result of a handshake.
 	Agree(s *Session)
@@ -46,16 +47,16 @@ type Conn interface {
 	// returns the reason.
 	Over() <-chan struct{}
 	Cause() error
-	// Restart ends the connection with err, provided that no requests are in flight. It reports
-	// whether it has done so.
+	// Restart ends the connection with err if no requests are in flight. It reports whether it has
+	// ended the connection.
 	Restart(ctx context.Context, err error) bool
-	// Retire ends the connection. It returns when all of the server's processes have exited.
+	// Retire ends the connection. It returns after all processes of the server have exited.
 	Retire()
 }
 
 // A Session is the result of a handshake. Requests over HTTP refer to it in their headers.
 type Session struct {
-	ID      string // session ID in [rev.Rev2025]; may be empty
+	ID      string // ID of a session in [rev.Rev2025]; may be empty
 	Version string
 }
 
@@ -65,7 +66,7 @@ func (s *Session) Rev() *rev.Rev { return rev.Of(s.Version) }
 // A Request is a JSON-RPC request to an upstream.
 type Request struct {
 	Method string
-	Params []byte // JSON object or nil; not kept after the request was sent
+	Params []byte // JSON object or nil; not kept after the request has been sent
 	Name   string // name of the tool, prompt or resource, for the Mcp-Name header of revision 2026-07-28
 	Token  int64  // progress token in Params, obtained from NewToken; 0: none
 
@@ -75,65 +76,65 @@ type Request struct {
 
 	// Notify is called with the notifications that belong to this request, in order and before the
 	// reply. These are progress notifications with the request's token and, over HTTP, all
-	// notifications on the request's own stream. It runs on the goroutine that reads from the
+	// notifications on the stream of this request. Notify runs on the goroutine that reads from the
 	// connection and must not block. If it is nil, the notifications are passed to
 	// Options.OnNotification.
 	Notify func(method string, params []byte)
 
-	// Ask is called with requests from a server of revision 2025-11-25 that belong to this request,
-	// because they arrived on the request's own HTTP stream. It must not block. If it is nil, the
-	// requests are passed to Options.OnRequest.
+	// Ask is called with the requests from a server of revision 2025-11-25 that belong to this
+	// request, because they arrived on the HTTP stream of this request. It must not block. If it is
+	// nil, the requests are passed to Options.OnRequest.
 	Ask func(*ServerRequest)
 
-	// Interrupted is called when a server of revision 2025-11-25 has ended the request's HTTP
-	// stream, before the proxy resumes the stream. retry is the delay that the server asks for, or
-	// 0 if it specifies none.
+	// Interrupted is called if a server of revision 2025-11-25 has ended the HTTP stream of the
+	// request, before the proxy resumes the stream. The argument retry is the delay that the server
+	// asks for, or 0 if it asks for none.
 	Interrupted func(retry time.Duration)
 
-	// Deliver, if not nil, receives the reply instead of the channel that Done returns. It runs on
-	// the goroutine that reads from the connection or calls Send, and must not block.
+	// Deliver receives the reply instead of the channel returned by Done, if Deliver is not nil. It
+	// runs on the goroutine that reads from the connection or calls Send, and must not block.
 	Deliver func(Reply)
 
-	// Begin, if not nil, is called with the exchange before anything is sent. If it returns false,
-	// the request is not sent, and the reply is [ErrNotSent].
+	// Begin is called with the exchange before anything is sent, if Begin is not nil. If it returns
+	// false, the request is not sent, and the reply is [ErrNotSent].
 	Begin func(*Exchange) bool
 
-	// Here means that the caller is going to wait for the reply anyway. Over streamable HTTP, Send
-	// then makes the request on the caller's goroutine. It returns when the reply has been
-	// delivered, or soon after Exchange.Leave was called.
+	// Here means that the caller will wait for the reply anyway. Over streamable HTTP, Send then
+	// makes the request on the caller's goroutine. It returns when the reply has been delivered, or
+	// soon after Exchange.Leave was called.
 	Here bool
 
-	// Again, if not nil, is called before the request is sent a second time, in a new session or
-	// with other credentials. If it returns an error, the request is not sent, and the reply is
-	// [ErrNotSent] with that error.
+	// Again is called before the request is sent a second time, in a new session or with other
+	// credentials, if Again is not nil. If it returns an error, the request is not sent, and the
+	// reply is [ErrNotSent] with that error.
 	Again func() error
 
-	Session *Session          // session of a handshake over HTTP
-	Headers map[string]string // headers derived from Mirrored
+	Session *Session          // session that a handshake over HTTP has started
+	Headers map[string]string // headers that are derived from Mirrored
 }
 
 // A Reply ends an exchange. Exactly one of its fields is set.
 type Reply struct {
-	Result []byte // raw JSON of the member result
-	Error  []byte // raw JSON of the member error, which comes from the server
+	Result []byte // the member result as raw JSON
+	Error  []byte // the member error as raw JSON, as sent by the server
 	Err    error  // transport error: ErrNotSent, *Lost or *StatusError
 
-	Rest func() Reply // waits for the reply; set if the reply is still to come, and the goroutine was released before that
+	Rest func() Reply // function that waits for the reply; set if the reply has not arrived yet but the goroutine was needed for something else
 }
 
 // An Exchange is a request with its future reply.
 type Exchange struct {
 	Req     Request
 	ID      int64
-	Conn    Conn // nil if it was never sent
+	Conn    Conn // connection; nil if the request was never sent
 	replies chan Reply
 
-	Position int64              // stdio: offset of its first byte in the stream; guarded by the pipe
+	Position int64              // stdio: offset of the request's first byte in the stream; guarded by the pipe
 	Body     Body               // HTTP: request body
 	Ctx      context.Context    // HTTP: context of the round trip
-	Abort    context.CancelFunc // HTTP
+	Abort    context.CancelFunc // HTTP: cancels Ctx
 
-	Renewed bool // HTTP: whether it was sent a second time, because the server had dropped the session
+	Renewed bool // HTTP: whether the request was sent a second time, because the server no longer knew the session
 
 	InlineStopped atomic.Bool // whether the caller of Send should return
 
@@ -141,7 +142,8 @@ type Exchange struct {
 	Answered atomic.Bool
 }
 
-// NewExchange returns the exchange of r, which is sent on c. If c is nil, the exchange is never sent.
+// NewExchange returns the exchange for the request r, which is sent on c. If c is nil, the request
+// is never sent.
 func NewExchange(c Conn, r Request, id int64) *Exchange {
 	x := &Exchange{Req: r, ID: id, Conn: c, Position: process.Nowhere}
 	if r.Deliver == nil {
@@ -153,12 +155,12 @@ func NewExchange(c Conn, r Request, id int64) *Exchange {
 	return x
 }
 
-// A lasting connection makes one round trip for each exchange. All of them end when the context
-// Lifetime ends.
+// A lasting connection makes one round trip for each exchange. All round trips end when the context
+// returned by Lifetime ends.
 type lasting interface{ Lifetime() context.Context }
 
-// Done returns a channel that receives exactly one reply, however late. The reply need not be read.
-// If the request has a Deliver function, Done returns nil.
+// Done returns a channel that receives exactly one reply, possibly much later. The reply need not
+// be read. If the request has a Deliver function, Done returns nil.
 func (x *Exchange) Done() <-chan Reply { return x.replies }
 
 // Cancel tells the upstream that the client is no longer waiting for the answer. It does not block
@@ -190,9 +192,9 @@ func (x *Exchange) Deliver(r Reply) bool {
 	return true
 }
 
-// Notify forwards a notification, unless the reply has already been delivered. The lock prevents
-// two streams of a server from calling Req.Notify concurrently. Notify returns false if the request
-// accepts no notifications.
+// Notify forwards a notification, unless the reply has already been delivered. The lock ensures
+// that two streams of a server do not call Req.Notify at the same time. Notify returns false if the
+// request accepts no notifications.
 func (x *Exchange) Notify(method string, params []byte) bool {
 	if x.Req.Notify == nil {
 		return false

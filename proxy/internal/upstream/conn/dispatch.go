@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Dispatcher keeps the open requests of one connection, in both directions, and routes each
+// A Dispatcher keeps the open requests in both directions of one connection, and routes each
 // message from the server.
 type Dispatcher struct {
 	Host    *Host
@@ -27,9 +27,10 @@ func NewDispatcher(h *Host) Dispatcher {
 	return Dispatcher{Host: h, Pending: NewPending(), Ending: Ending{ctx, fail}}
 }
 
-// Dispatch handles a message from a stream that carries all messages from the server. kept means
-// that the caller does not reuse data. If data is not a valid message, Dispatch returns an error;
-// if data seems to answer a request, that request fails. Relays and Answer must be set.
+// Dispatch handles a message from a stream that carries all messages from the server. If kept is
+// true, the caller does not reuse the bytes of the message. If the message is not valid, Dispatch
+// returns an error; if the invalid message seems to answer a request, that request fails. Relays
+// and Answer must be set.
 func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	m, err := wire.ParseUpstream(data)
 	id, answers, reply := int64(0), false, Reply{}
@@ -63,16 +64,16 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	return err
 }
 
-// flush completes the work caused by earlier replies.
+// flush completes the work that earlier replies have caused.
 func (d *Dispatcher) flush() {
 	if b := d.Host.Options.Burst; b != nil {
 		b.Flush()
 	}
 }
 
-// Relay forwards a server's request to the exchange that it belongs to. If x is nil or accepts no
-// requests, Relay forwards the request to Options.OnRequest. It returns false if the request was
-// not forwarded.
+// Relay forwards a server's request to the exchange x to which the request belongs. If x is nil or
+// accepts no requests, Relay forwards the request to Options.OnRequest. It returns false if the
+// request was not forwarded.
 func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)) bool {
 	switch m.Method {
 	case "sampling/createMessage", "elicitation/create", "roots/list":
@@ -94,7 +95,7 @@ func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)
 	return true
 }
 
-// Notification routes a notification to the request that it belongs to, or to the [Host].
+// Notification routes a notification to the request to which it belongs, or to the [Host].
 func (d *Dispatcher) Notification(m wire.Message) {
 	switch m.Method {
 	case MethodCancelled:
@@ -103,7 +104,7 @@ func (d *Dispatcher) Notification(m wire.Message) {
 	case "notifications/progress":
 		if x := d.Pending.Progressing(m.Params); x != nil && x.Notify(m.Method, m.Params) {
 			return
-		} // otherwise, it may belong to a task
+		} // the notification may belong to a task instead
 	}
 	d.Host.Heard(m.Method, m.Params)
 }
@@ -116,8 +117,8 @@ func (d *Dispatcher) Cancelled(x *Exchange) {
 	}
 }
 
-// Restart ends the connection with err, provided that no requests are in flight. It reports whether
-// it has done so.
+// Restart ends the connection with err if no requests are in flight. It reports whether it has
+// ended the connection.
 func (d *Dispatcher) Restart(ctx context.Context, err error) bool {
 	return d.Pending.Shut(ctx, func() { d.Fail(err) })
 }
@@ -131,8 +132,8 @@ func (d *Dispatcher) Lose(lost func(x *Exchange) *Lost) {
 	}
 }
 
-// An Ending records the end of a connection, together with the first reason passed to Fail. It is
-// safe for concurrent use.
+// An Ending records that a connection has ended, and why: it keeps the first reason passed to Fail.
+// It is safe for concurrent use.
 type Ending struct {
 	ctx  context.Context //nolint:containedctx // ends with the use of the connection
 	Fail context.CancelCauseFunc
@@ -154,8 +155,8 @@ func AnswerTo(m wire.Message, id int64) bool {
 	return m.Kind == wire.Response && ours && n == id
 }
 
-// invalidAnswerTo returns the ID of the request that data, which is not a valid message, seems to
-// answer. No other answer to that request will arrive.
+// invalidAnswerTo returns the ID of the request that an invalid message seems to answer. No other
+// answer to that request will arrive.
 func invalidAnswerTo(data []byte) (id int64, ok bool) {
 	if _, isRequest := rawjson.Member(data, "method"); isRequest {
 		return 0, false
@@ -165,14 +166,13 @@ func invalidAnswerTo(data []byte) (id int64, ok bool) {
 	return id, err == nil
 }
 
-// IsInvalidAnswer reports whether data, which is not a valid message, seems to answer the request
-// with the given ID.
+// IsInvalidAnswer reports whether an invalid message seems to answer the request with the given ID.
 func IsInvalidAnswer(data []byte, id int64) bool {
 	n, ok := invalidAnswerTo(data)
 	return ok && n == id
 }
 
-// ReplyOf converts a response to a reply. Unless kept is true, it copies the bytes. They are
+// ReplyOf converts a response to a reply. It copies the bytes, unless kept is true. The bytes are
 // forwarded unchanged, so they must be valid UTF-8.
 func ReplyOf(m wire.Message, kept bool) Reply {
 	if !utf8.Valid(m.Result) || !utf8.Valid(m.Error) {

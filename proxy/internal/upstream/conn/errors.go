@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrNotSent means that no part of the request has left this process. Errors of this kind wrap it
-// and add the reason.
+// ErrNotSent means that no byte of the request has left this process. Errors of this kind wrap
+// ErrNotSent and add the reason.
 var ErrNotSent = errors.New("request not sent")
 
 // An Unsent is ErrNotSent with a reason.
@@ -17,9 +17,9 @@ func NotSent(why error) error { return &Unsent{why} }
 func (e *Unsent) Error() string   { return ErrNotSent.Error() + ": " + e.Why.Error() }
 func (e *Unsent) Unwrap() []error { return []error{ErrNotSent, e.Why} }
 
-// A Lost means that the connection ended before an answer arrived.
+// A Lost error means that the connection ended before an answer arrived.
 type Lost struct {
-	Sent  bool  // whether a part of the request may have reached the server, so that the outcome is unknown
+	Sent  bool  // whether some bytes of the request may have reached the server, so that the outcome is unknown
 	Dead  bool  // whether all of the server's processes have exited, so that none is still working on the request
 	Cause error // what ended the connection
 }
@@ -55,8 +55,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server answered with HTTP status %d: %s", e.Code, e.Excerpt)
 }
 
-// Executed reports whether the request may have been executed. It returns false for statuses that
-// mean that the request was refused before execution.
+// Executed reports whether the request may have been executed. It returns false for a status that
+// means that the request was refused before it was executed.
 func (e *StatusError) Executed() bool {
 	switch e.Code {
 	case 401, 403, 404, 405, 406, 410, 411, 413, 414, 415, 429, 431:

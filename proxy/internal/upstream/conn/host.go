@@ -15,37 +15,37 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
-// Config describes the server to connect to, which is either started as a child process (Command)
-// or listens (URL).
+// Config describes the server to connect to. It is either started as a child process (Command) or
+// already listening (URL).
 type Config struct {
 	Name string
 
 	Command string
 	Args    []string
-	Env     map[string]string // variables in addition to the few that every child gets
+	Env     map[string]string // environment variables in addition to the few that every child gets
 	Dir     string
 
 	URL         string
 	Headers     map[string]string
 	Credentials Credentials // credentials in addition to the headers; nil: none
-	TLS         *tls.Config // trusted roots and client certificate; nil: Go's defaults. TLS 1.2 is always required
-	SSE         bool        // use only HTTP+SSE (2024-11-05); otherwise, streamable HTTP is tried first
+	TLS         *tls.Config // trusted roots and client certificate; nil: the defaults of Go. TLS 1.2 or later is always required
+	SSE         bool        // whether to use only HTTP+SSE (2024-11-05); otherwise, streamable HTTP is tried first
 
 	Protocol   string // "" or "auto", "legacy", or a revision such as "2026-07-28"
 	MaxMessage int    // maximum size of a message in bytes; 0: 64 MiB. A longer message ends the connection
 }
 
-// Credentials authorizes HTTP requests to a server if the authorization changes over time. Its
+// Credentials authorizes HTTP requests to a server if the authorization can change over time. Its
 // methods must be safe for concurrent use.
 type Credentials interface {
-	// Authorization returns the Authorization header for the next request, or "" if it must have
-	// none.
+	// Authorization returns the value of the Authorization header for the next request, or "" if
+	// the request must have no such header.
 	Authorization(ctx context.Context) (string, error)
 	// Renew is called when the server has refused a request with the given header. It returns the
 	// header for a second attempt. It returns "" if no other header would help.
 	Renew(ctx context.Context, refused string, response *http.Response) (string, error)
-	// Await is called when there are no credentials. It blocks until another attempt is worthwhile,
-	// or until ctx ends.
+	// Await is called if there are no credentials. It blocks until another attempt makes sense, or
+	// until ctx ends.
 	Await(ctx context.Context)
 }
 
@@ -55,44 +55,46 @@ type Options struct {
 	Logger  *slog.Logger // nil: discard
 	Version string       // this program's version, which is sent to the server
 
-	// OnNotification is called with those of the server's notifications that do not belong to a
-	// request. It runs on the goroutine that reads from the connection.
+	// OnNotification is called with the server's notifications that do not belong to a request. It
+	// runs on the goroutine that reads from the connection.
 	OnNotification func(method string, params []byte)
-	// OnListen is called when the proxy starts to receive the server's notifications. Earlier ones
-	// have been missed.
+	// OnListen is called when the proxy starts to receive the server's notifications. Notifications
+	// before that have been missed.
 	OnListen func()
-	// OnRequest is called with those requests from a server of [rev.Rev2025] that do not belong to
-	// a request from the proxy. If it is nil, they are refused.
+	// OnRequest is called with the requests from a server of [rev.Rev2025] that do not belong to a
+	// request from the proxy. If it is nil, they are refused.
 	OnRequest func(q *ServerRequest)
-	// OnState is called when the upstream comes up, goes down, or is given up.
+	// OnState is called when the upstream comes up, when it goes down, and when the proxy stops
+	// trying to connect to it.
 	OnState func()
 
 	// Busy reports whether the server is working on something although no request is open, so that
-	// it must not be restarted for a new handshake. If it is nil, the server never is.
+	// it must not be restarted for a new handshake. If Busy is nil, the server is never considered
+	// busy.
 	Busy func() bool
 
 	// Burst is notified when several messages from a child can be read at once, so that their
 	// effects can be combined. It may be nil.
 	Burst Burst
 
-	// Watchdog kills the processes of children if this process cannot. If it is nil, only the
-	// operating system's own means apply.
+	// Watchdog kills the processes of children if this process can no longer do so. If it is nil,
+	// only the means of the operating system apply.
 	Watchdog *process.Watchdog
 
-	// ConnectTimeout limits an attempt to connect, which includes starting the server; 0 means 60
-	// s.
+	// ConnectTimeout is the maximum duration of an attempt to connect, including starting the
+	// server; 0: 60 seconds.
 	ConnectTimeout time.Duration
 }
 
-// A Burst is notified of messages that can be read at once.
+// A Burst is notified of messages that can all be read at once.
 type Burst interface {
 	Begin()
 	Flush() // called before a message that is not a reply
 	End()
 }
 
-// A Host holds what all connections of one upstream share. Its fields do not change once the
-// upstream was started.
+// A Host holds what all connections of one upstream have in common. Its fields do not change after
+// the upstream has been started.
 type Host struct {
 	Config  Config
 	Options Options
@@ -100,32 +102,32 @@ type Host struct {
 	Grace   Grace
 	Client  *http.Client
 
-	IDs   atomic.Int64 // last ID used for a request or a progress token
+	IDs   atomic.Int64 // last ID that was used for a request or a progress token
 	Words outputLines  // last lines of the process's output
 	Work  goroutines   // goroutines that may outlive a connection
 
 	Acked chan int64 // receives the IDs of acknowledged subscriptions; 0 means that the ID is unknown
 
-	Rev func() *rev.Rev // returns what is known of the server's revision family
+	Rev func() *rev.Rev // returns the server's revision family, as far as it is known
 
 	// Renew repeats the handshake on c, because the server no longer knows the session.
 	Renew func(ctx context.Context, c Conn, version string) (*Session, error)
-	// Renewed is called when c has started to use the new session.
+	// Renewed is called when c has begun to use the new session.
 	Renewed func()
 }
 
-// A Grace contains the time limits for the steps of ending a child.
+// A Grace contains the time limits for the steps in which a child is ended.
 type Grace struct {
 	Exit time.Duration // time between closing its input and SIGTERM
 	Term time.Duration // time between SIGTERM and SIGKILL
-	Kill time.Duration // time between SIGKILL and the report that the child cannot be killed
+	Kill time.Duration // time between SIGKILL and the report that the child could not be killed
 	Tell time.Duration // time between the end of its output and its exit status
 }
 
 // Heard handles a notification that does not belong to a request.
 func (h *Host) Heard(method string, params []byte) {
 	switch {
-	case method == "notifications/subscriptions/acknowledged": // later notifications cannot be missed
+	case method == "notifications/subscriptions/acknowledged": // from now on, no notifications can be missed
 		select {
 		case h.Acked <- acknowledged(params):
 		default: // no subscription is waiting
@@ -136,7 +138,7 @@ func (h *Host) Heard(method string, params []byte) {
 }
 
 // acknowledged returns the ID of the subscription that the server acknowledges. If the server does
-// not specify it, acknowledged returns 0.
+// not say which one that is, acknowledged returns 0.
 func acknowledged(params []byte) int64 {
 	meta, _ := rawjson.Member(params, "_meta")
 	id, _ := rawjson.Member(meta, "io.modelcontextprotocol/subscriptionId")
@@ -162,7 +164,7 @@ const (
 	Starting Phase = iota // connecting, and has never been up
 	Up
 	Down   // reconnecting after it was up or could not be reached
-	Failed // given up, because it cannot work with this configuration or was closed
+	Failed // not connecting any more, because the upstream cannot work with this configuration or was closed
 )
 
 func (p Phase) String() string { return [...]string{"starting", "up", "down", "failed"}[p] }
@@ -173,18 +175,18 @@ type State struct {
 	Err   error     // why the upstream is not up
 	Since time.Time // when the phase began
 
-	Introduction     // from the most recent connection that was up
+	Introduction     // introduction in the most recent connection that was up
 	Pid          int // process ID of the child; 0 for HTTP
 }
 
-// An Introduction is how a server describes itself in the handshake.
+// An Introduction is a server's description of itself in the handshake.
 type Introduction struct {
 	ProtocolVersion string
 	Speaks2025      bool            // whether a server of [rev.Rev2026] also supports older revisions
 	ServerInfo      json.RawMessage // as sent by the server; nil if not sent
 	Capabilities    json.RawMessage
 	Instructions    string
-	Around          json.RawMessage // object that contains the remaining members; nil if it would be too large
+	Around          json.RawMessage // object with all other members; nil if it would be too large
 }
 
 // Rev returns the revision family that the server uses.

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxCancelled limits the number of canceled exchanges that still wait for an answer. Most servers
-// never answer canceled requests.
+// maxCancelled is the maximum number of canceled exchanges that still wait for an answer. Most
+// servers never answer canceled requests.
 const maxCancelled = 4096
 
 var ErrForgotten = errors.New("it was cancelled, and too many cancelled requests are unanswered")
@@ -69,8 +69,8 @@ func (p *Pending) drop(x *Exchange) {
 
 // Shut rejects further exchanges and calls the function end, unless requests other than
 // subscriptions are waiting for replies. It first waits for requests that are answered quickly, but
-// no longer than until ctx ends. If another request is waiting, which may be doing work, it does
-// nothing and returns false.
+// not after ctx has ended. If any other request is waiting, it may be doing work; in that case,
+// Shut does nothing and returns false.
 func (p *Pending) Shut(ctx context.Context, end func()) bool {
 	for {
 		p.mu.Lock()
@@ -95,8 +95,8 @@ func (p *Pending) Shut(ctx context.Context, end func()) bool {
 	}
 }
 
-// waiting reports whether any waiting exchange will be answered quickly (soon), and whether any
-// other may be doing work. Subscriptions count as neither.
+// waiting reports whether any waiting exchange will be answered soon, and whether any other waiting
+// exchange may be doing work. Subscriptions count as neither.
 func (p *Pending) waiting() (soon, work bool) {
 	for _, x := range p.byID {
 		switch x.Req.Method {
@@ -110,7 +110,7 @@ func (p *Pending) waiting() (soon, work bool) {
 	return soon, work
 }
 
-// Progressing returns the exchange that a progress notification belongs to, or nil.
+// Progressing returns the exchange to which a progress notification belongs, or nil.
 func (p *Pending) Progressing(params []byte) *Exchange {
 	token, _ := rawjson.Member(params, "progressToken")
 	n, err := strconv.ParseInt(string(token), 10, 64)

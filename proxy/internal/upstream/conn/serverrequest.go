@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxServerRequests limits the number of a server's unanswered requests.
+// maxServerRequests is the maximum number of a server's requests that are waiting for an answer.
 const maxServerRequests = 256
 
 // A ServerRequest is a JSON-RPC request that a server of revision family 2025 sends to its client:
@@ -26,11 +26,11 @@ type ServerRequest struct {
 
 	ctx    context.Context //nolint:containedctx // ends with the wish for an answer
 	cancel context.CancelCauseFunc
-	over   func() // set by OnOver, guarded by the lock of from; nil if not set
+	over   func() // function set by OnOver, guarded by the lock of from; nil if not set
 }
 
-// A Withdrawn is the cause of a [ServerRequest.Context] that ends because the server has canceled
-// the request. It contains the server's reason, which may be empty.
+// A Withdrawn error is the cause of a [ServerRequest.Context] that ended because the server has
+// canceled the request. It contains the server's reason, which may be empty.
 type Withdrawn string
 
 func (w Withdrawn) Error() string { return string(w) }
@@ -39,9 +39,9 @@ func (w Withdrawn) Error() string { return string(w) }
 // answered, the server has canceled it, or the connection has ended.
 func (q *ServerRequest) Context() context.Context { return q.ctx }
 
-// OnOver sets a function that is called once, when [ServerRequest.Context] has ended. It is called
-// before the answer is sent and before later messages from the server are handled. f must not
-// block. Another call of OnOver replaces f.
+// OnOver sets a function that is called once, when [ServerRequest.Context] has ended. The call
+// happens before the answer is sent and before later messages from the server are handled. The
+// function must not block. Another call of OnOver replaces it.
 func (q *ServerRequest) OnOver(f func()) {
 	q.from.mu.Lock()
 	waits := q.from.byID[q.key] == q
@@ -54,7 +54,7 @@ func (q *ServerRequest) OnOver(f func()) {
 	}
 }
 
-// ends ends q. The caller must already have removed q from the open requests.
+// ends ends the request q. The caller must already have removed q from the open requests.
 func (q *ServerRequest) ends(reason error) {
 	q.cancel(reason)
 	if q.over != nil {
@@ -72,7 +72,7 @@ func (q *ServerRequest) Fail(failure []byte) {
 	q.answer(func() []byte { return append(append(wire.ErrorHead(q.id), failure...), wire.Tail...) })
 }
 
-// Refuse answers the request with an error of the proxy's own.
+// Refuse answers the request with an error from the proxy itself.
 func (q *ServerRequest) Refuse(code int, message string) {
 	q.answer(func() []byte { return wire.AppendError(nil, q.id, code, message, nil) })
 }
@@ -83,15 +83,16 @@ func (q *ServerRequest) answer(build func() []byte) {
 	}
 }
 
-// ServerRequests contains a server's unanswered requests. It is safe for concurrent use.
+// ServerRequests contains the requests of a server that have not been answered. It is safe for
+// concurrent use.
 type ServerRequests struct {
 	mu     sync.Mutex
 	closed bool
 	byID   map[string]*ServerRequest
 }
 
-// take returns a ServerRequest for the message. It returns nil if too many requests are open, the
-// ID is already in use, or the connection has ended.
+// take returns a ServerRequest for the message. It returns nil if too many requests are open, if
+// the ID is already in use, or if the connection has ended.
 func (t *ServerRequests) take(m wire.Message, send func([]byte)) *ServerRequest {
 	q := &ServerRequest{
 		Method: m.Method, Params: bytes.Clone(m.Params),

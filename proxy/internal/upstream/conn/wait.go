@@ -10,7 +10,7 @@ import (
 const (
 	FirstPause = 250 * time.Millisecond
 	LastPause  = 30 * time.Second
-	StableAge  = 30 * time.Second // after a connection has lasted this long, the delay starts again from the minimum
+	StableAge  = 30 * time.Second // a connection must last this long for the delay to start again from the minimum
 )
 
 // Sleep sleeps for d. It returns false if ctx ends first.
@@ -34,14 +34,16 @@ func Poke(c chan struct{}) {
 	}
 }
 
-// A goroutines counts goroutines that may outlive a connection, so that Close can wait for them.
+// A goroutines value counts goroutines that may outlive a connection, so that Close can wait for
+// them.
 type goroutines struct {
 	mu    sync.Mutex
 	ended bool // whether no more goroutines may start
 	group sync.WaitGroup
 }
 
-// Begin counts a goroutine, which must call Done when it ends. After End, Begin returns false.
+// Begin counts a goroutine. The goroutine must call Done when it ends. After End, Begin returns
+// false.
 func (w *goroutines) Begin() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

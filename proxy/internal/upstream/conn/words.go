@@ -31,7 +31,7 @@ func (w *outputLines) Begin() {
 	w.old = true
 }
 
-// add adds a line with the prefix in where.
+// add adds a line with the prefix that says where it was written.
 func (w *outputLines) add(where string, line []byte) {
 	text := where + string(line[:min(len(line), wordsLine)])
 	w.mu.Lock()
@@ -66,8 +66,8 @@ func (u *Host) Hear(where string, line []byte) {
 	}
 }
 
-// A Trickle limits how many lines are logged. It allows a burst, and then a number of lines per
-// second. It logs how many lines were dropped.
+// A Trickle limits the number of lines that are logged. It allows a burst, and after that a fixed
+// number of lines per second. It also logs how many lines were dropped.
 type Trickle struct {
 	log  *slog.Logger
 	kind string

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// inherited reports whether children inherit the environment variable with the given name. All
-// others might be secrets of this program or of another server.
+// inherited reports whether children inherit the environment variable with the given name. Any
+// other variable might be a secret of this program or of another server.
 func inherited(name string) bool {
 	if strings.HasPrefix(name, "LC_") {
 		return true
@@ -30,7 +30,8 @@ func inherited(name string) bool {
 	}, name)
 }
 
-// Environment returns a child's environment: the inherited variables in ours, and the child's own.
+// Environment returns the environment of a child: the inherited variables from ours, and the
+// child's own variables.
 func Environment(ours []string, own map[string]string) []string {
 	var env []string
 	for _, kv := range ours {
@@ -47,8 +48,8 @@ func Environment(ours []string, own map[string]string) []string {
 	return env
 }
 
-// Find resolves a command as the child would: a relative path below dir, and a bare name in the
-// PATH, which the child's own variables may set.
+// Find resolves a command in the same way as the child would: a relative path below dir, and a bare
+// name in the PATH. The child's own variables may set the PATH.
 func Find(command, dir string, own map[string]string) (string, error) {
 	path, ok := own["PATH"]
 	bare := filepath.Base(command) == command
@@ -60,7 +61,7 @@ func Find(command, dir string, own map[string]string) (string, error) {
 	}
 	for _, d := range filepath.SplitList(path) {
 		if !filepath.IsAbs(d) {
-			continue // like exec, do not search the current directory
+			continue // like exec, do not search in the current directory
 		}
 		if found, err := exec.LookPath(filepath.Join(d, command)); err == nil {
 			return found, nil

@@ -15,13 +15,14 @@ var ErrTooLong = errors.New("a message from the server is too long")
 const (
 	lineBuffer = 64 << 10
 	bigLine    = 32 << 10 // minimum length of a line that is handed over instead of being copied
-	maxExpect  = 4 << 20  // maximum length of a line that is expected in advance
+	maxExpect  = 4 << 20  // maximum length of a line for which the buffer is enlarged in advance
 )
 
 // OneLine replaces each line break with the given byte. In valid JSON, line breaks only occur as
 // white space between tokens, but on a line-based transport they would end the message. In a
-// message that has not been checked, they may occur within a string. There, use a tab, which is
-// just as invalid; a space would silently make the string valid and change its text.
+// message that has not been checked, they may occur within a string. For such a message, use a tab,
+// which is as invalid in a string as a line break; a space would silently make the string valid and
+// change its text.
 func OneLine(b []byte, space byte) {
 	for _, c := range []byte{'\n', '\r'} {
 		for rest := b; ; {
@@ -35,16 +36,16 @@ func OneLine(b []byte, space byte) {
 	}
 }
 
-// A LineReader splits a stream into lines of limited length.
+// A LineReader splits a stream into lines. The length of a line is limited.
 type LineReader struct {
 	r   io.Reader
 	max int
 
 	buf        []byte
-	spare      []byte // buffer of the usual size, kept while buf is a larger one
+	spare      []byte // buffer of the usual size, kept while buf is a larger buffer
 	expect     int    // length of the line that was last handed over
-	start, end int    // range of the bytes that were read but not returned yet
-	seen       int    // no newline occurs between start and this offset
+	start, end int    // range of the bytes that were read but not yet returned
+	seen       int    // offset up to which no newline has been found
 	err        error
 }
 
@@ -53,7 +54,7 @@ func NewLineReader(r io.Reader, max int) *LineReader {
 }
 
 // Next returns the next line without its line ending. If kept is true, the line belongs to the
-// caller; otherwise it is valid until the next call. If the last line has no line ending, it is not
+// caller; otherwise, it is valid until the next call. A last line without a line ending is not
 // returned, because it may be incomplete.
 func (l *LineReader) Next() (line []byte, kept bool, err error) {
 	i := bytes.IndexByte(l.buf[l.seen:l.end], '\n')
@@ -77,7 +78,7 @@ func (l *LineReader) Next() (line []byte, kept bool, err error) {
 		return line, false, nil
 	}
 	l.expect = min(len(line), maxExpect)
-	if len(line) < len(l.buf)/4 { // a call may keep the line for a long time
+	if len(line) < len(l.buf)/4 { // the line of a call may be kept for a long time
 		line = bytes.Clone(line)
 	}
 	l.replace(l.buf[l.start:l.end])
@@ -93,7 +94,8 @@ func (l *LineReader) More() bool {
 	return i >= 0
 }
 
-// replace starts a new buffer, which contains the rest of the one that was handed over.
+// replace starts a new buffer. It copies the rest of the old buffer, which was handed over, into
+// the new one.
 func (l *LineReader) replace(rest []byte) {
 	if size := max(lineBuffer, 2*len(rest)); len(l.spare) < size {
 		l.spare = make([]byte, size)
@@ -119,8 +121,8 @@ func (l *LineReader) read() {
 }
 
 // grow enlarges the buffer so that it can hold a line as long as the last large one. Servers tend
-// to send similar lines, and if the buffer were repeatedly doubled, it would be cleared and copied
-// each time.
+// to send lines of similar length. If the buffer were doubled repeatedly, it would be cleared and
+// copied each time.
 func (l *LineReader) grow() {
 	grown := make([]byte, max(2*len(l.buf), l.expect+bigLine))
 	l.end = copy(grown, l.buf[l.start:l.end])
@@ -130,13 +132,13 @@ func (l *LineReader) grow() {
 	l.buf, l.start, l.seen = grown, 0, l.end
 }
 
-// maxTail is more than the capacity of a pipe.
+// maxTail is larger than the capacity of a pipe.
 const maxTail = 1 << 20
 
-// A Tail reads a child's output to its end. After the child has ended, a process that escaped from
-// its tree may keep the pipe open, so reading has a deadline. Even after the deadline, Tail returns
-// the bytes that remain in the pipe, so that the child's last output is not lost, however late it
-// is read.
+// A Tail reads the output of a child to its end. After the child has ended, a process that has
+// escaped from its tree may keep the pipe open, so reading has a deadline. Tail returns the bytes
+// that are in the pipe at the deadline even if they are read later, so that the child's last output
+// is not lost.
 type Tail struct {
 	file *pipe.File
 	late int // number of bytes read after the deadline
@@ -145,7 +147,7 @@ type Tail struct {
 // NewTail returns a Tail that reads from f.
 func NewTail(f *os.File) *Tail { return &Tail{file: pipe.New(f)} }
 
-// Read reads the available bytes. If there are none, it waits until the deadline.
+// Read reads the available bytes. If there are none, it waits for some until the deadline.
 func (t *Tail) Read(b []byte) (int, error) {
 	n, err := t.file.Read(b)
 	if !errors.Is(err, os.ErrDeadlineExceeded) || t.late >= maxTail {

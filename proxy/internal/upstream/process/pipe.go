@@ -10,38 +10,38 @@ import (
 	"github.com/petrigate/petrigate/internal/pipe"
 )
 
-// ErrClosed is the error of a connection after Close.
+// ErrClosed is the error that a connection returns after Close.
 var ErrClosed = errors.New("the connection was closed")
 
-// MaxPending limits the number of bytes that wait for a child that does not read.
+// MaxPending is the maximum number of bytes that are kept for a child that does not read.
 const MaxPending = 16 << 20
 
 var errNotReading = errors.New("the server is not reading its input")
 
-// maxBurst limits the number of bytes buffered while more messages are expected.
+// maxBurst is the maximum number of bytes that are buffered while more messages are expected.
 const maxBurst = 256 << 10
 
-// keepBuffer is the maximum size of an empty buffer to keep for reuse.
+// keepBuffer is the size up to which an empty buffer is kept for reuse.
 const keepBuffer = 1 << 20
 
 // A Pipe writes messages to a child's standard input. Callers never wait for the child: a caller
 // writes as much as the pipe accepts at once, including messages that other callers have added in
-// the meantime, and a goroutine writes the rest. mu guards the fields below it. busy is true while
-// there is a writer; there is at most one.
+// the meantime, and a goroutine (the flusher) writes the rest. mu guards the fields below it. busy
+// is true while there is a writer; there is at most one.
 type Pipe struct {
 	file   *pipe.File
-	broken func(error) // called once, when writing fails
+	broken func(error) // called once, when writing has failed
 
 	mu      sync.Mutex
-	pending []byte // bytes that no writer has taken yet
+	pending []byte // bytes that are not being written yet
 	spare   []byte // empty buffer; nil while a writer uses it
 	busy    bool   // whether a caller or the flusher is writing
-	corks   int    // number of callers that currently hold back writes
+	corks   int    // number of callers that are currently holding back writes
 	queued  int64  // length of the stream, including all appended bytes
-	written int64  // length of the part of the stream that the child may have read
+	written int64  // length of the beginning of the stream that the child may have read
 	err     error  // why no more messages are accepted
 
-	stuck chan []byte // passes unwritten bytes and the writer's role to the flusher
+	stuck chan []byte // passes unwritten bytes, and with them the role of the writer, to the flusher
 	quit  chan struct{}
 	done  chan struct{}
 }
@@ -55,14 +55,14 @@ func NewPipe(file *os.File, broken func(error)) *Pipe {
 	return p
 }
 
-// Nowhere is the position of a message that is not in the stream.
+// Nowhere is the position of a message that was not added to the stream.
 const Nowhere = math.MaxInt64
 
-// Write queues a message and a newline. build appends the message, of about size bytes, to its
-// argument. Write stores the message's position in the stream in position, for Reached. Unless
-// another goroutine is writing, it then writes all queued messages. If several is true, it first
-// lets all runnable goroutines run: many of them may be about to queue a message, and one system
-// call then writes all of them.
+// Write queues a message and a newline. The function build appends the message, of about size
+// bytes, to its argument. Write stores the message's position in the stream in position, for
+// Reached. Unless another goroutine is writing, it then writes all queued messages. If several is
+// true, it first lets all runnable goroutines run: many of them may be about to queue a message,
+// and one system call then writes all of these messages.
 func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte) []byte) error {
 	p.mu.Lock()
 	if p.err != nil {
@@ -89,11 +89,11 @@ func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte)
 		runtime.Gosched()
 		p.mu.Lock()
 	}
-	p.drain() // unlocks
+	p.drain() // this also unlocks mu
 	return nil
 }
 
-// Cork holds back writes until Uncork is called, because more messages are about to follow.
+// Cork holds back writes until Uncork is called, because more messages are about to be added.
 func (p *Pipe) Cork() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,14 +108,14 @@ func (p *Pipe) Uncork() {
 		return
 	}
 	p.busy = true
-	p.drain() // unlocks
+	p.drain() // this also unlocks mu
 }
 
-// rounds is how many times a caller writes for others before the flusher takes over.
+// rounds is how many times a caller writes the messages of others before the flusher continues.
 const rounds = 4
 
-// drain writes pending bytes without blocking. The caller must have set busy and must hold mu,
-// which drain unlocks.
+// drain writes pending bytes without blocking. The caller must have set busy and must hold mu.
+// drain unlocks mu.
 func (p *Pipe) drain() {
 	for range rounds {
 		out := p.pending
@@ -125,7 +125,7 @@ func (p *Pipe) drain() {
 		p.mu.Lock()
 		p.written += int64(n)
 		if err != nil {
-			p.fail(err) // unlocks
+			p.fail(err) // this also unlocks mu
 			return
 		}
 		if n < len(out) {
@@ -158,9 +158,9 @@ func (p *Pipe) flush() {
 			p.written += int64(n)
 			switch {
 			case err != nil:
-				p.fail(err) // unlocks
+				p.fail(err) // this also unlocks mu
 			case len(p.pending) > 0:
-				p.drain() // unlocks
+				p.drain() // this also unlocks mu
 			default:
 				p.busy = false
 				p.mu.Unlock()
@@ -171,7 +171,7 @@ func (p *Pipe) flush() {
 	}
 }
 
-// fail makes the pipe unusable. The caller must hold mu, which fail unlocks.
+// fail makes the pipe unusable. The caller must hold mu. fail unlocks mu.
 func (p *Pipe) fail(err error) {
 	if p.err == nil {
 		p.err = err
@@ -180,7 +180,8 @@ func (p *Pipe) fail(err error) {
 	p.broken(err)
 }
 
-// Reached reports whether the child may have read any byte of the message at the given position.
+// Reached reports whether the child may have read any byte of the message that is at the given
+// position.
 func (p *Pipe) Reached(position *int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,14 +9,14 @@ import (
 	"unsafe"
 )
 
-// Isolate makes the child run in a new session, so that all of its processes can be found and it
-// has no terminal. The kernel kills the child when this process ends.
+// Isolate makes the child run in a new session, so that all of its processes can be found and the
+// child has no terminal. The kernel kills the child when this process ends.
 func Isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
 // AwaitExit waits until the process has exited. It does not reap the process, so that the process
-// ID, which is also the group ID, cannot be reused.
+// ID, which is also the group ID, is not reused.
 func AwaitExit(cmd *exec.Cmd) {
 	const allProcesses, exited, noWait = 1, 4, 0x01000000 // P_PID, WEXITED, WNOWAIT
 	var info [128]byte
@@ -32,8 +32,8 @@ func AwaitExit(cmd *exec.Cmd) {
 // A Process is an entry in the process table.
 type Process struct{ PID, Parent, Group, Session int }
 
-// Tree returns the live processes that belong to the child: those in its group and session, and all
-// descendants of these.
+// Tree returns the live processes of the child: those in its group and session, and all their
+// descendants.
 func Tree(pid int) []int {
 	all := processes()
 	member := map[int]bool{pid: true}
@@ -80,7 +80,7 @@ func Read(pid int) (Process, bool) {
 	if err != nil {
 		return Process{}, false
 	}
-	// The name is in parentheses and may contain any characters.
+	// The name is in parentheses and may contain any character.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 4 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
 		return Process{}, false
@@ -89,12 +89,12 @@ func Read(pid int) (Process, bool) {
 	return Process{PID: pid, Parent: n(1), Group: n(2), Session: n(3)}, true
 }
 
-// Widen enlarges a pipe's buffer, so that a large message needs fewer system calls.
+// Widen enlarges the buffer of a pipe, so that a large message needs fewer system calls.
 func Widen(f *os.File) {
 	const setPipeSize = 1031 // F_SETPIPE_SZ
 	if raw, err := f.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {
-			_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, 256<<10) // best effort
+			_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, 256<<10) // an error does not matter
 		})
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// KeepFiles prevents children from inheriting files that this process was started with, except for
-// the three standard streams. Files that Go opens are never inherited.
+// KeepFiles ensures that children do not inherit the files that this process already had when it
+// started, except for the three standard streams. Files that Go opens are never inherited.
 func KeepFiles() {
-	names, _ := os.ReadDir("/dev/fd") // best effort on systems without /dev/fd
+	names, _ := os.ReadDir("/dev/fd") // on systems without /dev/fd, there are no names
 	for _, name := range names {
 		if fd, err := strconv.Atoi(name.Name()); err == nil && fd > 2 {
 			syscall.CloseOnExec(fd)
@@ -26,9 +26,9 @@ func Terminate(cmd *exec.Cmd) {
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 }
 
-// KillTree kills the child's processes until none is left. It reports whether it has succeeded by
-// the deadline. The child itself may remain as a zombie. Processes that have left the session after
-// their parent died cannot be found and do not count.
+// KillTree kills the child's processes until none is left. It reports whether it has succeeded
+// before the deadline. The child itself may remain as a zombie. Processes that left the session
+// after their parent died cannot be found and do not count.
 func KillTree(cmd *exec.Cmd, deadline time.Time) bool {
 	pid := cmd.Process.Pid
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {

@@ -6,7 +6,7 @@ import "log/slog"
 
 // A Watchdog does nothing on this operating system.
 type Watchdog struct {
-	Logger *slog.Logger // unused
+	Logger *slog.Logger // not used
 }
 
 func (*Watchdog) Watch(int)  {}

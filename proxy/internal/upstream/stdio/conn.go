@@ -1,5 +1,5 @@
 // Package stdio implements the stdio transport for connections to MCP servers: a child process that
-// speaks over its standard input and output.
+// communicates over its standard input and output.
 package stdio
 
 import (
@@ -24,8 +24,8 @@ import (
 
 var errEOF = errors.New("the server closed its output")
 
-// A Conn is a child process together with the requests in flight to it. Two goroutines read its
-// output, and a third one waits for its exit.
+// A Conn is a child process together with its requests in flight. Two goroutines read its output,
+// and a third one waits until it exits.
 type Conn struct {
 	conn.Dispatcher
 	cmd       *exec.Cmd
@@ -35,9 +35,9 @@ type Conn struct {
 	stderr    *os.File
 	malformed *conn.Trickle
 
-	readers sync.WaitGroup // goroutines that read stdout and stderr
+	readers sync.WaitGroup // goroutines that read standard output and standard error
 	gone    chan struct{}  // closed when the child was reaped
-	dead    bool           // whether its process tree is gone; set before gone is closed
+	dead    bool           // whether all processes of the child have ended; set before gone is closed
 	exit    *os.ProcessState
 }
 
@@ -66,7 +66,7 @@ func Spawn(u *conn.Host) (*Conn, error) {
 	return newConn(u, cmd, ends), nil
 }
 
-// pipes contains both ends of a child's three standard streams.
+// pipes contains both ends of the pipes for the three standard streams of a child.
 type pipes struct{ ours, child [3]*os.File }
 
 func (p *pipes) open() error {
@@ -92,7 +92,7 @@ func closeAll(files [3]*os.File) {
 	}
 }
 
-// newConn starts the goroutines for a child that has been started.
+// newConn starts the goroutines for a child that is already running.
 func newConn(u *conn.Host, cmd *exec.Cmd, ends pipes) *Conn {
 	c := &Conn{
 		Dispatcher: conn.NewDispatcher(u), cmd: cmd, Pid: cmd.Process.Pid, stdout: ends.ours[1], stderr: ends.ours[2],
@@ -116,14 +116,14 @@ func (c *Conn) awaitAndKill() {
 	if c.dead {
 		c.Host.Options.Watchdog.Forget(c.Pid)
 	}
-	_ = c.cmd.Wait() // the process state contains its error
+	_ = c.cmd.Wait() // the error is also in the process state
 	c.exit = c.cmd.ProcessState
 	close(c.gone)
 	c.readOutBy(time.Now().Add(time.Second))
 }
 
-// readOutBy lets the readers read the remaining output until time t, because a process that has
-// escaped from the tree may keep the pipes open.
+// readOutBy lets the goroutines that read the output continue until time t. A process that has
+// escaped from the tree may keep the pipes open longer than that.
 func (c *Conn) readOutBy(t time.Time) {
 	_ = c.stdout.SetReadDeadline(t)
 	_ = c.stderr.SetReadDeadline(t)
@@ -163,7 +163,7 @@ func (c *Conn) Agree(*conn.Session) {}
 // process tree.
 func (c *Conn) Retire() {
 	g := c.Host.Grace
-	if c.Cause() != nil { // the connection has already failed, so only the process tree is left
+	if c.Cause() != nil { // the connection has already failed, so only the process tree must be ended
 		g.Exit, g.Term = 0, min(g.Term, 500*time.Millisecond)
 	}
 	c.Fail(process.ErrClosed)
@@ -171,7 +171,7 @@ func (c *Conn) Retire() {
 	if !c.exitedWithin(g.Exit) {
 		process.Terminate(c.cmd)
 		if !c.exitedWithin(g.Term) {
-			process.KillTree(c.cmd, time.Now().Add(g.Kill)) // the reaping goroutine notices and records the result
+			process.KillTree(c.cmd, time.Now().Add(g.Kill)) // the goroutine that reaps the child notices this and records the result
 		}
 	}
 	dead := c.exitedWithin(g.Kill) && c.dead
@@ -206,8 +206,8 @@ func (c *Conn) read() {
 	})))
 }
 
-// each passes each nonempty line to take until an error occurs. If several lines can be read at
-// once, it reports bursts of up to [burst.Most] lines to the Burst, which may be nil.
+// each passes each nonempty line to the function take until an error occurs. If several lines can
+// be read at once, it reports bursts of up to [burst.Most] lines to the Burst, which may be nil.
 func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {
@@ -227,8 +227,8 @@ func each(lines *process.LineReader, together conn.Burst, take func(line []byte,
 	}
 }
 
-// readError returns why the output has ended. Usually the process has exited, so it waits a moment
-// for the exit status.
+// readError returns why the output has ended. Usually the reason is that the process has exited, so
+// readError waits a moment for the exit status.
 func (c *Conn) readError(err error) error {
 	if errors.Is(err, process.ErrTooLong) {
 		return fmt.Errorf("%w: more than %d bytes", err, c.Host.Config.MaxMessage)
@@ -242,8 +242,8 @@ func (c *Conn) readError(err error) error {
 	return fmt.Errorf("reading the server's output: %w", err)
 }
 
-// Reason replaces an error from writing to a closed pipe with the exit status of the process, if
-// the process has exited.
+// Reason returns the exit status of the process instead of an error from writing to a closed pipe,
+// if the process has exited.
 func (c *Conn) Reason(err error) error {
 	if errors.Is(err, syscall.EPIPE) && c.exitedWithin(c.Host.Grace.Tell) {
 		return errors.New(process.Describe(c.exit))
@@ -251,7 +251,7 @@ func (c *Conn) Reason(err error) error {
 	return err
 }
 
-// hearMalformed keeps and logs a line that is not a message.
+// hearMalformed stores and logs a line that is not a message.
 func (c *Conn) hearMalformed(line []byte, err error) {
 	c.Host.Hear(conn.OnStdout, line)
 	if c.malformed.Allow() {
@@ -268,7 +268,7 @@ func (c *Conn) sendAnswer(answer []byte) {
 // stderrLine is the maximum length of a logged line from standard error.
 const stderrLine = 4 << 10
 
-// readErrors logs the child's standard error until it ends.
+// readErrors logs the standard error of the child until it ends.
 func (c *Conn) readErrors() {
 	defer c.readers.Done()
 	defer c.stderr.Close()

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
-// An Unauthorized means that a request was not sent, or was refused, because credentials were
-// missing. In either case, it was not executed.
+// An Unauthorized error means that a request was not sent, or was refused, because credentials were
+// missing. In either case, the request was not executed.
 type Unauthorized struct{ Cause error }
 
 func (e *Unauthorized) Error() string { return e.Cause.Error() }
@@ -17,13 +17,13 @@ func (e *Unauthorized) Unwrap() error { return e.Cause }
 const authorizationHeader = "Authorization"
 
 // maxCredentialRetries is how many times one request is sent again with other credentials: once
-// because the credentials were unknown, and once because they were insufficient. A server that
+// because the credentials were not accepted, and once because they were insufficient. A server that
 // refuses a request with 401 or 403 has not executed it.
 const maxCredentialRetries = 2
 
 // Do sends a request with the server's credentials, if any are configured. Before it sends a
-// refused request again, it calls checkResend, which may forbid that. A nil checkResend always
-// allows it.
+// refused request again, it calls the function checkResend, which can forbid that. A nil
+// checkResend always allows it.
 func (c *Conn) Do(request *http.Request, checkResend func() error) (*http.Response, error) {
 	credentials := c.Host.Config.Credentials
 	if credentials == nil {
@@ -63,7 +63,7 @@ func isUnauthorized(response *http.Response) bool {
 	return response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden
 }
 
-// withBodyAgain returns a copy of request whose body starts from the beginning again.
+// withBodyAgain returns a copy of the request with a body that starts from the beginning again.
 func withBodyAgain(request *http.Request) (*http.Request, error) {
 	next := request.Clone(request.Context())
 	if request.GetBody == nil {

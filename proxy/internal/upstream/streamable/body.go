@@ -8,12 +8,12 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 )
 
-// largeBody is the minimum size of a body that is dropped when its request is canceled.
+// largeBody is the minimum size of a body that is dropped when the request is canceled.
 const largeBody = 64 << 10
 
-// request returns an HTTP request with the given body. The HTTP transport can write a
-// [bytes.Reader] together with the headers, and can write it again if the connection turns out to
-// be closed; for a large body this does not matter.
+// request returns an HTTP request with the given body. If the body is a [bytes.Reader], the HTTP
+// transport can write it together with the headers, and can write it again if the connection turns
+// out to be closed; for a large body, this does not matter.
 func (c *Conn) request(ctx context.Context, b *conn.Body, s *conn.Session) (*http.Request, error) {
 	data, err := b.Bytes()
 	if err != nil {
@@ -33,13 +33,13 @@ func (c *Conn) request(ctx context.Context, b *conn.Body, s *conn.Session) (*htt
 	return r, nil
 }
 
-// A bodyReader reads a body that may be dropped in the meantime.
+// A bodyReader reads a body that may be dropped while it is being read.
 type bodyReader struct {
 	body *conn.Body
 	at   int
 }
 
-// Read reads from the rest of the body. If the body was dropped, it returns an error.
+// Read reads the next bytes of the body. If the body was dropped, it returns an error.
 func (r *bodyReader) Read(p []byte) (int, error) {
 	data, err := r.body.Bytes()
 	switch {

@@ -40,10 +40,10 @@ const (
 
 	NotifyTimeout  = 5 * time.Second // timeout for a message that has no answer
 	cancelledGrace = 5 * time.Minute // how long to wait for the answer to a canceled request
-	drainTime      = time.Second     // how long to wait for the end of a stream after its answer
+	drainTime      = time.Second     // how long to wait for the end of a stream after the answer has arrived
 
-	ExcerptLimit = 64 << 10 // number of bytes to read from the body of an error response
-	maxAnswers   = 16       // maximum number of concurrent refusals of the server's requests
+	ExcerptLimit = 64 << 10 // maximum number of bytes to read from the body of an error response
+	maxAnswers   = 16       // maximum number of refusals of the server's requests that are sent at the same time
 )
 
 // A Conn is a connection to a streamable HTTP endpoint. It is safe for concurrent use.
@@ -51,16 +51,16 @@ type Conn struct {
 	conn.Dispatcher
 	ctx context.Context //nolint:containedctx // ends with the upstream, not with the connection
 
-	address    atomic.Pointer[string]       // URL for requests, which a redirect during the handshake may change
+	address    atomic.Pointer[string]       // URL for requests; a redirect during the handshake may change it
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
 	authorized atomic.Pointer[string]       // Authorization header of the last request that had credentials
 
-	otherSessions atomic.Bool // whether the server's errors about sessions concern something other than MCP sessions
+	otherSessions atomic.Bool // whether the server's errors about sessions are not about MCP sessions
 
 	renewing sync.Mutex
 	renewed  chan struct{} // receives a value when Current is replaced
 	streamed chan struct{} // receives a value when the request for a session's stream has been answered
-	answers  chan struct{} // semaphore that limits concurrent refusals of the server's requests
+	answers  chan struct{} // limits the number of refusals of the server's requests that are sent at the same time
 }
 
 func (c *Conn) Lifetime() context.Context { return c.ctx }
@@ -117,8 +117,8 @@ func NewHTTPClient(secure *tls.Config) *http.Client {
 
 func (c *Conn) Agree(s *conn.Session) { c.Current.Store(s) }
 
-// renew performs a new handshake, because the server no longer knows the old session. If several
-// requests discover this at the same time, only one performs the handshake.
+// renew performs a new handshake because the server no longer knows the old session. If several
+// requests find this out at the same time, only one of them performs the handshake.
 func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	c.renewing.Lock()
 	defer c.renewing.Unlock()
@@ -146,11 +146,11 @@ func (c *Conn) Restart(_ context.Context, err error) bool {
 	return true
 }
 
-// NewRequest returns a request with the configured headers and the protocol's headers. The latter
-// take precedence.
+// NewRequest returns a request with the configured headers and the protocol's own headers. If both
+// contain a header, the protocol's own takes precedence.
 func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, data []byte) (*http.Request, error) {
 	// The HTTP transport can write this type of reader together with the headers, and can write it
-	// again if the connection turns out to be closed before that.
+	// again if the connection turns out to have been closed before.
 	request, err := http.NewRequestWithContext(ctx, method, c.Address(), bytes.NewReader(data))
 	if err != nil {
 		return nil, errors.New("building a request to the url")
@@ -174,7 +174,7 @@ func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, d
 	return request, nil
 }
 
-// MediaType returns the content type without its parameters.
+// MediaType returns the content type without parameters.
 func MediaType(h http.Header) string {
 	t := h.Get("Content-Type")
 	if t == "application/json" || t == "text/event-stream" {

@@ -19,7 +19,7 @@ var errUnknownSession = errors.New("the server no longer knows the session")
 // use it for other errors.
 const codeUnknownSession = "-32001"
 
-// unknownSession matches an error message about an unknown MCP session. It only matches at the
+// unknownSession matches an error message about an unknown MCP session. It matches only at the
 // beginning of the message, because a tool may have sessions of its own and report, for example,
 // "browser session not found".
 var unknownSession = regexp.MustCompile(`(?i)^\W*(?:(?:error|bad request|not found|invalid request)[:. ]+)?(?:` +
@@ -34,8 +34,8 @@ func mayRenew(x *conn.Exchange, s *conn.Session) bool {
 }
 
 // droppedByStatus reports whether an HTTP status means that the session is unknown, so that x
-// should be sent again: 404 according to the specification, 410, or 400 with a corresponding
-// message. A request that got such a status was not executed.
+// should be sent again: the status is 404, as in the specification, or 410, or 400 with a matching
+// message. A request with such a response was not executed.
 func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte) bool {
 	if x.Renewed || !mayRenew(x, s) {
 		return false
@@ -50,8 +50,8 @@ func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte)
 }
 
 // dropped reports whether the JSON-RPC error in an answer means that the session is unknown, so
-// that x should be sent again. If a new session does not help, the error concerns other sessions of
-// the server, and later errors of this kind are not trusted.
+// that x should be sent again. If a new session does not help, the error is about other sessions of
+// the server, and later errors of this kind are ignored.
 func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 	if len(refusal) == 0 || !mayRenew(x, s) {
 		return false
@@ -67,7 +67,7 @@ func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 }
 
 // errorMessage returns the message of a JSON-RPC error, of a response with such an error, or of a
-// web framework's error object. Otherwise, it returns body itself.
+// web framework's error object. For anything else, it returns body itself.
 func errorMessage(body []byte) []byte {
 	if inner, ok := rawjson.Member(body, "error"); ok && rawjson.Kind(inner) == '{' {
 		body = inner

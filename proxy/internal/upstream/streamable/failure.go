@@ -17,13 +17,13 @@ var (
 	ErrCancelled = errors.New("the request was cancelled")
 )
 
-// lost converts a transport error to an error that concerns the request. If the server cannot be
-// reached, it also ends the connection.
+// lost converts a transport error to an error about the request. If the server cannot be reached,
+// it also ends the connection.
 func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
 	switch {
 	case errors.As(err, new(*Unauthorized)):
 		return conn.NotSent(err)
-	case errors.Is(err, conn.ErrNotSent): // the second attempt of a refused request
+	case errors.Is(err, conn.ErrNotSent): // this was the second attempt to send a refused request
 		return err
 	}
 	err = c.TransportError(err)
@@ -53,7 +53,7 @@ func (c *Conn) TransportError(err error) error {
 	return err
 }
 
-// interrupted returns the error for a response body that ended prematurely.
+// interrupted returns the error for a response body that ended too early.
 func (c *Conn) interrupted(x *conn.Exchange, err error) error {
 	switch {
 	case c.ctx.Err() != nil:

@@ -10,12 +10,12 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxStreamFailures is the number of consecutive failures to open the stream that make the
-// connection count as lost.
+// maxStreamFailures is the number of consecutive failed attempts to open the stream after which the
+// connection counts as lost.
 const maxStreamFailures = 3
 
-// Listen keeps the GET stream of a server of revision 2025-11-25 open, provided that the server
-// offers one.
+// Listen keeps the GET stream of a server of revision 2025-11-25 open, if the server offers such a
+// stream.
 func (c *Conn) Listen(ctx context.Context) {
 	lastID, deaf, pause := "", 0, conn.FirstPause
 	for ctx.Err() == nil {
@@ -62,7 +62,7 @@ func (c *Conn) Listen(ctx context.Context) {
 	}
 }
 
-// Redeclare declares further capabilities by opening a new session next to the old one.
+// Redeclare declares more capabilities. It opens a new session while the old one continues.
 func (c *Conn) Redeclare(ctx context.Context) {
 	select {
 	case <-c.streamed: // discards a value left over from the old session
@@ -73,7 +73,7 @@ func (c *Conn) Redeclare(ctx context.Context) {
 	}
 }
 
-// streamWait limits how long to wait for the stream of a new session. Servers use that stream for
+// streamWait is how long to wait for the stream of a new session. Servers use that stream for
 // requests outside of calls, and some also use it for requests that belong to a call.
 const streamWait = 250 * time.Millisecond
 
@@ -98,8 +98,8 @@ func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	return true
 }
 
-// closeWith closes the stream of the session s when another session replaces it, until stop is
-// called.
+// closeWith closes the stream of the session s when another session replaces s, until the returned
+// function stop is called.
 func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -30,7 +30,7 @@ func (c *Conn) post(ctx context.Context, s *conn.Session, r *conn.Request, b *co
 	return c.Do(request, r.Again)
 }
 
-// Get requests a stream that starts after the event with ID lastID.
+// Get requests a stream that starts after the event with the given ID.
 func (c *Conn) Get(ctx context.Context, s *conn.Session, lastID string) (*http.Response, error) {
 	request, err := c.NewRequest(ctx, http.MethodGet, s, nil)
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *Conn) Get(ctx context.Context, s *conn.Session, lastID string) (*http.R
 	return c.Do(request, nil)
 }
 
-// push sends a message that gets no answer.
+// push sends a message for which there is no answer.
 func (c *Conn) push(ctx context.Context, s *conn.Session, method string, data []byte) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -95,7 +95,7 @@ func (c *Conn) refuse(s *conn.Session, m wire.Message) {
 	})
 }
 
-// FollowGet requests a stream. It follows redirects as a handshake does.
+// FollowGet requests a stream. It follows redirects in the same way as a handshake does.
 func (c *Conn) FollowGet(ctx context.Context) (response *http.Response, err error) {
 	for range maxRedirects + 1 {
 		response, err = c.Get(ctx, new(conn.Session), "")

@@ -17,13 +17,13 @@ var (
 // maxRedirects is the maximum number of redirects that a handshake follows.
 const maxRedirects = 3
 
-// A Moved is a redirect to another path on the same origin. Only a handshake follows it.
+// A Moved error is a redirect to another path on the same origin. Only a handshake follows it.
 type Moved struct {
 	conn.StatusError
 	to string
 }
 
-// Unwrap returns the status error without the address.
+// Unwrap returns the status error, which does not contain the address.
 func (e *Moved) Unwrap() error { return &e.StatusError }
 
 // followRedirect reports whether err is a redirect that must be followed. If so, later requests go
@@ -37,8 +37,8 @@ func (c *Conn) followRedirect(err error) bool {
 	return true
 }
 
-// redirected returns the error for a redirect, which is a [Moved] if the target is on the same
-// origin. For any other response, it returns nil.
+// redirected returns the error for a redirect. The error is a [Moved] if the target is on the same
+// origin. If the response is not a redirect, it returns nil.
 func (c *Conn) redirected(response *http.Response) error {
 	if response.StatusCode/100 != 3 {
 		return nil
@@ -57,7 +57,8 @@ func (c *Conn) redirected(response *http.Response) error {
 	return &status
 }
 
-// host returns the origin of a redirect's target for use in an error text, or "".
+// host returns the origin of a redirect's target for use in an error message, or "" if it cannot be
+// determined.
 func (c *Conn) host(response *http.Response) string {
 	to, err := response.Location()
 	if err != nil {
@@ -67,8 +68,8 @@ func (c *Conn) host(response *http.Response) string {
 }
 
 // SameOrigin resolves reference against base. The result has the scheme, host, port and user of
-// base. For a different origin, it returns [ErrOtherOrigin], because the server could otherwise
-// choose where the proxy's credentials are sent.
+// base. If the origin is a different one, SameOrigin returns [ErrOtherOrigin], because the server
+// could otherwise choose where the proxy's credentials are sent.
 func SameOrigin(base, reference string) (string, error) {
 	b, err := url.Parse(base)
 	if err != nil {
@@ -93,8 +94,8 @@ func hostPort(u *url.URL) string {
 	return u.Hostname() + ":" + port
 }
 
-// redact removes the values of the proxy's headers from a text, because a server may echo the
-// headers of a request.
+// redact removes the values of the proxy's headers from text, because a server may repeat the
+// headers of a request in its response.
 func (c *Conn) redact(text string) string {
 	if value := c.authorized.Load(); value != nil { // header of the last request
 		_, token, _ := strings.Cut(*value, " ")

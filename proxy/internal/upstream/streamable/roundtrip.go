@@ -54,7 +54,7 @@ func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply)
 // sendOnce sends x in the session s. It returns errUnknownSession if the server refused the request
 // because of the session, and therefore did not execute it.
 func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
-	var sent atomic.Bool // whether a connection was available for writing
+	var sent atomic.Bool // whether there was a connection on which the request could be written
 	ctx := httptrace.WithClientTrace(x.Ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	response, err := c.post(ctx, s, &x.Req, &x.Body)
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *Conn) readJSON(x *conn.Exchange, s *conn.Session, response *http.Respon
 	return conn.ReplyOf(m, true)
 }
 
-// maxTrusted limits how much memory is allocated because of a Content-Length header.
+// maxTrusted is the maximum amount of memory that is allocated because of a Content-Length header.
 const maxTrusted = 4 << 20
 
 func (c *Conn) readAll(response *http.Response) ([]byte, error) {
@@ -114,10 +114,10 @@ func (c *Conn) readAll(response *http.Response) ([]byte, error) {
 }
 
 // refused reads a response with an error status. If the server has sent a JSON-RPC error, refused
-// returns that.
+// returns that error.
 func (c *Conn) refused(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
 	limit := ExcerptLimit
-	if MediaType(response.Header) == "application/json" { // the client receives this error, whatever its length
+	if MediaType(response.Header) == "application/json" { // this error is forwarded to the client, so its length is not limited
 		limit = c.Host.Config.MaxMessage
 	}
 	data, _ := io.ReadAll(io.LimitReader(response.Body, int64(limit)))
@@ -131,8 +131,8 @@ func (c *Conn) refused(x *conn.Exchange, s *conn.Session, response *http.Respons
 	return conn.Reply{Error: refusal}
 }
 
-// refusalIn returns the JSON-RPC error in the body of a refusal. The ID must be that of the
-// request; if the server has not read that far, it may be null or missing.
+// refusalIn returns the JSON-RPC error in the body of a refusal. The error must have the ID of the
+// request; if the server refused the request before reading the ID, the ID may be null or missing.
 func refusalIn(data []byte, id int64) ([]byte, bool) {
 	process.OneLine(data, '\t')
 	if !utf8.Valid(data) || !json.Valid(data) {
@@ -147,9 +147,9 @@ func refusalIn(data []byte, id int64) ([]byte, bool) {
 	return refusal, ok && rawjson.Kind(refusal) == '{'
 }
 
-// handshake sends a request that is part of the handshake. If the server redirects it to another
-// path on the same origin, as many servers redirect /mcp to /mcp/, this request and all later ones
-// on the connection go to the new path. A call is never redirected individually.
+// handshake sends a request that is part of the handshake. The server may redirect it to another
+// path on the same origin; many servers redirect /mcp to /mcp/. In that case, this request and all
+// later ones on the connection use the new path. A call is never redirected by itself.
 func (c *Conn) handshake(x *conn.Exchange) conn.Reply {
 	for range maxRedirects {
 		reply := c.sendOnce(x, x.Req.Session)

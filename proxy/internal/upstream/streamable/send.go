@@ -57,8 +57,8 @@ func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 		return
 	}
 	if !c.Host.Work.Go(func() {
-		// The context of x is not used: the server's requests during x are withdrawn as well, and
-		// an answer to one of them must not prevent the cancellation.
+		// The context of x is not used, because ending x also withdraws the server's requests
+		// during x, and an answer to one of them must not prevent the cancellation.
 		_ = c.Notify(c.ctx, nil, conn.MethodCancelled, conn.AppendCancelled(nil, x.ID, reason))
 	}) {
 		return
@@ -68,8 +68,8 @@ func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 	context.AfterFunc(x.Ctx, func() { stop.Stop() })
 }
 
-// Retire ends the session, if there is one. Requests in flight are not affected unless the upstream
-// itself ends.
+// Retire ends the session, if there is one. Requests in flight are not affected, unless the
+// upstream itself ends.
 func (c *Conn) Retire() {
 	lost := c.Cause() != nil
 	c.Fail(process.ErrClosed)
@@ -79,7 +79,7 @@ func (c *Conn) Retire() {
 	}
 }
 
-// endSession tells the server that its session is over. The server may ignore that.
+// endSession tells the server that its session has ended. The server may ignore that.
 func (c *Conn) endSession(s *conn.Session) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), time.Second)
 	defer cancel()

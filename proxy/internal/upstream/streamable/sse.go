@@ -12,7 +12,7 @@ import (
 // An Event is a server-sent event.
 type Event struct {
 	id   string
-	Kind string // type specified by the server; empty means message
+	Kind string // type that the server has specified; empty: message
 	Data []byte
 }
 
@@ -22,20 +22,20 @@ type EventReader struct {
 	max   int
 	begun bool
 
-	lastID string        // ID of the last event that has one
-	retry  time.Duration // delay requested by the server; 0 if none
+	lastID string        // ID of the last event that had an ID
+	retry  time.Duration // delay that the server has requested; 0 if none
 }
 
 func NewEventReader(r io.Reader, max int) *EventReader {
 	return &EventReader{lines: process.NewLineReader(r, max), max: max}
 }
 
-// restart continues with another stream, which resumes the previous one.
+// restart continues with another stream that resumes the previous one.
 func (r *EventReader) restart(s io.Reader) {
 	r.lines, r.begun = process.NewLineReader(s, r.max), false
 }
 
-// Next returns the next event that has data or an ID. The data belongs to the caller.
+// Next returns the next event that has data or an ID. The data of the event belongs to the caller.
 func (r *EventReader) Next() (Event, error) {
 	var e Event
 	for {
@@ -78,7 +78,8 @@ func (r *EventReader) field(e *Event, line []byte, kept bool) {
 	}
 }
 
-// add appends a line of data. If there is only one line, and the caller keeps it, it is not copied.
+// add adds a line of data. If there is only one line, and if the caller keeps that line, it is not
+// copied.
 func (e *Event) add(value []byte, kept bool) {
 	switch {
 	case e.Data == nil && kept:

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxResumes  = 100 // number of times that the stream of one request may be resumed without receiving an event
+	maxResumes  = 100 // maximum number of times that the stream of one request is resumed without receiving an event
 	usualResume = time.Second
 	longResume  = time.Minute
 )
@@ -20,21 +20,21 @@ const (
 // A responseStream is an event stream. It either answers an exchange or does not belong to one.
 type responseStream struct {
 	*Conn
-	x      *conn.Exchange // nil if the stream does not answer a request
+	x      *conn.Exchange // exchange that the stream answers; nil if there is none
 	s      *conn.Session
 	events *EventReader
 }
 
 // read reads the stream that answers x: first notifications and requests that belong to x, and then
 // the reply. A server of revision 2025-11-25 may end the stream early, any number of times. The
-// rest is then requested with GET, which does not execute anything. If an inline caller of Send
-// must return, the Reply contains the remaining work.
+// proxy then requests the rest with GET, which does not execute anything. If an inline caller of
+// Send must return, the returned Reply contains the remaining work.
 func (r responseStream) read(body io.ReadCloser) conn.Reply {
 	for resumes, seen := 0, ""; ; resumes++ {
 		err := r.follow()
 		switch err {
 		case errContinuesElsewhere:
-			rest := body // keeps body itself from escaping to the heap
+			rest := body // this copy keeps body from escaping to the heap
 			return conn.Reply{Rest: func() conn.Reply { return r.read(rest) }}
 		case nil:
 			r.drain(body)
@@ -82,7 +82,7 @@ func (r responseStream) broken(err error) conn.Reply {
 // errContinuesElsewhere means that an inline caller of Send must return before the stream ends.
 var errContinuesElsewhere = errors.New("left to another goroutine")
 
-// mustReturn reports, but only once, that an inline caller of Send must return.
+// mustReturn reports once that an inline caller of Send must return.
 func mustReturn(x *conn.Exchange) bool {
 	if !x.Req.Here || !x.InlineStopped.Load() {
 		return false
@@ -91,8 +91,8 @@ func mustReturn(x *conn.Exchange) bool {
 	return true
 }
 
-// follow handles events until it has the reply to x. It delivers the reply before the end of the
-// stream, which may come late.
+// follow handles events until it has the reply to x. It delivers the reply without waiting for the
+// end of the stream, which may come late.
 func (r responseStream) follow() error {
 	for {
 		if mustReturn(r.x) {
@@ -121,8 +121,8 @@ func (r responseStream) follow() error {
 	}
 }
 
-// owner returns the request that a notification on the stream of x belongs to. Some servers confuse
-// the streams of a session, so a progress token takes precedence over the stream.
+// owner returns the request to which a notification on the stream of x belongs. Some servers
+// confuse the streams of a session, so a progress token takes precedence over the stream.
 func (r responseStream) owner(m wire.Message) *conn.Exchange {
 	if m.Method == "notifications/progress" {
 		if named := r.Pending.Progressing(m.Params); named != nil {
@@ -132,7 +132,7 @@ func (r responseStream) owner(m wire.Message) *conn.Exchange {
 	return r.x
 }
 
-// take handles a message that is not an answer. x is the request that the stream belongs to, or
+// take handles a message that is not an answer. x is the request to which the stream belongs, or
 // nil.
 func (r responseStream) take(m wire.Message, err error) {
 	switch {
@@ -170,7 +170,8 @@ func (r responseStream) resume() (body io.ReadCloser, err error) {
 	return response.Body, nil
 }
 
-// drain reads the rest of a body for a short time, so that the connection can be reused.
+// drain reads the rest of a body for a short time, because the connection can be reused only after
+// that.
 func (r responseStream) drain(body io.Reader) {
 	stop := time.AfterFunc(drainTime, r.x.Abort)
 	defer stop.Stop()

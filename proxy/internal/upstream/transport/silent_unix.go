@@ -11,7 +11,7 @@ import (
 // canPeek is true, because the state of a connection can be checked without blocking.
 const canPeek = true
 
-// isIdleOpen reports whether the peer of an idle connection has neither closed it nor sent data on
+// isIdleOpen reports whether an idle connection is still open and no unexpected data has arrived on
 // it.
 func isIdleOpen(conn net.Conn) bool {
 	s, ok := conn.(syscall.Conn)
@@ -27,7 +27,7 @@ func isIdleOpen(conn net.Conn) bool {
 		var b [1]byte
 		_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		quiet = errors.Is(err, syscall.EAGAIN)
-		return true // never block
+		return true // this function must never block
 	})
 	return err == nil && quiet
 }
