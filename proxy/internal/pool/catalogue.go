@@ -15,21 +15,22 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A Catalogue contains the tools of all servers, which tools/list and tools/call read. It is safe
-// for concurrent use once its exported fields are set. Readers load the current [ToolView] without
-// a lock. mu guards the unexported fields and serializes changes.
+// A Catalogue contains the tools of all servers. Requests with the methods tools/list and
+// tools/call read them. A Catalogue is safe for concurrent use once its exported fields are set.
+// The current [ToolView] is loaded without a lock. mu guards the unexported fields and serializes
+// changes.
 type Catalogue struct {
 	upstreams []*Server
 	log       *slog.Logger
 	view      atomic.Pointer[ToolView]
 
-	Impossible func([]gate.Call) []string // returns the exposed names of tools that the list must not contain; nil: all tools are listed
+	Impossible func([]gate.Call) []string // returns the exposed names of the tools to leave out of the list; nil: all tools are listed
 	Pins       *toolpin.Guard             // accepted tool definitions; nil: servers may change their definitions freely
-	Noticed    func(*Tool)                // called when a tool with an unaccepted definition is first seen; nil: not called
+	Noticed    func(*Tool)                // called when a tool is first seen with a definition that has not been accepted; nil: not called
 
 	mu      sync.Mutex
 	beside  []AgentTools
-	lists   map[*Server]upstream.ToolList // last tools/list result of each server; contains no servers that were never listed
+	lists   map[*Server]upstream.ToolList // last tools/list result of each server; a server that was never listed has no entry
 	changed chan struct{}                 // closed when tools are next listed
 }
 
@@ -37,17 +38,17 @@ type Catalogue struct {
 type ToolView struct {
 	tools    map[string]*Tool // keyed by exposed name
 	Order    []*Tool
-	Calls    []gate.Call // calls of the tools in Order, without arguments
-	Around   []byte      // members of the list other than its tools
-	elements int         // length of List without Around
-	List     []byte      // result of tools/list for clients that have sent initialize
-	List2026 []byte      // result of tools/list for revision 2026-07-28
+	Calls    []gate.Call // calls of the tools in the same order as Order, without arguments
+	Around   []byte      // the list's members other than its tools
+	elements int         // length of List without the members in Around
+	List     []byte      // the tools/list result for clients that have sent initialize
+	List2026 []byte      // the tools/list result for revision 2026-07-28
 	Problems []string
 	Warnings []string // warnings about tools and their configuration
-	Crowded  string   // warning that there are very many tools; empty if there are not
+	Crowded  string   // warning that there are too many tools; empty if there are not
 
-	Filtered map[string]*Tool // tools that are filtered out by the configuration or quarantined, keyed by exposed name
-	Changed  []*Tool          // tools whose definition has not been accepted
+	Filtered map[string]*Tool // tools that the configuration filters out or that are quarantined, keyed by exposed name
+	Changed  []*Tool          // tools with a definition that has not been accepted
 }
 
 func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
@@ -56,8 +57,8 @@ func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
 	return c
 }
 
-// AgentTools contains the names of calls that reach no server, because they are calls of an agent's
-// own tools.
+// AgentTools contains the names of calls that do not reach a server, because they are calls of an
+// agent's own tools.
 type AgentTools struct {
 	Agent string
 	Names []string
@@ -69,8 +70,8 @@ func (b AgentTools) has(name string) bool {
 }
 
 // RegisterAgentTools registers the names of an agent's own tools. From then on, if a server's tool
-// has such a name, a rule that uses the name still restricts the tool, but the tool's calls do not
-// count as evidence. Otherwise, a server could pass off its tool as the agent's.
+// has such a name, a rule that uses the name still restricts the tool, but calls of the tool do not
+// count as evidence. Otherwise, a server could present its tool as the agent's.
 func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,8 +79,8 @@ func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.renew()
 }
 
-// markAgentNames marks those tools in v that are named like an agent's own tools, and adds
-// warnings. The caller must hold mu.
+// markAgentNames marks the tools in v that have the same name as one of an agent's own tools, and
+// adds warnings. The caller must hold mu.
 func (c *Catalogue) markAgentNames(v *ToolView) {
 	for _, b := range c.beside {
 		for _, t := range v.Order {
@@ -97,8 +98,8 @@ func (c *Catalogue) markAgentNames(v *ToolView) {
 // Load returns the current snapshot.
 func (c *Catalogue) Load() *ToolView { return c.view.Load() }
 
-// set replaces the tools and the list members of one server. It reports whether clients now see
-// different tools.
+// set replaces the tools and the other list members of one server. It reports whether clients now
+// see different tools.
 func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) bool {
 	c.offerToPins(ctx, u, list)
 	c.mu.Lock()
@@ -110,8 +111,8 @@ func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) 
 	return changed
 }
 
-// offerToPins offers the definitions of the server's tools to the pins, which accept them if a tool
-// is new.
+// offerToPins offers the definitions of the server's tools to the pins. If a tool is new, they
+// accept its definition.
 func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.ToolList) {
 	if c.Pins == nil || u.Dedicated() {
 		return
@@ -143,7 +144,7 @@ func (c *Catalogue) tellChanged(before, after *ToolView) {
 	}
 }
 
-// maxLoggedProblems limits how many omitted tools are logged for one change.
+// maxLoggedProblems is the maximum number of omitted tools that are logged for one change.
 const maxLoggedProblems = 20
 
 func (c *Catalogue) logProblems(problems []string) {
@@ -183,7 +184,7 @@ func (c *Catalogue) renew() (changed bool) {
 	return !before.Shows(after)
 }
 
-// Shows reports whether clients see the same tools in v as in other.
+// Shows reports whether clients see the same tools in v as in the other view.
 func (v *ToolView) Shows(other *ToolView) bool {
 	return string(v.List[:v.elements]) == string(other.List[:other.elements])
 }
@@ -198,8 +199,8 @@ func (c *Catalogue) next() <-chan struct{} {
 	return c.changed
 }
 
-// build builds a view of all tools. If the names of tools collide, it omits all of these tools,
-// because a tool must not silently take the place of another. The caller must hold mu.
+// build builds a view of all tools. If several tools have the same exposed name, it leaves out all
+// of them, because a tool must not silently take the place of another. The caller must hold mu.
 func (c *Catalogue) build() *ToolView {
 	v := &ToolView{tools: map[string]*Tool{}, Filtered: map[string]*Tool{}}
 	taken := map[string][]*Tool{}
@@ -302,7 +303,7 @@ func collision(t *Tool, same []*Tool) string {
 	return "the name " + t.Exposed + " stands for " + strings.Join(names, " and ") + "; give one of the upstreams another prefix"
 }
 
-// Owners returns all servers with the prefixes of their tools.
+// Owners returns all servers, each with the prefix of its tools.
 func (c *Catalogue) Owners() toolname.Owners {
 	var owners toolname.Owners
 	for _, u := range c.upstreams {
@@ -311,7 +312,7 @@ func (c *Catalogue) Owners() toolname.Owners {
 	return owners
 }
 
-// encode encodes the tools/list results for both revision families, leaving out the hidden tools.
+// encode writes the tools/list results for both revision families, without the hidden tools.
 func (v *ToolView) encode(hidden map[string]bool) {
 	list := AppendTools(nil, v.Order, hidden)
 	v.elements = len(list)
@@ -320,7 +321,7 @@ func (v *ToolView) encode(hidden map[string]bool) {
 	v.List2026 = append(list[:len(list):len(list)], `,"resultType":"complete","ttlMs":0,"cacheScope":"private"}`...)
 }
 
-// AppendTools appends the beginning of a tools/list result, up to the end of its tools.
+// AppendTools appends the beginning of a tools/list result, up to and including its tools.
 func AppendTools(list []byte, tools []*Tool, hidden map[string]bool) []byte {
 	list = append(list, `{"tools":[`...)
 	for _, t := range tools {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A ToolFilter selects those tools of a server that clients may use.
+// A ToolFilter selects which tools of a server clients can use.
 type ToolFilter = toolname.Filter
 
 // An Upstream configures an MCP server behind the proxy: either a Command that communicates over
@@ -23,34 +23,34 @@ type Upstream struct {
 	URL     string
 	Headers map[string]string
 
-	SSE bool // whether the URL is an HTTP+SSE endpoint (2024-11-05); the proxy also detects this itself
+	SSE bool // whether the URL is an HTTP+SSE endpoint (2024-11-05); the proxy can also detect this
 
-	TLS *tls.Config // trusted roots and client certificate for https; nil: the system's roots, no certificate
+	TLS *tls.Config // trusted roots and client certificate for https; nil: the system's roots and no certificate
 
-	Credentials Credentials // credentials for HTTP in addition to the headers; nil: none
+	Credentials Credentials // HTTP credentials in addition to the headers; nil: none
 
-	Protocol string        // auto (also empty), legacy, or 2026-07-28
-	Timeout  time.Duration // timeout for one call; 0: 60 s
-	Prefix   *string       // prefix of exposed names; nil: the upstream's name, or none if it is the only upstream
-	Tools    ToolFilter    // tools that clients may use
+	Protocol string        // protocol to use: "auto" or empty, "legacy", or "2026-07-28"
+	Timeout  time.Duration // timeout for one call; 0: 60 seconds
+	Prefix   *string       // prefix of exposed names; nil: the upstream's name, or no prefix if this is the only upstream
+	Tools    ToolFilter    // tools that clients can use
 
-	Isolation string // whether sessions share a connection: auto (also empty), session, or shared
+	Isolation string // whether sessions share a connection: "auto" or empty, "session", or "shared"
 	Limits    Limits
 }
 
-// Limits limits how a server is used.
+// Limits limits the use of a server.
 type Limits struct {
 	InFlight    int // maximum number of calls in flight; 0: no limit
-	MessageSize int // maximum size of a message from the server in bytes; 0: MaxResult in the Options
-	Sessions    int // maximum number of sessions with a dedicated connection; 0: 64 processes, or 1000 sessions over HTTP
+	MessageSize int // maximum size of a message from the server in bytes; 0: MaxResult in [Options]
+	Sessions    int // maximum number of sessions that have a dedicated connection; 0: 64 processes, or 1000 sessions over HTTP
 }
 
 // Values of [Upstream.Isolation].
 const (
 	// IsolateAuto lets sessions share the connection until the server sends a request to a client.
-	// The proxy forwards that request if it is certain which client is meant, and otherwise refuses
-	// it. Afterwards, sessions that use the server for the first time get a dedicated connection if
-	// their clients declare capabilities.
+	// The proxy forwards that request if it is certain for which client the request is meant, and
+	// refuses it otherwise. From then on, a session that uses the server for the first time gets a
+	// dedicated connection if its client declares capabilities.
 	IsolateAuto    = "auto"
 	IsolateSession = "session" // each session has a dedicated connection
 	IsolateShared  = "shared"  // all sessions share one connection
@@ -61,7 +61,7 @@ func KnownIsolation(s string) bool {
 	return slices.Contains([]string{"", IsolateAuto, IsolateSession, IsolateShared}, s)
 }
 
-// Kind returns the noun that messages use for a connection to the server, "process" or
+// Kind returns the word that messages use for a connection to the server: "process" or
 // "connection".
 func (c Upstream) Kind() string {
 	if c.Command != "" {
@@ -70,7 +70,7 @@ func (c Upstream) Kind() string {
 	return "connection"
 }
 
-// maxDedicated returns how many sessions may have a dedicated connection.
+// maxDedicated returns the maximum number of sessions that have a dedicated connection.
 func (c Upstream) maxDedicated() int {
 	switch {
 	case c.Limits.Sessions > 0:
@@ -87,8 +87,8 @@ const (
 	defaultHTTPSessions = 1000 // for a server over HTTP
 )
 
-// ExposedPrefix returns the prefix of the exposed tool names. alone tells whether this is the only
-// server.
+// ExposedPrefix returns the prefix of the exposed tool names. Its argument alone says whether this
+// is the only server.
 func (c Upstream) ExposedPrefix(alone bool) string {
 	prefix := ""
 	if c.Prefix != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A server of revision 2025-11-25 can send a request outside of any call, without naming its
+// A server of revision 2025-11-25 can send a request outside of any call without saying for which
 // client, and the state that it keeps for a client belongs to its whole process. Therefore, a
 // session can have a dedicated connection: a process or an HTTP session of its own. The connection
-// starts with the session's first call to the server and ends with the session. The shared
-// connection continues to be used for lists.
+// starts with the session's first call to the server and ends with the session. Lists are still
+// requested on the shared connection.
 
-// dedicatedIdle is how long a dedicated connection for clients without sessions may remain unused
-// before it is closed.
+// dedicatedIdle is how long a dedicated connection can remain unused before it is closed, if it is
+// for clients without sessions.
 const dedicatedIdle = 30 * time.Minute
 
 var (
@@ -28,24 +28,24 @@ var (
 	errProxyEnds   = errors.New("the proxy is stopping")
 )
 
-// A placement maps each session to the connection that serves it. mu guards the field of.
+// A placement maps each session to the connection that serves it. mu guards the map.
 type placement struct {
 	asks atomic.Bool // whether the server sends requests to clients; see [IsolateAuto]
 
 	mu sync.Mutex
-	of map[*session.Session]*Server // shared or dedicated connection for each session
+	of map[*session.Session]*Server // shared or dedicated connection of each session
 
 	quota session.Quota // limits the number of dedicated connections
 }
 
-// DedicateNext records that the server sends requests to clients. With isolation "auto", later
-// sessions then get a dedicated connection. It reports whether this was not known before.
+// DedicateNext records that the server sends requests to clients. With isolation "auto", new
+// sessions then get a dedicated connection. DedicateNext reports whether this was not known before.
 func (u *Server) DedicateNext() bool {
 	auto := u.Config.Isolation == "" || u.Config.Isolation == IsolateAuto
 	return !u.Dedicated() && auto && !u.placement.asks.Swap(true)
 }
 
-// dedicates reports whether a session that starts now gets a dedicated connection.
+// dedicates reports whether a session that starts now must have a dedicated connection.
 func (u *Server) dedicates(peer session.Peer) bool {
 	switch u.Config.Isolation {
 	case IsolateSession:
@@ -86,8 +86,8 @@ func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server,
 	return at, nil
 }
 
-// takeDedicated counts a dedicated connection for the session's principal. It returns an error if
-// the limit has been reached.
+// takeDedicated counts a dedicated connection for the principal of the session. It returns an error
+// if the limit has been reached.
 func (u *Server) takeDedicated(s *session.Session, several bool) error {
 	limit, kind, name := u.Config.maxDedicated(), u.Config.Kind(), u.Config.Name
 	switch own, ok := u.placement.quota.Take(s.Principal, limit, several); {
@@ -100,7 +100,7 @@ func (u *Server) takeDedicated(s *session.Session, several bool) error {
 	}
 }
 
-// dedicate starts a dedicated connection to the server of u for the session.
+// dedicate starts a dedicated connection for the session to the server of u.
 func (p *Pool) dedicate(s *session.Session, u *Server, peer session.Peer) *Server {
 	d := NewServer(u.Config, u.several)
 	d.shared, d.Session, d.closed = u, s, make(chan struct{})
@@ -113,8 +113,9 @@ func (p *Pool) dedicate(s *session.Session, u *Server, peer session.Peer) *Serve
 	return d
 }
 
-// ConnectionOf returns the connection that serves the session s, which is either u or a dedicated
-// one. It returns nil if the session's first call will create a dedicated connection.
+// ConnectionOf returns the connection that serves the session s. This is either u or a dedicated
+// connection. It returns nil if a dedicated connection will be created for the session's first
+// call.
 func (u *Server) ConnectionOf(s *session.Session, peer session.Peer) *Server {
 	pl := &u.placement
 	pl.mu.Lock()
@@ -136,7 +137,7 @@ func (u *Server) Serves(c *session.Client) bool {
 	return u.ConnectionOf(c.Session, c.Peer()) == u
 }
 
-// Pin makes the session stay on the shared connection u, because its client has received a request
+// Pin makes the session keep the shared connection u, because the client has received a request
 // through that connection.
 func (u *Server) Pin(s *session.Session) {
 	if u.Dedicated() || u.Config.Isolation == IsolateShared {
@@ -151,7 +152,7 @@ func (u *Server) Pin(s *session.Session) {
 }
 
 // Release ends the placement of a session. If the session has a dedicated connection, Release
-// returns it, and the caller must close it. Otherwise it returns nil.
+// returns that connection, and the caller must close it. Otherwise, it returns nil.
 func (u *Server) Release(s *session.Session) (d *Server) {
 	pl := &u.placement
 	pl.mu.Lock()
@@ -165,8 +166,8 @@ func (u *Server) Release(s *session.Session) (d *Server) {
 	return at
 }
 
-// EndDedicated closes a dedicated connection, in the background or, if the proxy is shutting down,
-// synchronously.
+// EndDedicated closes a dedicated connection in the background. If the proxy is shutting down,
+// EndDedicated waits until the connection is closed.
 func (p *Pool) EndDedicated(d *Server) {
 	end := func() {
 		_ = d.Close()
@@ -200,7 +201,7 @@ func (p *Pool) Connections() (list []*Server) {
 	return list
 }
 
-// ConnectionsOf returns the connections that currently serve the client, one for each server.
+// ConnectionsOf returns the connections that serve the client now, one for each server.
 func (p *Pool) ConnectionsOf(c *session.Client) (list []*Server) {
 	peer := c.PeerOf(wire.Meta{})
 	for _, u := range p.Servers {
@@ -211,8 +212,8 @@ func (p *Pool) ConnectionsOf(c *session.Client) (list []*Server) {
 	return list
 }
 
-// PlaceAndWait calls [Pool.Place]. If the result is a dedicated connection that is starting, it
-// waits for the connection.
+// PlaceAndWait calls [Pool.Place]. If the result is a dedicated connection that is still starting,
+// it waits until the connection has started.
 func (p *Pool) PlaceAndWait(ctx context.Context, c *session.Client, peer session.Peer, u *Server) (*Server, error) {
 	at, err := p.Place(c.Session, u, peer)
 	if err == nil && at != u {
@@ -235,7 +236,7 @@ func (u *Server) AwaitReady(ctx context.Context, peer session.Peer) {
 	}
 }
 
-// endUnused closes a dedicated connection that clients without sessions have not used for
+// endUnused closes a dedicated connection for clients without sessions if it was not used for
 // [dedicatedIdle]. It reports whether it has closed the connection.
 func (p *Pool) endUnused(d *Server, now time.Time) bool {
 	if d.Session.By == "connection" || len(d.InFlight.All()) > 0 || p.Busy(d) || !d.shared.releaseUnused(d, now.Add(-dedicatedIdle)) {
@@ -245,8 +246,8 @@ func (p *Pool) endUnused(d *Server, now time.Time) bool {
 	return true
 }
 
-// releaseUnused ends the placement of a session on the dedicated connection d, provided that d has
-// not been used after since. It returns false if a request was placed in the meantime.
+// releaseUnused ends the placement of a session on the dedicated connection d if d was not used
+// after the given time. It returns false if a request was placed in the meantime.
 func (u *Server) releaseUnused(d *Server, since time.Time) bool {
 	pl := &u.placement
 	pl.mu.Lock()
@@ -260,7 +261,7 @@ func (u *Server) releaseUnused(d *Server, since time.Time) bool {
 }
 
 // Sweep repeatedly abandons calls to u that have timed out, and closes a dedicated connection that
-// is not used. It returns when the proxy or the connection ends.
+// is no longer used. It returns when the proxy or the connection ends.
 func (p *Pool) Sweep(u *Server) {
 	timeout := u.Config.Timeout
 	tick := time.NewTicker(min(maxSweep, timeout/8+1))
@@ -289,5 +290,5 @@ func (p *Pool) Sweep(u *Server) {
 	}
 }
 
-// maxSweep is the maximum delay before a timeout is noticed.
+// maxSweep is the maximum time until a timeout is noticed.
 const maxSweep = time.Second

@@ -1,5 +1,5 @@
 // Package pool manages the MCP servers behind the proxy: their connections, their tools, and the
-// requests in flight to each.
+// requests in flight to each server.
 //
 // A [Pool] has one shared [Server] for each configured [Upstream]. A session can instead get a
 // dedicated Server, which is a process or an HTTP session of its own; the shared Server's placement
@@ -52,10 +52,10 @@ type Options struct {
 	Connect func(*Server)       // creates the connection of a server
 	Ended   func(*Server)       // called when a dedicated connection has ended
 	Changed func(method string) // notifies clients that a list has changed
-	Busy    func(*Server) bool  // reports whether the server is working although no request is waiting
+	Busy    func(*Server) bool  // reports whether the server is working although no request is waiting for an answer
 }
 
-// A Pool manages the connections to all servers, and the table of their tools.
+// A Pool manages the connections to all servers, and the table of the servers' tools.
 type Pool struct {
 	Options
 	Servers   []*Server // shared connections in configuration order
@@ -65,8 +65,8 @@ type Pool struct {
 // New returns a pool that contains no servers yet.
 func New(o Options) *Pool { return &Pool{Options: o} }
 
-// Offering returns the servers that are up and declare the given capability, in configuration
-// order.
+// Offering returns the servers that are up and declare the given capability. They are in
+// configuration order.
 func (p *Pool) Offering(capability string) []*Server {
 	var list []*Server
 	for _, u := range p.Servers {
@@ -77,7 +77,7 @@ func (p *Pool) Offering(capability string) []*Server {
 	return list
 }
 
-// AnyCan reports whether any server that is up declares the capability with the given flag set.
+// AnyCan reports whether any server that is up declares the capability with the given flag.
 func (p *Pool) AnyCan(capability, flag string) bool {
 	for _, u := range p.Offering(capability) {
 		if u.can(capability, flag) {
@@ -98,13 +98,13 @@ func (p *Pool) Snapshot(s *session.Session) (*gate.State, error) {
 }
 
 // AwaitList waits until each server has listed its tools or is known to be down, but no longer than
-// the startup time.
+// the maximum startup time.
 func (p *Pool) AwaitList(ctx context.Context) {
 	p.awaitEach(ctx, func(u *Server) <-chan struct{} { return u.started })
 }
 
 // AwaitUpstreams waits until each server is connected or its first attempt to connect has failed,
-// but no longer than the startup time.
+// but no longer than the maximum startup time.
 func (p *Pool) AwaitUpstreams(ctx context.Context) { p.awaitEach(ctx, (*Server).Settled) }
 
 func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}) {
@@ -119,12 +119,12 @@ func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}
 	}
 }
 
-// AwaitTool returns the tool with the given exposed name, or nil. While servers are starting, it
-// waits for the tool to appear.
+// AwaitTool returns the tool with the given exposed name, or nil if there is none. While servers
+// are starting, it waits for the tool to appear.
 func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { // ends when the context starting ends
+	go func() { // this goroutine ends when the context starting ends
 		defer stop()
 		p.AwaitList(starting)
 	}()
@@ -157,7 +157,7 @@ func (p *Pool) Known(exposed string) *Tool {
 	return t
 }
 
-// Unknown returns the error text for a tool or prompt that no server is known to have.
+// Unknown returns the error message for a tool or prompt that no server is known to have.
 func (p *Pool) Unknown(kind, name string) string {
 	unknown := "Unknown " + kind + ": " + text.Escape(name)
 	if down := p.Down(); down != "" {

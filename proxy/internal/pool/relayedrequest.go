@@ -11,23 +11,23 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A RelayedRequest is a client's request that needs no decision by the gate. The request goes to
-// one server unchanged, and so does the answer to the client. Calls, whose outcomes move nets, go
-// through the pipeline instead.
+// A RelayedRequest is a client's request that needs no decision by the gate. The request is sent to
+// one server unchanged, and the answer is sent to the client unchanged. Calls go through the
+// pipeline instead, because their outcomes change the markings of nets.
 type RelayedRequest struct {
 	session.Request
 	Peer     session.Peer
 	Upstream *Server
-	Name     string          // value of the Mcp-Name header in revision 2026-07-28
-	Outbox   *session.Outbox // notifications to be sent by the goroutine that waits for the answer
+	Name     string          // value of the Mcp-Name header for revision 2026-07-28
+	Outbox   *session.Outbox // notifications that the goroutine waiting for the answer must send
 
-	Patient bool // whether the server's timeout does not apply, because the answer may take longer
+	Patient bool // whether the server's timeout does not apply, because the answer may take longer than that
 
 	OnNotification func(method string, params []byte) // handles the server's notifications that belong to this request
 	OnRequest      func(q *upstream.ServerRequest)    // handles requests from the server during this request
 
-	Change  func(params []byte) []byte // changes the params; nil: no change
-	Amend   func(result []byte) []byte // changes the result; nil: no change
+	Change  func(params []byte) []byte // changes the params before they are sent; nil: no change
+	Amend   func(result []byte) []byte // changes the result before the client receives it; nil: no change
 	Refused func()                     // called when the server returns an error, before the client receives it; may be nil
 }
 
@@ -56,8 +56,8 @@ func (r *RelayedRequest) Serve(ctx context.Context) ([]byte, error) {
 	return r.Upstream.ResultFor(reply.Result, r.Message.Method, r.Peer.Rev), nil
 }
 
-// Exchange sends the request and returns the reply. It cancels the request when the server's
-// timeout has passed and when ctx ends.
+// Exchange sends the request and returns the reply. It cancels the request if the server's timeout
+// has passed or if ctx ends.
 func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	u := r.Upstream
 	request, fault := r.forServer()
@@ -76,7 +76,7 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 		case <-r.Outbox.Wake:
 			r.Outbox.WriteTo(r.Stream)
 		case reply := <-x.Done():
-			r.Outbox.WriteTo(r.Stream) // notifications that precede the reply
+			r.Outbox.WriteTo(r.Stream) // the notifications that precede the reply
 			if reply.Err != nil {
 				return reply, fmt.Errorf("upstream %s: %v", u.Config.Name, reply.Err)
 			}
@@ -97,7 +97,7 @@ func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	}
 	out := upstream.Request{Method: r.Message.Method, Name: r.Name, Notify: r.OnNotification, Ask: r.OnRequest}
 	hop := wire.Hop{Name: call.Name}
-	if r.Message.Method == "tasks/update" { // it contains the client's answers
+	if r.Message.Method == "tasks/update" { // this request contains the client's answers
 		hop.InputResponses = call.InputResponses
 	}
 	if r.Upstream.Rev().PerRequest {
@@ -121,8 +121,8 @@ func (r *RelayedRequest) Notify(method string, params []byte) {
 	}
 }
 
-// CheckCapability reports whether the client can receive the server's request q, and refuses q if
-// it cannot. A client of revision 2026-07-28 can answer input_required only for calls.
+// CheckCapability reports whether the client can receive the server's request q. If not, it refuses
+// q. A client of revision 2026-07-28 can answer input_required only for calls.
 func (r *RelayedRequest) CheckCapability(q *upstream.ServerRequest) bool {
 	if r.Peer.Rev.InputRequired {
 		session.RefuseRequest(q)

@@ -16,23 +16,24 @@ import (
 // between two tools/list requests to the same server.
 const AnnounceEvery = 50 * time.Millisecond
 
-// A relisting is the state of the proxy's tools/list requests to one server. The zero value
-// represents a server that has not received such a request. mu guards requested.
+// A relisting is the state of the proxy's tools/list requests to one server. The zero value stands
+// for a server that has not received such a request. mu guards the field requested.
 type relisting struct {
-	due       atomic.Bool // whether a listing is pending, so that further notifications make no difference
+	due       atomic.Bool // whether a listing is about to start, so that further notifications need not request another one
 	announced atomic.Bool // whether the server has announced a change since the last listing
 	again     atomic.Bool // whether a retry after a failed listing is pending
-	Logged    atomic.Bool // whether the log already reports that the server is up
+	Logged    atomic.Bool // whether the log already contains that the server is up
 	trouble   atomic.Pointer[error]
-	running   sync.Mutex // held during a listing; guards began and failures
+	running   sync.Mutex // held during a listing; guards the fields began and failures
 	began     time.Time  // when the last listing started
 	failures  int        // number of consecutive failures
 
 	mu        sync.Mutex
-	requested chan struct{} // closed when the most recently requested listing ends; nil if none was requested
+	requested chan struct{} // closed when the listing that was requested last ends; nil if none was requested
 }
 
-// request records that a listing is pending. The caller must call end after the listing.
+// request records that a listing was requested. The caller must call the returned function end
+// after the listing.
 func (r *relisting) request() (end func()) {
 	over := make(chan struct{})
 	r.mu.Lock()
@@ -49,7 +50,7 @@ func (r *relisting) Trouble() error {
 	return nil
 }
 
-// await waits for the most recently requested listing, if any. A server that has learned a client's
+// await waits for the listing that was requested last, if any. A server that has learned a client's
 // capabilities may have other tools.
 func (r *relisting) await(ctx context.Context) {
 	r.mu.Lock()
@@ -64,9 +65,9 @@ func (r *relisting) await(ctx context.Context) {
 	}
 }
 
-// Relist sends tools/list to u in the background. All notifications that arrive before it starts
-// share a single listing. It notifies clients if the tools have changed, or if announced is set,
-// which means that u has sent a list_changed.
+// Relist sends tools/list to u in the background. All notifications that arrive before the listing
+// starts share that listing. Relist notifies clients if the tools have changed, or if announced is
+// true, which means that u has sent a list_changed notification.
 func (p *Pool) Relist(u *Server, announced bool) {
 	if announced {
 		u.Listing.announced.Store(true)
@@ -92,7 +93,7 @@ func (p *Pool) listNow(u *Server) {
 	}
 	r.began = time.Now()
 	r.due.Store(false)
-	if u.State().Phase != upstream.Up { // will be listed when it is up
+	if u.State().Phase != upstream.Up { // the server will be listed when it is up
 		return
 	}
 	announced := r.announced.Swap(false)
@@ -108,7 +109,7 @@ func (p *Pool) listNow(u *Server) {
 	}
 	r.failures = 0
 	r.trouble.Store(nil)
-	for i, tool := range list.Tools { // do not keep the whole answer in memory
+	for i, tool := range list.Tools { // copy each tool, so that the whole answer is not kept in memory
 		list.Tools[i] = bytes.Clone(tool)
 	}
 	changed := p.Catalogue.set(p.Life.Ctx, u, list)
@@ -121,8 +122,8 @@ func (p *Pool) listNow(u *Server) {
 	u.MarkStarted()
 }
 
-// relistAfterPause sends tools/list again after a pause. If the server stays up and announces no
-// change, nothing else would trigger a listing.
+// relistAfterPause sends tools/list again after a pause. Without it, nothing would start another
+// listing if the server stays up and announces no change.
 func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	r := &u.Listing
 	pause := min(250*time.Millisecond<<min(r.failures, 10), spec.ListTimeout)
@@ -142,8 +143,8 @@ func (p *Pool) relistAfterPause(u *Server, announced bool) {
 }
 
 // Repin checks which tool definitions other processes have accepted. It also offers tools to the
-// pins again if they could not be stored while the pin file was unavailable, or were removed from
-// it. It reports whether clients now see different tools.
+// pins again if the tools could not be stored because the pin file was unavailable, or if they were
+// removed from the file. It reports whether clients now see different tools.
 func (p *Pool) Repin(ctx context.Context) bool {
 	pins := p.Catalogue.Pins
 	changed, err := pins.Store.Refresh(ctx)
@@ -162,7 +163,7 @@ func (p *Pool) Repin(ctx context.Context) bool {
 }
 
 // offerToPinsAgain offers the server's last listed tools to the pins once more. If a listing is
-// running, it returns at once, because that listing will do it.
+// running, it returns at once, because the listing will offer the tools.
 func (p *Pool) offerToPinsAgain(ctx context.Context, u *Server) {
 	if !u.Listing.running.TryLock() {
 		return

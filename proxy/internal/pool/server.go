@@ -26,18 +26,18 @@ type Server struct {
 	Config  Upstream
 	several bool // whether the configuration contains several servers
 
-	Burst     burst.Burst    // replies that were read together
+	Burst     burst.Burst    // replies that were read at the same time
 	Listing   relisting      // state of tools/list requests
 	InFlight  queue          // calls that were sent but not answered
 	Abandoned abandonedCalls // canceled calls that may still occupy the server
 
 	// Used only on shared connections.
 	placement placement
-	Calls     session.Quota // limits calls in flight on all connections to the server, if limits.inFlight is set
+	Calls     session.Quota // limits the number of calls in flight on all connections to the server, if limits.inFlight is set
 
 	// Used only on dedicated connections.
-	shared  *Server          // the shared connection to the same server; nil if this one is shared
-	Session *session.Session // the session that this connection serves
+	shared  *Server          // the shared connection to the same server; nil if this connection is itself shared
+	Session *session.Session // session that this connection serves
 	closed  chan struct{}    // closed when the connection has ended; nil on shared connections
 	used    atomic.Int64     // time of the last request in Unix nanoseconds
 
@@ -45,8 +45,8 @@ type Server struct {
 	started chan struct{} // closed when the tools have been listed once, or the server is known to be down
 }
 
-// NewServer returns a server that has no connection yet. several tells whether the configuration
-// contains several servers.
+// NewServer returns a server that has no connection yet. Its argument several says whether the
+// configuration contains several servers.
 func NewServer(c Upstream, several bool) *Server {
 	u := &Server{Config: c, several: several, started: make(chan struct{})}
 	u.placement.of = map[*session.Session]*Server{}
@@ -55,9 +55,9 @@ func NewServer(c Upstream, several bool) *Server {
 
 var errNoPass = errors.New("the call has not been admitted")
 
-// Send sends a request and returns at once; see [upstream.Upstream.Send]. A call without
-// [upstream.Request.Again] is not sent: only package pipeline sets that field, for calls that the
-// admission has passed, so no other code can send a call.
+// Send sends a request and returns at once; see [upstream.Upstream.Send]. It refuses a call without
+// [upstream.Request.Again]. Only package pipeline sets that field, for calls that have passed
+// admission, so no other code can send a call.
 func (u *Server) Send(r upstream.Request) *upstream.Exchange {
 	if r.Again == nil && spec.IsCall(r.Method) {
 		return u.Decline(r, errNoPass)
@@ -70,7 +70,7 @@ func (u *Server) Send(r upstream.Request) *upstream.Exchange {
 func (u *Server) Starting() bool { return !closed(u.started) }
 
 // ended reports whether a dedicated connection has ended.
-func (u *Server) ended() bool { return closed(u.closed) } // closed is nil for the shared connection, which stays
+func (u *Server) ended() bool { return closed(u.closed) } // closed is nil for the shared connection, which is not closed
 
 func closed(c <-chan struct{}) bool {
 	select {
@@ -101,7 +101,7 @@ func (u *Server) Has(capability string) bool {
 	return ok
 }
 
-// can reports whether the server declares the given capability with the given flag set.
+// can reports whether the server declares the given capability with the given flag.
 func (u *Server) can(capability, flag string) bool {
 	of, _ := rawjson.Member(u.State().Capabilities, capability)
 	set, _ := rawjson.Member(of, flag)
@@ -129,7 +129,7 @@ func (u *Server) unavailableName() string {
 
 // An inflight is a request that was sent to a server but has not been answered.
 type inflight interface {
-	Holding() bool        // reports whether the request waits for its client, which stops the timeout
+	Holding() bool        // reports whether the request is waiting for its client, so that the timeout is suspended
 	Abandon(reason error) // stops waiting for the answer
 }
 
@@ -141,14 +141,14 @@ type QueuePlace struct {
 }
 
 // A queue contains the requests in flight to one server. A single goroutine checks all of them for
-// timeouts, because a timer for each call would cost more than the call itself. mu guards all and
-// the positions of the requests.
+// timeouts, because a timer for each call would be more expensive than the call itself. mu guards
+// the field all and the positions of the requests.
 type queue struct {
 	mu  sync.Mutex
 	all []*QueuePlace // in no particular order; the request at index i has position i+1
 }
 
-// Push adds the request f, which is sent now, to the queue and stores its position in p.
+// Push adds the request f, which is being sent now, to the queue and stores its position in p.
 func (q *queue) Push(p *QueuePlace, f inflight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -163,7 +163,8 @@ func (q *queue) Len() int {
 	return len(q.all)
 }
 
-// Remove removes the request at position p from the queue. If p is not in the queue, it does nothing.
+// Remove removes the request at position p from the queue. If that request is not in the queue,
+// Remove does nothing.
 func (q *queue) Remove(p *QueuePlace) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -192,8 +193,8 @@ func (q *queue) restartTimeout(p *QueuePlace) {
 	p.SentAt = time.Now()
 }
 
-// An abandonedCalls counts, for each session, the calls that the proxy no longer waits for although
-// the server has not answered them. A request from the server may belong to one of them.
+// An abandonedCalls counts, for each session, the calls for which the proxy no longer waits
+// although the server has not answered them. A request from the server may belong to one of them.
 type abandonedCalls struct {
 	mu sync.Mutex
 	of map[*session.Session]int // contains no zeros
@@ -211,7 +212,7 @@ func (a *abandonedCalls) Add(s *session.Session, n int) {
 	}
 }
 
-// ByOthers reports whether the server may still be busy with a call from a session other than s.
+// ByOthers reports whether the server may still be working on a call from a session other than s.
 func (a *abandonedCalls) ByOthers(s *session.Session) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -257,8 +258,8 @@ func (b *ByServer[T]) Forget(u *Server) {
 }
 
 // WithServerInfo returns the result of initialize or server/discover with the name, version, icons
-// and other members of the only server. The capabilities and the revision remain those of the
-// proxy.
+// and other members of the server, if there is only one. The capabilities and the revision remain
+// those of the proxy.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result

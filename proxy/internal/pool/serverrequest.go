@@ -11,8 +11,8 @@ import (
 const serverNameKey = "io.petrigate/upstream"
 
 // WithServerName returns the params of a server's request to a client. If the configuration
-// contains several servers, it adds the name of the requesting server to _meta. A server cannot
-// fake the name, because the proxy removes members of its own namespace from servers' messages.
+// contains several servers, it adds the name of the server to _meta. A server cannot forge the
+// name, because the proxy removes members of its own namespace from the messages of servers.
 func (u *Server) WithServerName(params []byte) []byte {
 	if !u.several {
 		return params
@@ -25,8 +25,8 @@ func (u *Server) WithServerName(params []byte) []byte {
 	return wire.SetMember(params, "_meta", meta)
 }
 
-// WithServerNames returns an input_required result of u with the server's name added to each of its
-// inputRequests.
+// WithServerNames returns an input_required result of u, after adding the server's name to each of
+// its inputRequests.
 func (u *Server) WithServerNames(result []byte) []byte {
 	requests, ok := rawjson.Member(result, "inputRequests")
 	if !ok || !u.several {

@@ -8,14 +8,14 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// OtherParams returns those parts of the params that reach the upstream besides the named members:
-// the other members, and the members of _meta that concern neither the client's hop nor tracing.
-// Each result is an object, or nil if it would be empty.
+// OtherParams returns the parts of the params that reach the upstream besides the named members:
+// the other members, and the members of _meta that are neither about the hop from the client nor
+// for tracing. Each result is an object, or nil if it would be empty.
 func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {
 		switch f := fieldOf(key); {
-		case slices.Contains(named, string(key)) || f == fieldResponses || f == fieldState: // rewritten for the upstream
+		case slices.Contains(named, string(key)) || f == fieldResponses || f == fieldState: // this member is rewritten for the upstream
 		case f == fieldMeta:
 			rawjson.Members(value, func(key, value []byte, _ int) bool {
 				if !ofHop(key) && !ofRequest(key, value) && !ofTrace(key) {
@@ -37,9 +37,9 @@ func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	return members, meta
 }
 
-// WithMetaShown returns a copy of c whose _meta is the one that a person has seen, as
-// [Call.OtherParams] returned it then. From the _meta of c itself, it keeps only the members that
-// identify the request. It drops other tracing members, because the person has not seen them.
+// WithMetaShown returns a copy of c with the _meta that a person has seen, which [Call.OtherParams]
+// returned at that time. From the _meta of c itself, it keeps only the members that identify the
+// request. It drops other tracing members, because the person has not seen them.
 func (c Call) WithMetaShown(meta []byte) Call {
 	_, own := c.OtherParams()
 	same := bytes.Equal(own, meta)
@@ -77,7 +77,7 @@ func ofRequest(key, value []byte) bool {
 	return false
 }
 
-// traceparent has a fixed length and cannot carry other data; see W3C Trace Context, version 00.
+// traceparent has a fixed length and cannot carry any other data (W3C Trace Context, version 00).
 var traceparent = regexp.MustCompile(`^"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}"$`)
 
 // ofTrace reports whether a member of _meta is for tracing and may carry arbitrary data.

@@ -10,8 +10,7 @@ import (
 )
 
 // These functions append a message, or a part of one, as a single line without a trailing line
-// break, provided that their arguments contain no line breaks. IDs are JSON; a nil ID is written as
-// null.
+// break. Their arguments must not contain line breaks. IDs are JSON; a nil ID is written as null.
 
 // AppendRequest appends a request. params may be nil.
 func AppendRequest(dst, id []byte, method string, params []byte) []byte {
@@ -29,7 +28,7 @@ func AppendNotification(dst []byte, method string, params []byte) []byte {
 	return appendMethod(append(dst, `{"jsonrpc":"2.0"`...), method, params)
 }
 
-// IsNotification reports whether [AppendNotification] has built the message.
+// IsNotification reports whether the message was built by [AppendNotification].
 func IsNotification(message []byte) bool {
 	return bytes.HasPrefix(message, []byte(`{"jsonrpc":"2.0","method":`))
 }
@@ -52,7 +51,7 @@ func appendID(dst, id []byte) []byte {
 }
 
 // ResultHead returns the part of a response that precedes the result. [Tail] is the part that
-// follows it. This makes it possible to write a large result without copying it.
+// follows it. With both, a large result can be written without copying it.
 func ResultHead(id []byte) []byte {
 	return append(appendID(make([]byte, 0, 48+len(id)), id), `,"result":`...)
 }
@@ -92,7 +91,7 @@ func AppendText(dst []byte, text string) []byte {
 
 // AppendToolError appends the result of a failed tool call. It consists of one text block, which is
 // all that a model sees, and of the _meta object meta, which is for programs and may be nil. If
-// typed is set, it adds resultType "complete".
+// typed is true, AppendToolError adds resultType "complete".
 func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	dst = append(dst, `{"content":[`...)
 	dst = append(AppendText(dst, text), `],"isError":true`...)
@@ -105,7 +104,7 @@ func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	return append(dst, '}')
 }
 
-// Digest returns the SHA-256 hash of b in hexadecimal, as used in names and records.
+// Digest returns the SHA-256 hash of b in the hexadecimal form that is used in names and records.
 func Digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return string(hex.AppendEncode(make([]byte, 0, 2*len(sum)), sum[:]))

@@ -15,10 +15,10 @@ const maxName = 512
 // not be modified.
 type Call struct {
 	Name           string
-	Arguments      []byte // object; nil if absent, which means {}
-	Meta           []byte // object; nil if absent
-	Task           []byte // object; nil if absent
-	InputResponses []byte // object; nil if absent
+	Arguments      []byte // the object arguments; nil if absent, which means {}
+	Meta           []byte // the object _meta; nil if absent
+	Task           []byte // the object task; nil if absent
+	InputResponses []byte // the object inputResponses; nil if absent
 	RequestState   string
 	HasState       bool // whether requestState is present; it may be empty
 
@@ -26,11 +26,11 @@ type Call struct {
 	index  index
 }
 
-// Source returns the params as received.
+// Source returns the params as they were received.
 func (c Call) Source() []byte { return c.params }
 
-// ParseCall parses the params of a message returned by [Parse] whose method requires a name, such
-// as tools/call.
+// ParseCall parses the params of a message returned by [Parse]. The message must have a method that
+// requires a name, such as tools/call.
 func ParseCall(m Message) (Call, *Fault) {
 	c, fault := ParseRequest(m)
 	if fault != nil {
@@ -47,7 +47,7 @@ func ParseCall(m Message) (Call, *Fault) {
 	return c, nil
 }
 
-// ParseRequest is like [ParseCall] for all other methods, whose params may be absent or lack a
+// ParseRequest is like [ParseCall], but for all other methods. Their params may be absent or lack a
 // name.
 func ParseRequest(m Message) (Call, *Fault) {
 	c := Call{params: m.Params, index: m.index}
@@ -79,33 +79,35 @@ func ParseRequest(m Message) (Call, *Fault) {
 	return c, nil
 }
 
-// A Hop describes how the params of a call change on the way to an upstream.
+// A Hop describes how the params of a call are changed for an upstream.
 type Hop struct {
 	Name string // the upstream's own name for the tool
 
 	// Meta contains members of _meta for an upstream of revision 2026-07-28 or later, written as
 	// "key":value with commas in between. Their keys must be among the io.modelcontextprotocol/
-	// keys that Call.AppendForward removes or, with Trace, among the keys of the trace context.
+	// keys that Call.AppendForward removes or, if Trace is set, among the keys of the trace
+	// context.
 	Meta []byte
 
-	// Trace means that Meta contains a trace context, so that the client's own is dropped.
+	// Trace means that Meta contains a trace context. In that case, the client's own trace context
+	// is dropped.
 	Trace bool
 
 	// ProgressToken replaces the client's token. If it is nil, the token is dropped. If the client
 	// has sent no token, none is added.
 	ProgressToken []byte
 
-	// Replacements for the client's members of the same names. If one is nil, the member is
-	// dropped.
+	// Task and the fields below replace the client's members of the same names. If a field is nil,
+	// the member is dropped.
 	Task           []byte
 	InputResponses []byte
 	RequestState   string
 	HasState       bool
 }
 
-// AppendForward appends the params of c for the upstream that h describes: the source bytes with
-// the changes in h, and without the members of _meta that describe the client's hop. If nothing
-// changes, it appends the source bytes unchanged.
+// AppendForward appends the params of c for the upstream described by h: the source bytes with the
+// changes in h, and without the members of _meta that are only for the hop from the client. If
+// nothing changes, it appends the source bytes unchanged.
 func (c Call) AppendForward(dst []byte, h Hop) []byte {
 	out := splice(dst, c.params)
 	has := [fieldState + 1]bool{}

@@ -1,5 +1,5 @@
-// Package wire is the JSON-RPC and MCP codec of the proxy, and the only parser of the bytes that
-// clients send.
+// Package wire is the JSON-RPC and MCP codec of the proxy. It contains the only parser for the
+// bytes that clients send.
 //
 // [Parse] parses each message from a client once, and strictly. If parsers could disagree about a
 // message, Parse refuses it with a [Fault], and nothing is executed. [ParseCall] then returns the

@@ -14,14 +14,14 @@ const (
 type Fault struct {
 	Code    int
 	Message string
-	Data    []byte // nil if there is none
+	Data    []byte // further data about the fault; nil if there is none
 	ID      []byte // request ID as written; nil if it cannot be read
 
-	// Silent means that the message was meant as a response, which must not be answered.
+	// Silent means that the message seems to be a response. Responses must not be answered.
 	Silent bool
 }
 
-// NewFault returns a fault without data or ID, because the caller knows the ID.
+// NewFault returns a fault without data. It also has no ID, because the caller knows the ID.
 func NewFault(code int, message string) *Fault { return &Fault{Code: code, Message: message} }
 
 func (f *Fault) Error() string { return f.Message }

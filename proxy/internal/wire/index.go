@@ -2,16 +2,16 @@ package wire
 
 import "github.com/petrigate/petrigate/internal/rawjson"
 
-// An index contains the positions of those members of params that make up a call, so that params
-// need to be scanned only once.
+// An index contains the positions of the members of params that make up a call, so that params are
+// scanned only once.
 type index struct {
 	fields [6]field
 	n      int
-	end    int // end of the last member or of the opening brace; 0 without an index
+	end    int // end of the last member or, if there is none, of the opening brace; 0 without an index
 }
 
-// A field is the position of one member. The value is at [at:end]. The previous member, or the
-// opening brace, ends at from.
+// A field is the position of one member. Its value is at [at:end]. The offset from is the end of
+// the previous member or of the opening brace.
 type field struct {
 	name          fieldName
 	from, at, end int

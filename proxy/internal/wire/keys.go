@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Keys of _meta that belong to one hop, and the key of the reference to a task.
+// Keys of _meta members that belong to one hop, and the key of the reference to a task.
 const (
 	keyProgressToken      = "progressToken"
 	keyProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
@@ -18,9 +18,9 @@ const (
 	keyRelatedTask        = "io.modelcontextprotocol/related-task"
 )
 
-// If a parser ignores case, it takes keys like "Name" or "argument\u017f" for keys of the protocol.
-// Therefore, keys that are equal to a known key only after case folding are refused, so that no
-// parser reads a member that this one has not read.
+// A parser that ignores case treats keys like "Name" or "argument\u017f" as keys of the protocol.
+// Therefore, a key that differs from a known key only in case is refused, so that no parser reads a
+// member that this one has not read.
 
 // A keySet maps folded keys to the known keys. It is never modified.
 type keySet map[string]string
@@ -36,8 +36,8 @@ func keysOf(keys ...string) keySet {
 var (
 	envelopeKeys = keysOf("jsonrpc", "id", "method", "params", "result", "error")
 
-	// paramKeys contains the members of params that the proxy reads, or that mcp-go reads for it,
-	// in any method.
+	// paramKeys contains the members of params that the proxy reads, or that mcp-go reads on its
+	// behalf, in any method.
 	paramKeys = keysOf(
 		"name", "arguments", "_meta", "task", "inputResponses", "requestState", "cursor", "uri", "level",
 		"ref", "argument", "context", "requestId", "taskId", "reason", "progressToken", "progress", "total",
@@ -50,7 +50,7 @@ var (
 		keyServerInfo, keySubscriptionID, keyRelatedTask,
 	)
 
-	// resultKeys contains the members of a result that show how a call ended.
+	// resultKeys contains the members of a result that say how a call ended.
 	resultKeys = keysOf("isError", "resultType", "task")
 
 	// taskKeys contains the members of a task object that the proxy reads.
@@ -71,12 +71,12 @@ func variantOf(key []byte, known keySet) string {
 	return ""
 }
 
-// maxKnown is a length that no known key reaches.
+// maxKnown is greater than the length of any known key.
 const maxKnown = 64
 
-// fold appends key in lower case, including the two non-ASCII letters that fold to ASCII letters.
-// It returns false if key contains other non-ASCII letters or does not fit into dst; in either
-// case, key is not a variant of a known key.
+// fold appends key in lower case. It also converts the two non-ASCII letters that fold to ASCII
+// letters. It returns false if key contains other non-ASCII letters or does not fit into dst; in
+// either case, key is not a variant of a known key.
 func fold(dst, key []byte) ([]byte, bool) {
 	for i := 0; i < len(key); {
 		c, size := key[i], 1
@@ -107,7 +107,7 @@ func quoteVariant(key []byte, known string) string {
 	return strconv.QuoteToASCII(clip(key)) + " differs from " + strconv.Quote(known) + " in case only"
 }
 
-// clip shortens a key for quoting in an error text.
+// clip shortens a key so that an error message can quote it.
 func clip(key []byte) string {
 	const most = 64
 	if len(key) > most {

@@ -23,7 +23,7 @@ const (
 // flight.
 type Message struct {
 	Kind   Kind
-	ID     []byte // string or integer as written; nil in a notification
+	ID     []byte // ID as written, a string or an integer; nil in a notification
 	Method string
 	Params []byte // nil if absent
 	Result []byte // a response contains either Result or Error
@@ -34,7 +34,7 @@ type Message struct {
 }
 
 // Parse parses a message from a client. The message must not be longer than size bytes. The result
-// refers to raw.
+// refers to the bytes in raw.
 func Parse(raw []byte, size int) (Message, *Fault) {
 	if len(raw) > size {
 		return Message{}, NewFault(CodeInvalidRequest, "invalid request: longer than "+strconv.Itoa(size)+" bytes")
@@ -69,13 +69,14 @@ func Parse(raw []byte, size int) (Message, *Fault) {
 	return m, nil
 }
 
-// small is the maximum size of a message that may be kept in memory for the sake of its ID.
+// small is the size up to which a message is kept in memory just because its ID is needed.
 const small = 4 << 10
 
 // oneLine replaces each line break in doc with the given byte. In a checked document, line breaks
-// can only be white space; if they were forwarded, one message could hide another from upstreams
-// that read one message per line. In an unchecked document they may occur within a string; there,
-// use a tab, which is just as invalid.
+// can only be white space. If they were forwarded, one message could contain another, hidden
+// message for upstreams that read one message per line. In a document that was not checked, line
+// breaks may occur within a string; there, use a tab, which is as invalid in a string as a line
+// break.
 func oneLine(doc []byte, space byte) []byte {
 	if bytes.IndexByte(doc, '\n') < 0 && bytes.IndexByte(doc, '\r') < 0 {
 		return doc
@@ -126,8 +127,8 @@ func (e *envelope) take(key, value []byte, _ int) bool {
 	return true
 }
 
-// message converts the envelope to a message. If that is not a valid JSON-RPC message, reason
-// explains why. The ID of an invalid message is nil if it is not a valid ID.
+// message converts the envelope to a message. If the result is not a valid JSON-RPC message, reason
+// explains why. The ID of an invalid message is nil if the ID itself is not valid.
 func (e *envelope) message(raw []byte) (m Message, reason string) {
 	m = Message{Kind: Request, Params: e.params, Result: e.result, Error: e.err, Raw: raw}
 	if validID(e.id) {
@@ -170,8 +171,8 @@ func (e *envelope) message(raw []byte) (m Message, reason string) {
 
 const resultNotObject = `"result" must be an object`
 
-// methodName decodes a method name. It returns "" if lit is not a string or is too long. It does
-// not allocate memory for common names.
+// methodName decodes a method name. It returns "" if lit is not a string or is too long. It
+// allocates no memory for common names.
 func methodName(lit []byte) string {
 	switch string(lit) {
 	case `"tools/call"`:
@@ -188,7 +189,8 @@ func methodName(lit []byte) string {
 	return name
 }
 
-// Int returns the message's ID as an integer. ok is false if the proxy cannot have sent such an ID.
+// Int returns the message's ID as an integer. Its result ok is false if the ID cannot come from the
+// proxy.
 func (m Message) Int() (int64, bool) {
 	n, err := strconv.ParseInt(string(m.ID), 10, 64)
 	return n, err == nil
@@ -200,15 +202,15 @@ func isString(lit []byte, want string) bool {
 }
 
 const (
-	maxDepth     = 128  // nesting levels
-	maxIDString  = 1024 // bytes of the literal, without the quotes
-	maxIDInteger = 20   // digits
+	maxDepth     = 128  // maximum number of nesting levels
+	maxIDString  = 1024 // maximum number of bytes in the literal, without the quotes
+	maxIDInteger = 20   // maximum number of digits
 	maxMethod    = 256
 )
 
 // validID reports whether id is either a string of acceptable length or an integer, that is, a
-// number without a fraction and exponent. Its magnitude does not matter, because the proxy never
-// computes with it.
+// number without a fraction and without an exponent. The size of the number does not matter,
+// because the proxy never calculates with it.
 func validID(id []byte) bool {
 	if rawjson.Kind(id) == '"' {
 		return len(id) <= maxIDString+2
@@ -225,8 +227,8 @@ func validID(id []byte) bool {
 	return true
 }
 
-// IDKey returns a key that is the same for all ways to write an ID. The keys of an integer and a
-// string always differ.
+// IDKey returns a key for an ID. All ways of writing the same ID have the same key. The keys of an
+// integer and a string always differ.
 func IDKey(id []byte) string {
 	if s, ok := rawjson.String(id); ok {
 		return `"` + s
@@ -240,9 +242,9 @@ func IDKey(id []byte) string {
 // ParseUpstream parses the envelope of a message from an upstream. It only checks that the brackets
 // in params, result and error are balanced, so that these values cannot extend beyond their place.
 // It ignores members that JSON-RPC does not define, and removes the proxy's own members at any
-// depth. If either result or error is null, as some upstreams write, that member counts as absent.
-// The ID of a response must be an integer, because the proxy sends no others. A request may have
-// any valid ID.
+// depth. Some upstreams write null for either result or error; that member counts as absent. The ID
+// of a response must be an integer, because the proxy sends no other IDs. A request may have any
+// valid ID.
 func ParseUpstream(line []byte) (Message, error) {
 	line = oneLine(line, '\t')
 	var e envelope
@@ -282,6 +284,6 @@ func ParseUpstream(line []byte) (Message, error) {
 	return m, nil
 }
 
-// UpstreamError returns an upstream's error object without the proxy's own members, for errors
-// outside of a message that [ParseUpstream] can read.
+// UpstreamError returns an upstream's error object without the proxy's own members. It is for
+// errors that do not come from a message that [ParseUpstream] can read.
 func UpstreamError(failure []byte) []byte { return withoutOwn(failure) }

@@ -7,26 +7,26 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// perRequest is the first revision whose requests identify the client in _meta.
+// perRequest is the first revision in which each request identifies the client in _meta.
 const perRequest = "2026-07-28"
 
-// Meta contains those members of a request's _meta that concern the hop from the client.
+// Meta contains the members of a request's _meta that concern only the hop from the client.
 type Meta struct {
-	ProgressToken      []byte // string or integer; nil if absent
+	ProgressToken      []byte // a string or an integer; nil if absent
 	ProtocolVersion    string
 	ClientInfo         []byte // object; nil if absent
 	ClientCapabilities []byte // object; nil if absent
 	LogLevel           string
 }
 
-// Clone returns a deep copy of m, for callers that keep it longer than the message.
+// Clone returns a deep copy of m. Callers that keep m longer than the message need a copy.
 func (m Meta) Clone() Meta {
 	m.ProgressToken, m.ClientInfo, m.ClientCapabilities = bytes.Clone(m.ProgressToken), bytes.Clone(m.ClientInfo), bytes.Clone(m.ClientCapabilities)
 	return m
 }
 
-// ParseMeta parses the _meta of a message that [Parse] returned, whatever its method. The fault has no
-// ID, because the caller knows it.
+// ParseMeta parses the _meta of a message that was returned by [Parse]. The message can have any
+// method. The fault has no ID, because the caller knows the ID.
 func ParseMeta(message Message) (Meta, *Fault) {
 	var m Meta
 	var meta []byte
@@ -56,12 +56,12 @@ func ParseMeta(message Message) (Meta, *Fault) {
 // Maximum sizes, in bytes, of a client's description of itself, which is kept for a session or a
 // call.
 const (
-	maxClientInfo   = 64 << 10 // may contain icons
+	maxClientInfo   = 64 << 10 // size of clientInfo, which may contain icons
 	maxCapabilities = 16 << 10
 )
 
 // tooLong explains why a member of a client's description of itself is refused. It returns "" if
-// the member is acceptable. Other members are not limited.
+// the member is acceptable. The size of other members is not limited.
 func tooLong(key, value []byte) string {
 	most := len(value)
 	switch string(key) {
@@ -76,7 +76,8 @@ func tooLong(key, value []byte) string {
 	return strconv.QuoteToASCII(string(key)) + " is longer than " + strconv.Itoa(most) + " bytes"
 }
 
-// CheckHandshake returns why an initialize request is refused, or nil if it is acceptable.
+// CheckHandshake returns the reason for refusing an initialize request, or nil if the request is
+// acceptable.
 func CheckHandshake(m Message) *Fault {
 	bad := ""
 	rawjson.Members(m.Params, func(key, value []byte, _ int) bool {
@@ -112,7 +113,7 @@ func (m *Meta) take(key, value []byte) (ok bool) {
 }
 
 // ofHop reports whether a member of _meta concerns only one hop, so that it must not be forwarded.
-// This includes the members with the proxy's own prefix.
+// This includes all members with the proxy's own prefix.
 func ofHop(key []byte) bool {
 	switch string(key) {
 	case keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel, keyServerInfo, keySubscriptionID:
@@ -122,7 +123,7 @@ func ofHop(key []byte) bool {
 }
 
 // WithSubscription returns the params of a notification for the subscription with the given ID,
-// which is a JSON value. If id is empty, the notification belongs to no subscription. The
+// which is a JSON value. If the ID is empty, the notification belongs to no subscription. The
 // upstream's own subscription ID is removed.
 func WithSubscription(params []byte, id string) []byte {
 	meta, had := rawjson.Member(params, "_meta")

@@ -10,20 +10,22 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// OwnMeta is the prefix of the proxy's own members, which contain its decision or the name of the
-// requesting upstream. Members with this prefix are removed from upstreams' messages, at any depth.
+// OwnMeta is the prefix of the proxy's own members. They contain the proxy's decision, or the name
+// of the upstream that has sent a request. Members with this prefix are removed from upstreams'
+// messages, at any depth.
 const OwnMeta = "io.petrigate/"
 
-// isOwn reports whether a name has the proxy's prefix, in upper or lower case, because some readers
-// ignore case.
+// isOwn reports whether a name has the proxy's prefix, in upper or lower case, because some
+// programs ignore case.
 func isOwn(name []byte) bool {
 	return len(name) >= len(OwnMeta) && bytes.EqualFold(name[:len(OwnMeta)], []byte(OwnMeta))
 }
 
-// withoutOwn returns a message, or a part of one, without the proxy's own members. Most documents
-// need not be parsed as JSON for this. In documents with many slashes or escapes, such as a file
-// with many lines, it is cheaper to read only the keys. If the document mentions the prefix and
-// cannot be read to its end, withoutOwn returns null, because parsers might disagree about it.
+// withoutOwn returns a message, or a part of one, without the proxy's own members. For most
+// documents, this works without parsing them as JSON. If a document has many slashes or escapes,
+// such as a file with many lines, it is cheaper to read only the keys. If the document mentions the
+// prefix and cannot be read to its end, withoutOwn returns null, because parsers might disagree
+// about it.
 func withoutOwn(doc []byte) []byte {
 	may, done := mayHaveOwnPrefix(doc, fewLooks+len(doc)/bytesPerLook)
 	if !done {
@@ -51,8 +53,8 @@ const (
 )
 
 // mayHaveOwnPrefix reports whether doc contains the letters of the prefix, or escapes that may
-// represent them. It examines a limited number of slashes and backslashes, given by looks. If doc
-// has more, the search stops and done is false.
+// represent them. It examines only a limited number of slashes and backslashes; the argument looks
+// is this limit. If doc contains more, the search stops and done is false.
 func mayHaveOwnPrefix(doc []byte, looks int) (may, done bool) {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(doc[at:], '/')
@@ -83,14 +85,14 @@ func mayHaveOwnPrefix(doc []byte, looks int) (may, done bool) {
 	}
 }
 
-// spellsPrefix reports whether the digits of an escape represent a letter of the prefix.
+// spellsPrefix reports whether the digits of an escape sequence represent a letter of the prefix.
 func spellsPrefix(digits []byte) bool {
 	n, err := strconv.ParseUint(string(digits), 16, 16)
 	return err == nil && n < utf8.RuneSelf && strings.ContainsRune(OwnMeta, unicode.ToLower(rune(n)))
 }
 
-// A scrubber copies a document in one pass, whatever its depth, and leaves out the proxy's own
-// members.
+// A scrubber copies a document in one pass, even if it is deeply nested, and leaves out the proxy's
+// own members.
 type scrubber struct {
 	dst, src []byte
 	at       int // everything before this offset has been copied or dropped
@@ -115,8 +117,8 @@ func (s *scrubber) copy() bool {
 }
 
 // ownMember finds the first of the proxy's own members at or after i. The member extends from its
-// key to the end of its value. readable reports whether all strings up to the member, and its
-// value, are terminated.
+// key to the end of its value. Its result readable reports whether the member's value and all
+// strings before the member are terminated.
 func ownMember(doc []byte, i int) (from, to int, found, readable bool) {
 	for i < len(doc) {
 		if doc[i] != '"' {
@@ -146,8 +148,8 @@ func ownLiteral(lit []byte) bool {
 	return !ok || isOwn([]byte(name)) // an unreadable name could be any name
 }
 
-// leaveOut drops the member from..to together with one adjacent comma. It returns the offset where
-// copying continues.
+// leaveOut leaves out the member between the offsets from and to, together with one adjacent comma.
+// It returns the offset at which copying continues.
 func (s *scrubber) leaveOut(from, to int) int {
 	s.dst = append(s.dst, s.src[s.at:from]...)
 	s.dropped = true

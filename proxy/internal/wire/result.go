@@ -6,13 +6,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// MaxValue is the maximum size, in bytes, of a result that a net reads. A longer value counts as
+// MaxValue is the maximum size, in bytes, of a result that nets can read. A larger result counts as
 // absent.
 const MaxValue = 1 << 20
 
-// ResultValue returns the content of a tool result as one JSON value. This is structuredContent if
-// present. Otherwise, if the only content block is a text block that contains JSON, it is that
-// JSON. In all other cases, ResultValue returns nil.
+// ResultValue returns the content of a tool result as one JSON value: structuredContent if the
+// result has it or, if the only content block is a text block that contains JSON, that JSON. In all
+// other cases, it returns nil.
 func ResultValue(result []byte) []byte {
 	if value, ok := rawjson.Member(result, "structuredContent"); ok {
 		return shortValue(value)
@@ -60,39 +60,40 @@ func shortValue(value []byte) []byte {
 	return value
 }
 
-// member returns the value of an object's member if it is a string, and "" otherwise.
+// member returns the value of an object's member if the value is a string. Otherwise, it returns
+// "".
 func member(object []byte, key string) string {
 	value, _ := rawjson.Member(object, key)
 	s, _ := rawjson.String(value)
 	return s
 }
 
-// Facts contains the members of a tool result that show how the call ended.
+// Facts contains the members of a tool result that say how the call ended.
 type Facts struct {
 	Failed bool // whether isError is present and not false
 	Type   Type // value of resultType
-	Task   bool // whether there is a member task, so that the work continues as a task
+	Task   bool // whether the result has a member task, which means that the work continues as a task
 
-	// Broken means that the result is not an object, has a duplicate member, or has a member whose
-	// key differs from a known one only in case. Parsers might disagree about such a result, so it
-	// does not count as a success.
+	// Broken means that the result is not an object, has the same member twice, or has a member
+	// with a key that differs from a known key only in case. Parsers might disagree about such a
+	// result, so it does not count as a success.
 	Broken bool
 }
 
-// A Type is the resultType of a result.
+// A Type is the value of resultType in a result.
 type Type uint8
 
 const (
 	TypeAbsent        Type = iota
 	TypeComplete           // "complete"
 	TypeInputRequired      // "input_required"
-	TypeTask               // "task", which since 2026-07-28 means the same as the member task
+	TypeTask               // "task", which since revision 2026-07-28 means the same as the member task
 	TypeOther
 )
 
 // ResultFacts reads the top-level members of a result.
 func ResultFacts(result []byte) (f Facts) {
-	var isError, meta bool // whether the member was seen before
+	var isError, meta bool // whether the member has already been seen
 	first := func(seen *bool) {
 		f.Broken = f.Broken || *seen
 		*seen = true
@@ -130,8 +131,8 @@ func resultType(value []byte) Type {
 	return TypeOther
 }
 
-// Success reports whether the call has succeeded: its result is complete, and no parser can read it
-// as an error.
+// Success reports whether the call has succeeded: its result is complete, and no parser can
+// interpret it as an error.
 func (f Facts) Success() bool {
 	return f.Type != TypeInputRequired && f.Type != TypeOther && !f.Handle() && !f.Broken && !f.Failed
 }
@@ -140,5 +141,5 @@ func (f Facts) Success() bool {
 // has not asked for a task.
 func (f Facts) Handle() bool { return f.Task || f.Type == TypeTask }
 
-// Success reports whether result belongs to a successful call; see [Facts.Success].
+// Success reports whether the result means that the call has succeeded; see [Facts.Success].
 func Success(result []byte) bool { return ResultFacts(result).Success() }

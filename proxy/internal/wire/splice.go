@@ -8,11 +8,11 @@ import (
 
 // A splicer copies an object and changes some of its members. Unchanged members are copied with the
 // white space around them, so an object without changes is copied byte for byte. Changes must be
-// made in the order of the members. close ends the object.
+// made in the order in which the members occur. The method close ends the object.
 type splicer struct {
 	dst, src []byte
-	done     int  // offset of the part of src that has not been copied yet
-	some     bool // whether dst contains any member
+	done     int  // offset in src up to which everything has been copied
+	some     bool // whether dst already contains a member
 }
 
 // splice starts a copy of the object src.
@@ -21,8 +21,8 @@ func splice(dst, src []byte) splicer {
 	return splicer{dst: append(dst, src[:open]...), src: src, done: open}
 }
 
-// copyUpTo copies src up to the offset end. If a member becomes the first one, it drops the comma
-// that precedes it.
+// copyUpTo copies src up to the given offset. If a member becomes the first one in the copy, it
+// drops the comma before that member.
 func (s *splicer) copyUpTo(end int) {
 	if end <= s.done {
 		return
@@ -39,14 +39,14 @@ func (s *splicer) copyUpTo(end int) {
 	s.done = end
 }
 
-// replace replaces the value of f.
+// replace replaces the value of the member f.
 func (s *splicer) replace(f field, by []byte) {
 	s.copyUpTo(f.at)
 	s.dst = append(s.dst, by...)
 	s.done = f.end
 }
 
-// drop leaves out f.
+// drop leaves out the member f.
 func (s *splicer) drop(f field) {
 	s.copyUpTo(f.from)
 	s.done = f.end
@@ -67,8 +67,8 @@ func (s *splicer) add(members ...[]byte) {
 // close copies the end of the object and returns the result.
 func (s *splicer) close() []byte { return append(s.dst, s.src[s.done:]...) }
 
-// ReplaceMember appends the object obj with the value of the given member replaced. It copies the
-// rest byte for byte. If obj does not have the member, it appends obj unchanged.
+// ReplaceMember appends the object obj with a new value for the given member. It copies everything
+// else byte for byte. If obj does not have the member, it appends obj unchanged.
 func ReplaceMember(dst, obj []byte, key string, value []byte) []byte {
 	found, end := -1, 0
 	rawjson.Members(obj, func(k, v []byte, at int) bool {
@@ -97,8 +97,8 @@ func SetMember(obj []byte, key string, value []byte) []byte {
 	return AppendStamped(nil, obj, rawjson.Object{}.Raw(key, value).Bytes())
 }
 
-// AppendStamped appends the object result, extended by those of the given members that it lacks. If
-// result is not an object, it appends result unchanged.
+// AppendStamped appends the object result, and adds those of the given members that the object
+// lacks. If result is not an object, it appends result unchanged.
 func AppendStamped(dst, result, members []byte) []byte {
 	last := 0 // end of the last member
 	whole := rawjson.Members(result, func(_, value []byte, at int) bool {

@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Task contains those members of a task object that the proxy reads.
+// A Task contains the members of a task object that the proxy reads.
 type Task struct {
 	ID      string
 	Status  TaskStatus
-	TTL     time.Duration // lifetime from its creation; 0 means unlimited
-	Poll    time.Duration // suggested polling interval; 0 if not specified
-	Outcome []byte        // result of a completed task in revision 2026-07-28; nil if there is none
+	TTL     time.Duration // lifetime since the creation of the task; 0 means unlimited
+	Poll    time.Duration // polling interval that the server suggests; 0 if it suggests none
+	Outcome []byte        // result of a completed task in revision 2026-07-28; nil if it has none
 }
 
 // TaskStatus is the status of a task.
@@ -30,7 +30,7 @@ const (
 	TaskCancelled
 )
 
-// Over reports whether the status is terminal.
+// Over reports whether the task has ended and its status will not change again.
 func (s TaskStatus) Over() bool { return s == TaskCompleted || s == TaskFailed || s == TaskCancelled }
 
 // maxTaskDepth is the maximum nesting depth of a task object.
@@ -40,7 +40,7 @@ const maxTaskDepth = rawjson.MaxDepth
 const maxTaskID = 1024
 
 // ParseTask parses a task object of either revision family. The object must be strict JSON;
-// ParseTask returns an error if it is ambiguous.
+// ParseTask returns an error if parsers could disagree about it.
 func ParseTask(object []byte) (t Task, err error) {
 	if err := rawjson.Check(object, maxTaskDepth); err != nil {
 		return Task{}, err
@@ -109,16 +109,16 @@ func milliseconds(value []byte) (time.Duration, bool) {
 
 const maxTaskTime = 10 * 365 * 24 * time.Hour
 
-// RelatedTask returns the ID of the task that obj, the params or the result of a message, refers to
-// in its _meta. It returns "" if there is none.
+// RelatedTask returns the ID of the task that is referred to in the _meta of obj. This is the
+// params or the result of a message. RelatedTask returns "" if there is no such reference.
 func RelatedTask(obj []byte) string {
 	lit, _ := rawjson.MemberAt(obj, "_meta", keyRelatedTask, "taskId")
 	id, _ := rawjson.String(lit)
 	return id
 }
 
-// RelateTask returns obj with the ID replaced in its reference to a task. If obj has no such
-// reference, it is returned unchanged.
+// RelateTask returns obj with a new ID in its reference to a task. If obj has no such reference, it
+// is returned unchanged.
 func RelateTask(obj []byte, id string) []byte {
 	related, ok := rawjson.MemberAt(obj, "_meta", keyRelatedTask)
 	if !ok {
@@ -129,14 +129,14 @@ func RelateTask(obj []byte, id string) []byte {
 	return ReplaceMember(nil, obj, "_meta", meta)
 }
 
-// RenameTask returns obj with its taskId replaced. If obj has no taskId, it is returned unchanged.
+// RenameTask returns obj with a new taskId. If obj has no taskId, it is returned unchanged.
 func RenameTask(obj []byte, id string) []byte {
 	return ReplaceMember(nil, obj, "taskId", rawjson.AppendString(nil, id))
 }
 
-// ExtensionTask converts a task object of revision 2025-11-25 to the form of 2026-07-28. members,
-// written as "key":value with commas in between, come first and take precedence over the task's own
-// members with the same keys.
+// ExtensionTask converts a task object of revision 2025-11-25 to the form of revision 2026-07-28.
+// The given members, written as "key":value with commas in between, come first and take precedence
+// over the task's own members with the same keys.
 func ExtensionTask(object, members []byte) []byte {
 	out := rawjson.Object(append([]byte{'{'}, members...))
 	given := bytes.Clone(out.Bytes())
