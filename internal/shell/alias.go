@@ -10,7 +10,8 @@ import (
 // abbreviating lists the programs that accept abbreviated subcommands.
 var abbreviating = setOf("npm hg ip bridge tc")
 
-// aliases maps subcommands to their built-in aliases. npm accepts abbreviations of the aliases too.
+// aliases maps subcommands to their built-in aliases. npm also accepts abbreviations of the
+// aliases.
 var aliases = map[string]string{
 	"git push":    "send-pack",
 	"npm install": "i in ins inst insta instal add isnt isnta isntal", "npm uninstall": "unlink remove rm r un", "npm update": "up upgrade udpate",
@@ -24,16 +25,17 @@ var aliases = map[string]string{
 	"brew uninstall": "rm remove", "brew install": "instal", "pulumi up": "update", "pulumi destroy": "down dn",
 }
 
-// isAlias reports whether text is a built-in alias of p's operand n.
+// isAlias reports whether text is a built-in alias of the operand of p with index n.
 func isAlias(p *Pattern, text string, n int) bool {
 	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
 }
 
-// equivalents maps subcommands to a subcommand and an option with the same effect.
+// equivalents maps a subcommand to another subcommand and an option that together have the same
+// effect.
 var equivalents = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
 
-// isEquivalent reports whether the subcommand sub with the arguments rest has the effect of p's
-// first operand.
+// isEquivalent reports whether the subcommand sub, followed by the arguments rest, has the same
+// effect as the first operand of p.
 func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	other, ok := equivalents[p.name.text+" "+p.operands[0].text]
 	return ok && sub.kind == literal && sub.text == other[0] && slices.ContainsFunc(rest, func(a arg) bool {
@@ -41,7 +43,8 @@ func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	})
 }
 
-// isAbbreviation reports whether a program may accept text as a short form of p's operand next.
+// isAbbreviation reports whether a program may accept text as a short form of the operand of p with
+// index next.
 func isAbbreviation(p *Pattern, text string, next int) bool {
 	name, want := p.name.text, p.operands[next].text
 	switch {
@@ -56,7 +59,7 @@ func isAbbreviation(p *Pattern, text string, next int) bool {
 	case name == "gradle":
 		task := text[strings.LastIndexByte(text, ':')+1:]
 		return task != "" && strings.HasPrefix(want, task[:1]) && isSubsequence(task, want)
-	case !abbreviating[name] || next > 0: // the words after the subcommand are names
+	case !abbreviating[name] || next > 0: // the words that follow the subcommand are names
 		return false
 	}
 	names := append(strings.Fields(aliases[name+" "+want]), want)
@@ -75,10 +78,11 @@ func isSubsequence(text, other string) bool {
 	return true
 }
 
-// otherNames maps second names of programs to the words that they stand for.
+// otherNames maps alternative names of programs to the words that they stand for.
 var otherNames = map[string]string{"docker-compose": "docker compose", "podman-compose": "podman compose", "gmake": "make", "bmake": "make"}
 
-// families are programs with a variant for each kind of object, such as mkfs.ext4.
+// families are programs that have a variant for each kind of object. An example is mkfs, with the
+// variant mkfs.ext4.
 var families = setOf("mkfs fsck mount umount")
 
 // sameProgram reports whether two names denote the same program on every system.
@@ -89,11 +93,11 @@ func sameProgram(name, want string) bool {
 	return versioned[want] && strings.HasPrefix(name, want) && versionless(name) == want
 }
 
-// versioned are programs that may have a version number in their name.
+// versioned holds the programs whose names may contain a version number.
 var versioned = setOf("python pip node ruby php perl clang gcc")
 
-// family returns a key that is the same for all names that may denote one program on some system,
-// see [command.argsUnder].
+// family returns a key that is the same for all names that may denote the same program on some
+// system; see [command.argsUnder].
 func family(name string) string {
 	if first, kind, ok := strings.Cut(name, "."); ok && kind != "" && families[first] {
 		name = first
@@ -108,11 +112,13 @@ func family(name string) string {
 	return cmp.Or(versionless(name), name)
 }
 
-// versionless returns name without the version at its end: pip for pip3.12.
+// versionless returns name without a version number at its end. For example, it returns pip for
+// pip3.12.
 func versionless(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
-// argsUnder returns the arguments that the command takes under name, or nil if no system has the
-// program under that name. Some file systems find RM and rm.exe for rm, and pip3.12 is a pip.
+// argsUnder returns the arguments that the command takes if its program is called name. It returns
+// nil if the program does not have this name on any system. On some file systems, RM and rm.exe are
+// names of rm, and pip3.12 is a version of pip.
 func (c *command) argsUnder(name string) []arg {
 	args := slices.Concat([]arg{}, c.args)
 	if sameFile(c.name, name) || versionless(c.name) != "" && versionless(c.name) == versionless(name) {
@@ -147,8 +153,8 @@ func folded(name string) string {
 	}, name)
 }
 
-// sameFile reports whether two names may denote the same file on a file system that ignores case or
-// on a system that adds .exe.
+// sameFile reports whether two names may denote the same file. This can be so on a file system that
+// ignores case and on a system that adds .exe.
 func sameFile(name, want string) bool {
 	if len(name) == len(want)+4 && strings.EqualFold(name[len(want):], ".exe") {
 		name = name[:len(want)]

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// An arg is the known part of the expansion of one word in a script.
+// An arg is what is known about the expansion of one word in a script.
 type arg struct {
 	kind        argKind
-	text        string // known beginning; the whole text of a literal
-	mid         string // known part between two unknown parts, as in ~/.ssh/*
-	tail        string // known end; empty for a literal
-	name        bool   // the unknown part is a name or a number, never an option
-	glob        bool   // the unknown part comes from a glob and does not begin with a dot
-	pipe        bool   // a process substitution
-	setUp       bool   // only the output of a program that sets up a shell
-	isArguments bool   // only arguments of the enclosing function
-	split       bool   // an unquoted expansion, usually one word; never set under [Options.Strict]
+	text        string // the known beginning; for a literal, the whole text
+	mid         string // the known part between two unknown parts, as in ~/.ssh/*
+	tail        string // the known end; empty for a literal
+	name        bool   // the unknown part is a name or a number, but never an option
+	glob        bool   // the unknown part comes from a glob, and does not begin with a dot
+	pipe        bool   // the argument is a process substitution
+	setUp       bool   // the argument is only the output of a program that sets up a shell
+	isArguments bool   // the argument consists only of arguments of the enclosing function
+	split       bool   // the argument is an unquoted expansion, which is usually one word; never set under [Options.Strict]
 }
 
 // An argKind describes how much of an argument is known.
@@ -25,9 +25,9 @@ type argKind uint8
 
 const (
 	literal  argKind = iota // the argument is exactly text
-	single                  // one word: text, something unknown, tail
-	spread                  // one or more such words, as from a glob
-	anything                // any number of unknown words
+	single                  // the argument is one word: text, something unknown, tail
+	spread                  // the argument is one or more such words, for example from a glob
+	anything                // the argument is any number of unknown words
 )
 
 // may reports whether the argument can expand to word.
@@ -38,19 +38,19 @@ func (a arg) may(word string) bool {
 	return len(word) >= len(a.text)+len(a.tail) && strings.HasPrefix(word, a.text) && strings.HasSuffix(word, a.tail)
 }
 
-// cut splits the argument at its first equals sign.
+// cut splits the argument at the first equals sign in it.
 func (a arg) cut() (name string, value arg, ok bool) {
 	name, text, ok := strings.Cut(a.text, "=")
 	value, value.text = a, text
 	return name, value, ok
 }
 
-// base returns the program name in a command word, whether the name is certain, and whether the
-// program is found in the system's program directories.
+// base returns the name of the program in a command word. It also returns whether the name is
+// certain, and whether the program is found in the program directories of the system.
 func (a arg) base() (name string, sure, system bool) {
 	switch {
 	case a.kind == literal && strings.Contains(a.text, `:\`) && !strings.Contains(a.text, "/"):
-		return a.text[strings.LastIndexByte(a.text, '\\')+1:], true, false // as in C:\x\y.exe
+		return a.text[strings.LastIndexByte(a.text, '\\')+1:], true, false // for example, in C:\x\y.exe
 	case a.kind == literal && !strings.Contains(a.text, "/"):
 		return a.text, true, true
 	case a.kind == literal:
@@ -61,7 +61,7 @@ func (a arg) base() (name string, sure, system bool) {
 	return "", false, false
 }
 
-// isLocalBin reports whether a is a path in a project's bin directory, such as
+// isLocalBin reports whether a is a path in the bin directory of a project, for example
 // node_modules/.bin/jest or .venv/bin/pytest.
 func isLocalBin(a arg) bool {
 	at := a.text
@@ -97,7 +97,7 @@ func sizes(list []arg) (n int) {
 	return n
 }
 
-// file returns the base name of the file that the argument names. The argument may be a setting
+// file returns the base name of the file that the argument names. The argument can be a setting
 // such as of=x.
 func (a arg) file() string {
 	text := a.text
@@ -107,10 +107,10 @@ func (a arg) file() string {
 	if _, value, ok := strings.Cut(text, "="); ok {
 		text = value
 	}
-	return path.Base(text[strings.LastIndexByte(text, ':')+1:]) // as in host:x
+	return path.Base(text[strings.LastIndexByte(text, ':')+1:]) // for example, in host:x
 }
 
-// literals returns words as literal arguments.
+// literals converts words to literal arguments.
 func literals(words []string) []arg {
 	args := make([]arg, len(words))
 	for i, w := range words {
@@ -120,8 +120,9 @@ func literals(words []string) []arg {
 }
 
 // matchWord returns the first of the words that matches the argument, or "". A word --name also
-// matches abbreviations and attached values, -x also matches among other letters, =name matches the
-// argument up to its equals sign, and *text, like any other text, matches a part of the argument.
+// matches abbreviations and attached values; a word -x also matches if x is one of several letters;
+// =name matches the argument up to its equals sign; and any other word, with or without a leading
+// *, matches if the argument contains it.
 func (a arg) matchWord(words string) string {
 	name, _, with := strings.Cut(a.text, "=")
 	for word := range strings.FieldsSeq(words) {
@@ -144,24 +145,24 @@ func (a arg) matchWord(words string) string {
 	return ""
 }
 
-// isInteger reports whether a is a plain number in arithmetic.
+// isInteger reports whether the expression a is a plain number.
 func isInteger(a arg) bool {
 	return a.kind == literal && strings.Trim(a.text, "+-0123456789") == ""
 }
 
-// startsWith reports whether args begin with words. A * in a word matches any text.
+// startsWith reports whether the first of args match words. In a word, a * matches any text.
 func startsWith(args []arg, words []string) bool {
 	return len(args) >= len(words) && slices.EqualFunc(args[:len(words)], words, func(a arg, w string) bool {
 		return a.kind == literal && (a.text == w || matchStar(w, a.text))
 	})
 }
 
-// contain reports whether one of the arguments matches one of the words, see [arg.matchWord].
+// contain reports whether one of the arguments matches one of the words; see [arg.matchWord].
 func contain(args []arg, words string) bool {
 	return words != "" && slices.ContainsFunc(args, func(a arg) bool { return a.matchWord(words) != "" })
 }
 
-// allLiteral reports whether all arguments are fully known.
+// allLiteral reports whether the whole text of each argument is known.
 func allLiteral(args []arg) bool {
 	return !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal })
 }

@@ -6,7 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// arithm reads an arithmetic expression: the commands in it, and the variables that it evaluates.
+// arithm reads an arithmetic expression. It finds the commands in the expression and the variables
+// that the expression evaluates.
 func (r *expander) arithm(x syntax.ArithmExpr) {
 	if x == nil || !r.enter() {
 		return
@@ -24,8 +25,8 @@ func (r *expander) arithm(x syntax.ArithmExpr) {
 	})
 }
 
-// term reads a number, a variable or an expansion in arithmetic. Anything that could hide an array
-// index from the parser makes the reading opaque.
+// term reads a number, a variable or an expansion in arithmetic. Anything in which the parser could
+// overlook an array index makes the reading opaque.
 func (r *expander) term(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {
@@ -72,7 +73,7 @@ func (r *expander) test(x syntax.TestExpr) {
 	case *syntax.UnaryTest:
 		r.test(x.X)
 		if w, ok := x.X.(*syntax.Word); (x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar) && (!ok || !isName(w.Lit())) {
-			r.arithmeticOn("a test of a variable whose name is not literal") // bash evaluates an index in the name
+			r.arithmeticOn("a test of a variable whose name is not literal") // if the name contains an index, bash evaluates the index
 		}
 	case *syntax.ParenTest:
 		r.test(x.X)
@@ -81,7 +82,7 @@ func (r *expander) test(x syntax.TestExpr) {
 	}
 }
 
-// operandTest reads an operand of an operator. Numeric operators such as -eq evaluate it as
+// operandTest reads an operand. Numeric operators such as -eq evaluate their operands as
 // arithmetic.
 func (r *expander) operandTest(op syntax.BinTestOperator, x syntax.TestExpr) {
 	switch op {

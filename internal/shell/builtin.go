@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// readBuiltin reads what a shell builtin runs or changes, except for wrappers such as command. It
-// reports false for any other name.
+// readBuiltin reads what a shell builtin runs or changes. It does not handle wrappers such as
+// command. It returns false for any other name.
 func (r *reader) readBuiltin(name string, args []arg) bool {
 	switch name {
 	case "eval":
@@ -26,12 +26,12 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 		r.aliases.define(&r.findings, name, args)
 	case "enable", "fc", "bind", "complete", "compgen", "compopt", "history":
 		if name == "history" && !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || !isDigits(a.text) }) {
-			return true // history without options prints the list
+			return true // without options, history only prints the list
 		}
 		r.doubtAll("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declareArgs(name, nil, args)
-		for _, a := range args { // reached for `command readonly x=y`
+		for _, a := range args { // this is reached for `command readonly x=y`
 			name, _, _ := strings.Cut(a.text, "=")
 			r.vars.neverBind(name)
 		}
@@ -63,16 +63,16 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 	return true
 }
 
-// inShellBuiltins are the builtins that run another builtin in the current shell.
+// inShellBuiltins holds the builtins that run another builtin in the current shell.
 var inShellBuiltins = setOf("command builtin eval")
 
-// isOutside reports whether a command run by the command with index i runs in another process,
-// where a builtin cannot affect the script's shell.
+// isOutside reports whether the commands that the command with index i runs are in another process.
+// A builtin there cannot affect the script's shell.
 func (r *reader) isOutside(i int) bool {
 	for ; i >= 0; i = r.commands[i].by {
 		switch c := &r.commands[i]; {
 		case shells[c.name]:
-			return false // it has its own control flow and variables
+			return false // such a shell has its own control flow and variables
 		case !inShellBuiltins[c.name] && len(r.functions[c.name]) == 0 && r.aliases[c.name] == nil:
 			return true
 		}
@@ -92,7 +92,7 @@ func (r *reader) readSet(args []arg) {
 		r.vars.forgetAll()
 	}
 	switch {
-	case r.body != nil, r.piped: // the last element of a pipe may run in the shell itself
+	case r.body != nil, r.piped: // the shell itself may run the last element of a pipe
 		*r.flow.uncertain = true
 	case r.defined["set"]:
 	default:
@@ -100,13 +100,14 @@ func (r *reader) readSet(args []arg) {
 	}
 }
 
-// readTrap reads the action of a trap, which is a script. Without a signal, trap sets no action.
+// readTrap reads the action of a trap, which is a script. If trap is given no signal, it does not
+// set an action.
 func (r *reader) readTrap(args []arg) {
 	for len(args) > 0 && args[0].matchWord("=-- =-p =-l") != "" {
 		args = args[1:]
 	}
 	if len(args) > 0 && args[0].matchWord("=-") == "" {
-		r.vars.forgetAll() // the trap runs later, when variables may hold other values, and may set them
+		r.vars.forgetAll() // the trap runs later; until then, variables may get other values, and the trap itself may set variables
 		r.vars.unbound = true
 		defer func(before masking, b *body) { r.flow.masking, r.body = before, b }(r.flow.mask(conditional), r.body)
 		r.body = &body{trap: true, texts: -1}
@@ -117,7 +118,7 @@ func (r *reader) readTrap(args []arg) {
 // readVariableSetter reads a builtin that assigns to the variables named by its arguments.
 func (r *scope) readVariableSetter(name string, args []arg) {
 	if name == "wait" && len(args) == 1 && args[0].kind <= single {
-		return // as in wait $!
+		return // for example, wait $!
 	}
 	found, rest, ok := setterOptions[name]().splitLeading(args)
 	if !ok {
@@ -143,7 +144,7 @@ func (r *scope) readVariableSetter(name string, args []arg) {
 	}
 }
 
-// readPrintf reads printf, which assigns its output to a variable with -v.
+// readPrintf reads printf. With the option -v, printf assigns its output to a variable.
 func (r *scope) readPrintf(args []arg) {
 	switch {
 	case len(args) == 0:
@@ -153,11 +154,11 @@ func (r *scope) readPrintf(args []arg) {
 		r.setUnknown([]arg{{kind: args[0].kind, text: args[0].text[2:]}})
 	case args[0].kind == anything, args[0].kind == single && args[0].text == "" && strings.Trim(args[0].mid+args[0].tail, nameLetters+"0123456789[]-") == "" && len(args) > 1:
 		r.vars.forgetAll()
-		r.vars.wild = true // it may be -v, and the next argument a name
+		r.vars.wild = true // the argument may be -v, and the next argument the name of a variable
 	}
 }
 
-// readTest reads test and [. Unlike [[, these evaluate only the operand of -v.
+// readTest reads test and [. In contrast to [[, these evaluate an operand only if it follows -v.
 func (r *scope) readTest(args []arg) {
 	for i, a := range args {
 		r.vars.tests = r.vars.tests || a.kind != literal
@@ -172,8 +173,8 @@ func (r *scope) readTest(args []arg) {
 	}
 }
 
-// readShellOptions reads the options of set and shopt. Options with one of the letters change how
-// the shell reads the rest of the script.
+// readShellOptions reads the options of set and shopt. The parameter letters holds the options that
+// change how the shell reads the rest of the script.
 func (r *scope) readShellOptions(letters string, args []arg) {
 	for _, a := range args {
 		if a.matchWord("=-- =-") != "" {
@@ -194,8 +195,8 @@ func (r *scope) readShellOptions(letters string, args []arg) {
 	}
 }
 
-// readSourced reads source. The file's content is unknown, like that of any program in a file.
-// Files that set up the shell, such as .bashrc, are assumed not to change the script's commands.
+// readSourced reads source. The content of the file is unknown, as for any program in a file. Files
+// that set up the shell, such as .bashrc, are assumed not to change the commands of the script.
 func (r *scope) readSourced(args []arg) {
 	r.vars.forgetAll()
 	r.vars.unbound = true
@@ -211,20 +212,21 @@ func (r *scope) readSourced(args []arg) {
 	r.doubtStrict("a script that is read from a file into the shell")
 }
 
-// isHarmlessSetting reports whether an option of the set builtin restores a default or only exports
-// variables.
+// isHarmlessSetting reports whether an option of the set builtin only restores a default or only
+// exports variables.
 func isHarmlessSetting(option string) bool {
 	return option == "allexport" || begins(option, "- +") && strings.Contains(option, "a") && strings.Trim(option[1:], "aeoux") == "" ||
 		strings.HasPrefix(option, "+") && strings.Trim(option[1:], "akH") == ""
 }
 
-// settingFiles are the files that people source to set variables: virtual environments, profiles.
+// settingFiles matches the files that people source to set variables, such as profiles and the
+// files of virtual environments.
 var settingFiles = setOf("activate activate.fish activate.csh nvm.sh .bashrc .zshrc .profile .bash_profile .zshenv .env .envrc env env.sh sdkman-init.sh conda.sh")
 
-// readingOptions are the shell options that change how a script is read.
+// readingOptions holds the shell options that change how a script is read.
 var readingOptions = setOf("allexport keyword histexpand posix braceexpand nocaseglob expand_aliases")
 
-// setterOptions has the options of the builtins that set variables.
+// setterOptions holds the options of the builtins that set variables.
 var setterOptions = eachName(map[string]func() *knownOptions{
 	"read":              leading("r s E a= d= i= n= N= p= t= u="),
 	"mapfile,readarray": leading("t d= n= O= s= u="),

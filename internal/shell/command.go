@@ -2,22 +2,23 @@ package shell
 
 // A command is a simple command that the script runs, directly or through another command.
 type command struct {
-	name    string // base name of the program, never empty
-	path    string // path of the program, if the command word is a path
-	outside bool   // the program is in no known directory
+	name    string // the base name of the program; never empty
+	path    string // the path of the program, if the command word is a path
+	outside bool   // the program is not in any known directory
 	args    []arg
-	inputs  []arg // redirected input files
-	// possible: it is uncertain whether this command runs at all, as with the words after `docker
-	// exec`.
+	inputs  []arg // the files from which input is redirected
+	// possible means that it is uncertain whether this command runs at all. An example is the words
+	// after `docker exec`.
 	possible bool
-	// unknown: the tables do not describe the program fully. It may run what its arguments name.
+	// unknown means that the tables do not describe the program fully, so it may run what its
+	// arguments name.
 	unknown bool
-	// unlisted: the program is in no table.
+	// unlisted means that the program is not in any table.
 	unlisted bool
-	by       int // index of the command that runs this one; -1: the script itself
+	by       int // the index of the command that runs this one; -1: the script itself runs it
 	maker    maker
-	filter   bool    // its standard input is a pipe
-	masking  masking // why the script's success does not prove this command's success
+	filter   bool    // the standard input of the command is a pipe
+	masking  masking // the reason why the success of the script does not prove the success of this command
 	from, to int     // byte range in the outermost script
 }
 

@@ -6,17 +6,17 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Doubt is an alias of [gate.Doubt].
+// A Doubt is an alias for [gate.Doubt].
 type Doubt = gate.Doubt
 
 // A reach is the set of commands that a doubt concerns.
 type reach uint8
 
 const (
-	all    reach = iota // any command
-	inText              // commands whose words occur in a text that is not parsed
-	strict              // any command under [Options.Strict]; otherwise none, but nothing is certain any more
-	mild                // any command under [Options.Strict]; otherwise none
+	all    reach = iota // the doubt concerns all commands
+	inText              // the doubt concerns the commands whose words occur in a text that is not parsed
+	strict              // the doubt concerns all commands under [Options.Strict]; otherwise it concerns none, but nothing is certain any more
+	mild                // the doubt concerns all commands under [Options.Strict]; otherwise it concerns none
 )
 
 // A doubt is a part of a script that was not fully understood.
@@ -24,12 +24,12 @@ type doubt struct {
 	what     string
 	from, to int // byte range in the outermost script; to is 0 for the whole script
 	reach    reach
-	owner    int  // index of the command whose arguments caused the doubt; -1: none
-	before   int  // number of commands read before it; 0: it concerns the whole script
-	spoils   bool // programs of later commands may have been replaced
+	owner    int  // the index of the command whose arguments caused the doubt; -1: no command
+	before   int  // the number of commands that were read before the doubt; 0: the doubt concerns the whole script
+	spoils   bool // the programs of later commands may have been replaced
 }
 
-// advices maps prefixes of doubts to advice. The longest matching prefix wins; the first entry
+// advices maps prefixes of doubts to advice. The longest matching prefix is used. The first entry
 // matches every doubt.
 var advices = []struct{ what, write string }{
 	{"", "write the command plainly, in a separate call"},
@@ -57,7 +57,7 @@ var advices = []struct{ what, write string }{
 	{"words that may begin a command", "name the command in a separate call"},
 }
 
-// advice returns what to write instead of the construct that caused a doubt.
+// advice returns the text to write instead of the construct that caused a doubt.
 func advice(what string) string {
 	best := 0
 	for i, a := range advices {
@@ -73,15 +73,15 @@ type Outcome uint8
 
 // The outcomes. A doubt leads to Opaque.
 const (
-	NoMatch Outcome = iota // no part of the script indicates it
-	Match                  // the script certainly does
+	NoMatch Outcome = iota // nothing in the script indicates that it does
+	Match                  // it is certain that the script does
 	Opaque                 // it is uncertain whether the script does
 )
 
 // String returns "no match", "match" or "opaque".
 func (o Outcome) String() string { return [...]string{"no match", "match", "opaque"}[o] }
 
-// or combines two outcomes if one match is enough.
+// or combines two outcomes for the case that one match is enough.
 func (o Outcome) or(other Outcome) Outcome {
 	if o == Match || other == Match {
 		return Match
@@ -89,7 +89,7 @@ func (o Outcome) or(other Outcome) Outcome {
 	return max(o, other)
 }
 
-// and combines two outcomes if both must match.
+// and combines two outcomes for the case that both must match.
 func (o Outcome) and(other Outcome) Outcome {
 	if o == NoMatch || other == NoMatch {
 		return NoMatch

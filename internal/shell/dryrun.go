@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// A dryRun describes the arguments that turn a command into a dry run, which only prints its plan.
+// A dryRun describes the arguments that turn a command into a dry run. A dry run only prints what
+// the command would do.
 type dryRun struct {
-	says  string // options for a dry run, unabbreviated
-	flags string // options without a value that may precede the dry-run option
+	says  string // the options for a dry run, not abbreviated
+	flags string // the options without a value that may precede the dry-run option
 }
 
-// dryRuns maps programs and subcommands to their dry-run options. A command with any other option
-// or spelling counts as the real command.
+// dryRuns maps programs and subcommands to their dry-run options. If a command has any other option
+// or spelling, it counts as the real command.
 var dryRuns = eachName(map[string]dryRun{
 	"git push":                  {says: "--dry-run -n", flags: "-q --quiet -v --verbose --tags --all --force -f -u --set-upstream --follow-tags --atomic --porcelain --force-with-lease --no-verify --progress --prune"},
 	"git clean":                 {says: "--dry-run -n", flags: "-q --quiet -d -x -X -f --force -fd -fdx -fx -df"},
@@ -31,8 +32,8 @@ var dryRuns = eachName(map[string]dryRun{
 	"pulumi destroy,pulumi down,pulumi dn": {says: "--preview-only", flags: "-r --refresh -d --debug --diff -y --yes --remove"},
 })
 
-// changesNothing reports whether the command certainly changes nothing. That is uncertain if an
-// argument could cancel the dry run, could be the value of an option, or is spelled differently.
+// changesNothing reports whether it is certain that the command changes nothing. It is uncertain if
+// an argument could cancel the dry run, could be the value of an option, or is spelled differently.
 func (c *command) changesNothing() bool {
 	table := subcommandsOf(c.name)
 	if table == nil {
@@ -57,18 +58,18 @@ func (c *command) changesNothing() bool {
 			ended = true
 		case hasWord(d.says, a.text):
 			if i > 0 && isOption(args[i-1].text) && !hasWord(d.flags, args[i-1].text) && !strings.Contains(args[i-1].text, "=") {
-				return false // the value of the previous option
+				return false // the argument is the value of the previous option
 			}
 			dry = true
 		case begins(a.text, "--d --no-d --rec --e true false"), begins(a.text, "--preview-only="):
-			return false // such as --no-dry-run, --dry-run false and --receive-pack
+			return false // for example, --no-dry-run, --dry-run false or --receive-pack
 		}
 	}
 	return dry
 }
 
-// helping lists the programs that print a subcommand's help for a final --help. After a subcommand
-// in running, --help may be another program's option.
+// helping holds the programs that print the help of a subcommand if --help is at the end. After a
+// subcommand in running, --help can be an option of another program.
 var (
 	helping = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
 	running = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")
@@ -82,7 +83,7 @@ func (c *command) asksHelp(sub string, args []arg) bool {
 		!slices.ContainsFunc(args[:n], func(a arg) bool { return a.kind != literal || strings.HasPrefix(a.text, "-") }) && args[n].kind == literal
 }
 
-// dry reports whether the pattern itself describes a dry run.
+// dry reports whether the pattern itself is about a dry run.
 func (p *Pattern) dry() bool {
 	return slices.ContainsFunc(p.words, func(w string) bool { return strings.Contains(w, "dry") || w == "-n" })
 }

@@ -6,18 +6,19 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// effects are the changes that a part of a script may make to variables, whenever it runs.
+// effects are the changes to variables that a part of a script can make, no matter when it runs.
 type effects struct {
 	names     set
 	arguments bool // the arguments of the enclosing function may change
 	all       bool
 }
 
-// maxEffects bounds the nodes visited for effects. Nodes of nested loops count repeatedly.
+// maxEffects is the maximum number of nodes visited to find effects. Nodes of nested loops count
+// more than once.
 const maxEffects = 200_000
 
-// effectsOf returns the effects of node. Commands run through "$@" in a function are left to the
-// function's calls.
+// effectsOf returns the effects of node. If a function runs commands through "$@", these are
+// considered when the function is called.
 func (v *variables) effectsOf(node syntax.Node) (c effects) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		if v.visited++; v.visited > maxEffects {
@@ -59,7 +60,7 @@ func (v *variables) effectsOf(node syntax.Node) (c effects) {
 // setters are the builtins that set the variables named by their arguments.
 var setters = setOf("read mapfile readarray getopts unset")
 
-// otherSetters are the builtins that may set any variable, or run something that does.
+// otherSetters are the builtins that can set any variable, or run something that can.
 var otherSetters = setOf(`eval source . trap alias unalias let declare typeset local export readonly enable exec command builtin fc bind emulate print vared integer
 	float zparseopts setopt unsetopt functions autoload zmodload noglob nocorrect`)
 
@@ -68,7 +69,7 @@ func (v *variables) calls(c *effects, args []*syntax.Word) {
 	if len(args) == 0 {
 		return
 	}
-	word := strings.ReplaceAll(args[0].Lit(), `\`, "") // a backslash as in \read only prevents alias expansion
+	word := strings.ReplaceAll(args[0].Lit(), `\`, "") // a backslash, as in \read, only prevents the expansion of aliases
 	if list, ok := v.elements(args[0]); ok && word == "" && len(list) > 0 && list[0].kind == literal {
 		word = list[0].text
 		c.all = c.all || isSetter(word)
@@ -111,7 +112,7 @@ func isSetter(word string) bool {
 	return setters[word] || otherSetters[word] || word == "printf" || word == "set" || word == "shift"
 }
 
-// mayBeOption reports whether the first argument of printf may be -v or -vNAME.
+// mayBeOption reports whether the first argument of printf can be -v or -vNAME.
 func mayBeOption(w *syntax.Word) bool {
 	known := ""
 	syntax.Walk(w, func(n syntax.Node) bool {
@@ -128,8 +129,8 @@ func mayBeOption(w *syntax.Word) bool {
 	return strings.Trim(known, nameLetters+"0123456789[]-") == "" && (strings.HasPrefix(known, "-v") || !isText(w.Parts)) || strings.HasPrefix(known, `\`)
 }
 
-// assignedIn returns the known texts that list assigns, for variables that nothing else in list
-// changes.
+// assignedIn returns the known texts that the statements in list assign to variables. It includes
+// only variables that nothing else in list changes.
 func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	texts, changed := make(map[string]string), make(set)
 	for _, s := range list {
@@ -157,8 +158,8 @@ func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	return texts
 }
 
-// forgetEffects forgets all values that c may change. Use it for a part of the script that runs
-// repeatedly or later.
+// forgetEffects forgets all values that c can change. It is meant for a part of the script that
+// runs more than once or later.
 func (v *variables) forgetEffects(c effects) {
 	if c.all {
 		v.forgetAll()
@@ -171,8 +172,8 @@ func (v *variables) forgetEffects(c effects) {
 	}
 }
 
-// bindBranches records the variables that every branch of an if, including else, sets to a known
-// text.
+// bindBranches records variables that each branch of an if, including the else branch, sets to a
+// known text.
 func (v *variables) bindBranches(cmd syntax.Command) {
 	c, ok := cmd.(*syntax.IfClause)
 	held, branches := make(map[string][]string), 0
@@ -182,7 +183,7 @@ func (v *variables) bindBranches(cmd syntax.Command) {
 			held[name] = append(held[name], text)
 		}
 		if c.Else == nil && c.ThenPos.IsValid() {
-			return // an if without else only sometimes changes the variables
+			return // an if without else does not always change the variables
 		}
 	}
 	for name, texts := range held {

@@ -15,7 +15,7 @@ var (
 	PAGER EDITOR VISUAL MANPAGER BROWSER GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS
 	SUDO_ASKPASS SUDO_EDITOR RSYNC_RSH CVS_RSH SYSTEMD_PAGER SYSTEMD_EDITOR FCEDIT PROMPT_COMMAND GH_PAGER GH_EDITOR AWS_PAGER CC CXX CPP LD
 	AR AS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTC PSQL_PAGER KUBE_EDITOR MAKE CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER`)
-	// steeringVariables are the variables that affect in other ways which programs run.
+	// steeringVariables are the variables that affect in some other way which programs run.
 	steeringVariables = setOf(`
 	PATH BASH_ENV ENV IFS SHELL CONFIG_SHELL SHELLOPTS BASHOPTS BASH_ALIASES BASH_CMDS BASH_LOADABLES_PATH BASH_XTRACEFD BASH_COMPAT
 	POSIXLY_CORRECT HISTFILE INPUTRC PS0 PS1 PS2 PS3 PS4 LESS LESSOPEN LESSCLOSE LESSKEY MORE MAKEFLAGS GNUMAKEFLAGS MFLAGS MAKEFILES
@@ -25,12 +25,12 @@ var (
 	PYTEST_ADDOPTS PYTEST_PLUGINS PYTHONOPTIMIZE MAVEN_ARGS SPEC_OPTS TESTOPTS GOENV RUSTFLAGS PYTHONBREAKPOINT CFLAGS CXXFLAGS LDFLAGS`)
 	// resolutionVariables are the variables that change how the shell resolves command words.
 	resolutionVariables = setOf("BASH_ALIASES BASH_CMDS NULLCMD READNULLCMD PS0 PS1 PS2 PS4 PROMPT_COMMAND BASH_ENV ENV SHELLOPTS BASHOPTS")
-	// zshArrays are the arrays that zsh uses to look up command words. As scalars they are ordinary
-	// variables, in zsh and in bash.
+	// zshArrays are the arrays that zsh uses to find the programs of command words. As scalars,
+	// they are ordinary variables in zsh and in bash.
 	zshArrays = setOf("functions dis_functions commands aliases dis_aliases galiases dis_galiases saliases dis_saliases path fpath module_path")
 )
 
-// steers reports whether the variable called name affects which programs run.
+// steers reports whether the variable with the given name affects which programs run.
 func steers(name string) bool {
 	switch {
 	case runVariables[name] || steeringVariables[name]:
@@ -41,10 +41,11 @@ func steers(name string) bool {
 	return strings.HasSuffix(name, "_functions") || begins(name, "LD_ DYLD_ GIT_ npm_config_ NPM_CONFIG_ BASH_FUNC_ LUA_INIT CARGO_TARGET_ CARGO_BUILD_")
 }
 
-// inertSettings matches values of steeringFlags that make no program run another.
+// inertSettings matches those values of steeringFlags that do not make a program run another
+// program.
 var inertSettings = regexp.MustCompile(`^(--max[-_]old[-_]space[-_]size=[0-9]+|--no-warnings|-mod=(mod|readonly|vendor)|-count=1|-v|-race|-C debuginfo=[0-2]|-D ?warnings|--color=(yes|no|auto)|-q+|-v+|--tb=[a-z]+|-O[0-3s]|-g|-Wall|[ ])+$`)
 
-// isInertSetting reports whether name is one of the steeringFlags and value is inert.
+// isInertSetting reports whether name is one of the steeringFlags and the value is inert.
 func isInertSetting(name string, value arg) bool {
 	return steeringFlags[name] && value.kind == literal && inertSettings.MatchString(value.text)
 }
@@ -52,7 +53,7 @@ func isInertSetting(name string, value arg) bool {
 // steeringFlags are the variables that hold a program's command-line options.
 var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
 
-// Values, variable names and endings of variable names that make no program run anything.
+// Values, variable names, and endings of variable names. None of them makes a program run anything.
 var (
 	inertValues    = setOf("true false yes no on off none always never auto")
 	inertVariables = setOf(`
@@ -66,9 +67,9 @@ var (
 	inertEnds = setOf("_URL _URI _DSN _TOKEN _KEY _SECRET _PASSWORD _USER _USERNAME _PORT _HOST _LEVEL _ENV _REGION _TIMEOUT _DEBUG _VERSION _ID")
 )
 
-// isInertVariable reports whether a variable called name with this value makes no program run
-// anything. It also returns true for variables that steer programs, because assigned adds the
-// doubts about those.
+// isInertVariable reports whether a variable with this name and this value does not make any
+// program run anything. It also returns true for variables that affect which programs run, because
+// assigned adds the doubts about those.
 func isInertVariable(name string, value arg) bool {
 	if value.kind == literal && (inertValues[strings.ToLower(value.text)] || strings.Trim(value.text, "0123456789.") == "") {
 		return true
@@ -77,5 +78,5 @@ func isInertVariable(name string, value arg) bool {
 	return inertVariables[name] || inertEnds[end] || steers(name) || begins(name, "LC_ TF_VAR_ GIT_")
 }
 
-// ownVariables are the variables that bash or zsh set themselves.
+// ownVariables are the variables that bash or zsh sets itself.
 var ownVariables = setOf("PWD OLDPWD REPLY OPTARG PPID UID EUID GROUPS DIRSTACK HOSTNAME PIPESTATUS COLUMNS LINES SHLVL COPROC HISTCMD argv status pipestatus")

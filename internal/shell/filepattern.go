@@ -19,23 +19,24 @@ const (
 // String returns "reads" or "writes".
 func (a Access) String() string { return [...]string{"reads", "writes"}[a] }
 
-// A file is a file that a script openly reads or writes. If its path has kind anything, the script
-// does not name the file.
+// A file is a file that a script openly reads or writes. If the kind of its path is anything, the
+// script does not name the file.
 type file struct {
 	access   Access
 	path     arg
 	from, to int
 }
 
-// A FilePattern is a glob over file paths, for [Reading.Touches]. Create it with [CompileFiles].
+// A FilePattern is a glob that matches file paths, for use in [Reading.Touches]. It is created by
+// [CompileFiles].
 type FilePattern struct {
 	access Access
 	glob   string
 }
 
 // CompileFiles returns a pattern for files that a script reads or writes. A glob without a slash is
-// matched against the base name of a file, any other glob against the path or a suffix of it. A *
-// matches any text, including slashes.
+// matched against the base name of a file. Any other glob is matched against the path or a suffix
+// of the path. A * matches any text, including slashes.
 func CompileFiles(access Access, glob string) (FilePattern, error) {
 	switch {
 	case glob == "":
@@ -46,7 +47,7 @@ func CompileFiles(access Access, glob string) (FilePattern, error) {
 	return FilePattern{access, strings.ReplaceAll(strings.TrimPrefix(glob, "./"), "**/", "*")}, nil
 }
 
-// is reports whether the path at matches the pattern.
+// is reports whether the path in the argument at matches the pattern.
 func (p *FilePattern) is(at arg) Outcome {
 	any := strings.Trim(p.glob, "*") == ""
 	switch {
@@ -61,7 +62,7 @@ func (p *FilePattern) is(at arg) Outcome {
 	}
 	text, tail := at.text[strings.LastIndexByte(at.text, '/')+1:], at.tail
 	if at.glob && text == "" && strings.HasPrefix(path.Base(p.glob), ".") && !strings.Contains(tail, "/") {
-		return NoMatch // a glob such as * matches no name that begins with a dot
+		return NoMatch // a glob such as * does not match names that begin with a dot
 	}
 	if strings.Contains(p.glob, "/") {
 		return p.ends(at)
@@ -78,8 +79,8 @@ func (p *FilePattern) is(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// ends compares a glob that has a slash with a path's known beginning and end. An unknown part
-// after the last slash counts as a file name.
+// ends compares a glob that contains a slash with the known beginning and end of a path. An unknown
+// part after the last slash counts as a file name.
 func (p *FilePattern) ends(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
 	for rest := at.tail; ; {
@@ -102,7 +103,8 @@ func (p *FilePattern) ends(at arg) Outcome {
 	return couldBe(file, name, at.tail)
 }
 
-// endsLike reports whether glob matches at, or a suffix of at that begins after a slash.
+// endsLike reports whether glob matches the path at, or a suffix of this path that begins after a
+// slash.
 func endsLike(glob, at string) bool {
 	for ok := true; ok; _, at, ok = strings.Cut(at, "/") {
 		if matchStar(glob, at) {
@@ -112,7 +114,8 @@ func endsLike(glob, at string) bool {
 	return false
 }
 
-// couldBe reports whether glob can match a text with this beginning and end: Opaque or NoMatch.
+// couldBe reports whether glob can match a text with this beginning and this end. The result is
+// Opaque or NoMatch.
 func couldBe(glob, text, tail string) Outcome {
 	before, _, _ := strings.Cut(glob, "*")
 	after := glob[strings.LastIndexByte(glob, '*')+1:]
@@ -122,20 +125,21 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether one text is a prefix of the other, or a suffix if has is
-// [strings.HasSuffix].
+// compatible reports whether one of the texts is a prefix of the other. If has is
+// [strings.HasSuffix], it reports whether one is a suffix of the other.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
 // outputs are the extensions of files that hold the output of commands.
 var outputs = setOf(".log .out .err .tmp .pid")
 
-// homes matches users' home directories.
+// homes matches the home directories of users.
 var homes = regexp.MustCompile(`^(/root|/home/[^/]+|/Users/[^/]+)/`)
 
-// isTemporary reports whether at is a directory for temporary files, or inside such a directory.
+// isTemporary reports whether the path at is, or is inside, a directory for temporary files.
 func isTemporary(at string) bool { return begins(at+"/", "/tmp/ /var/tmp/ /private/tmp/ /dev/") }
 
-// isOutput reports whether a file's name suggests that the file holds a command's output.
+// isOutput reports whether the name of a file suggests that the file contains the output of a
+// command.
 func isOutput(name string) bool {
 	return outputs[path.Ext(name)] || strings.HasSuffix(name, ".txt") && (strings.Contains(name, "output") || strings.Contains(name, "result") || strings.Contains(name, "log"))
 }
@@ -150,7 +154,7 @@ func (p *FilePattern) matches(at string) bool {
 		return matchStar(p.glob, clean)
 	}
 	if p.access == Writes && (isTemporary(clean) || strings.Trim(p.glob, "*") == "" && isOutput(path.Base(clean))) {
-		return false // such files are not part of the work
+		return false // such files do not belong to the work
 	}
 	if !strings.Contains(p.glob, "/") {
 		return matchStar(p.glob, path.Base(clean))

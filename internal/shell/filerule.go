@@ -6,32 +6,32 @@ import (
 	"strings"
 )
 
-// A fileRule describes which arguments of a program are files. Lists of options are separated by
+// A fileRule describes which arguments of a program are files. Options in a list are separated by
 // spaces.
 type fileRule struct {
-	skip    int    // number of operands before the files: a pattern, a script
-	reads   bool   // the operands are read
-	writes  bool   // the operands are written
-	last    bool   // the last operand is written, the others are read
-	moves   bool   // the last operand is written, and the others are moved to it
-	remote  bool   // operands with a colon are on another machine
-	takes   string // options with a value that does not name a file
-	where   string // options that name the working directory
-	script  string // options that disable skip
-	writing string // options that make the program write its operands; without such an option it reads them
+	skip    int    // the number of operands before the files, for example a pattern or a script
+	reads   bool   // the program reads the operands
+	writes  bool   // the program writes the operands
+	last    bool   // the program writes the last operand and reads the others
+	moves   bool   // the program writes the last operand and moves the others to it
+	remote  bool   // an operand with a colon is on another machine
+	takes   string // the options with a value that does not name a file
+	where   string // the options that name the working directory
+	script  string // the options with which skip does not apply
+	writing string // the options with which the program writes its operands; without such an option, it reads them
 	instead bool   // with a writing option, the program only writes its operands, as sed -i does
-	valued  string // options whose value is a file that is written
-	sources string // options whose value is a file that is read
-	behind  string // options whose value has @ or < before a file that is read
-	words   bool   // a single dash begins a word, not letters
-	unnamed string // arguments that make the program write files that no argument names, see [withRows]
-	dry     string // options for a dry run
-	rewrite string // after these first operands, the program also writes the other operands, if it changes files at all
+	valued  string // the options whose value is a file that the program writes
+	sources string // the options whose value is a file that the program reads
+	behind  string // the options whose value contains @ or < before the name of a file that the program reads
+	words   bool   // after a single dash there is a word, not a group of letters
+	unnamed string // the arguments with which the program writes files that no argument names; see [withRows]
+	dry     string // the options for a dry run
+	rewrite string // after these first operands, the program also writes the other operands, if it changes any files
 	shows   string // after these first operands, the program reads the other operands, including paths after a colon
 	rows    []unnamedWrites
 }
 
-// read records the files that args name.
+// read records the files that are named in args.
 func (f *fileRule) read(r *findings, args []arg) {
 	operands, options, elsewhere := f.split(r, args)
 	if !elsewhere && f.changesSome(operands, options) {
@@ -48,19 +48,19 @@ func (f *fileRule) read(r *findings, args []arg) {
 			r.touch(Reads, a)
 		}
 	}
-	if !contain(options, f.script) { // otherwise an option has the pattern or script
+	if !contain(options, f.script) { // with one of these options, the pattern or script is in the option instead
 		operands = operands[min(f.skip, len(operands)):]
 	}
 	f.use(r, operands, options)
 }
 
-// isRemote reports whether a is a file on another machine, such as host:x.
+// isRemote reports whether a is a file on another machine, for example host:x.
 func isRemote(a arg) bool {
 	before, _, ok := strings.Cut(a.text, ":")
 	return ok && !strings.Contains(before, "/")
 }
 
-// use records the operands as files that are read or written.
+// use records the operands as files that the program reads or writes.
 func (f *fileRule) use(r *findings, operands, options []arg) {
 	writing := contain(options, f.writing)
 	last := f.last && len(operands) > 1 && !contain(options, f.dry)
@@ -87,7 +87,7 @@ func (f *fileRule) use(r *findings, operands, options []arg) {
 	}
 }
 
-// into returns the new path of file in folder, if folder ends with a slash.
+// into returns the path that file has after it is moved into folder, if folder ends with a slash.
 func into(folder, file arg) arg {
 	if folder.kind != literal || file.kind != literal || !strings.HasSuffix(folder.text, "/") {
 		return arg{}
@@ -95,21 +95,22 @@ func into(folder, file arg) arg {
 	return arg{text: folder.text + path.Base(file.text)}
 }
 
-// changesSome reports whether the command writes files that no argument names.
+// changesSome reports whether the command writes files that are not named by any argument.
 func (f *fileRule) changesSome(operands, options []arg) bool {
 	if len(operands) > 0 && strings.HasPrefix(operands[0].text, "+") {
-		operands = operands[1:] // as in cargo +nightly fmt
+		operands = operands[1:] // for example, in cargo +nightly fmt
 	}
 	return slices.ContainsFunc(f.rows, func(row unnamedWrites) bool { return row.describes(operands, options) })
 }
 
-// unnamedWrites describes arguments that make a command write files that no argument names.
+// An unnamedWrites value describes arguments with which a command writes files that no argument
+// names.
 type unnamedWrites struct {
-	subs    []string // first operands of the command
-	needs   int      // minimum number of further operands
-	alone   bool     // no further operands are allowed
-	options string   // one of these options is required, if any
-	without string   // none of these options or operands is allowed
+	subs    []string // the first operands of the command
+	needs   int      // the minimum number of further operands
+	alone   bool     // the command must not have further operands
+	options string   // the command must have one of these options, if there are any
+	without string   // the command must not have any of these options or operands
 }
 
 func (row *unnamedWrites) describes(operands, options []arg) bool {
@@ -123,10 +124,10 @@ func (row *unnamedWrites) describes(operands, options []arg) bool {
 	return row.options == "" || contain(options, row.options)
 }
 
-// withRows parses the rows in the unnamed field of each entry, and returns the table. Commas
-// separate rows. The words of a row are: the first operands, + for one further operand, = for no
-// further operand, options, at least one of them required, and options after ! that must be
-// missing.
+// withRows parses the rows in the unnamed field of each entry and returns the table. Rows are
+// separated by commas. A row contains the first operands, a + for one further operand, a = if there
+// must not be further operands, options at least one of which is required, and, after a !, options
+// that must not be present.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.unnamed, ",") {
@@ -156,8 +157,8 @@ func withRows(table map[string]fileRule) map[string]fileRule {
 	return table
 }
 
-// split separates operands from options, and records files that are option values. elsewhere
-// reports whether the command works in a directory for temporary files.
+// split separates operands from options, and records the files in the values of options. elsewhere
+// reports whether the working directory of the command is a directory for temporary files.
 func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, elsewhere bool) {
 	ended := false
 	for i := 0; i < len(args); i++ {
@@ -170,7 +171,7 @@ func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, else
 			options = append(options, a)
 			if !with && !f.known(name) && !f.words && isCluster(name) {
 				name, value, with = f.letters(a)
-				options[len(options)-1].text = strings.TrimSuffix(a.text, value.text) // without the value, such as POST in -XPOST
+				options[len(options)-1].text = strings.TrimSuffix(a.text, value.text) // leave out the value, for example POST in -XPOST
 			}
 			if !f.known(name) {
 				continue
@@ -191,7 +192,7 @@ func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, else
 	return operands, options, elsewhere
 }
 
-// known reports whether the option called name takes a value.
+// known reports whether the option with the given name takes a value.
 func (f *fileRule) known(name string) bool {
 	for _, list := range [...]string{f.takes, f.where, f.valued, f.sources, f.behind} {
 		if hasWord(list, name) {
@@ -201,8 +202,8 @@ func (f *fileRule) known(name string) bool {
 	return false
 }
 
-// letters finds the first letter in a that is an option with a value, and the value if it is
-// attached.
+// letters finds the first letter in a that is an option with a value. It also returns the value if
+// it is attached to the letter.
 func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.known(name) {
@@ -214,8 +215,8 @@ func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	return a.text, arg{}, false
 }
 
-// value records value if the option called name takes a file. elsewhere reports whether the option
-// sets the working directory to a directory for temporary files.
+// value records the value of the option with the given name if the value is a file. elsewhere
+// reports whether the option changes the working directory to a directory for temporary files.
 func (f *fileRule) value(r *findings, name string, value arg) (elsewhere bool) {
 	switch {
 	case hasWord(f.valued, name):

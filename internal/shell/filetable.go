@@ -2,8 +2,9 @@ package shell
 
 import "strings"
 
-// fileTable describes which arguments of a program are files that it reads or writes, and which
-// arguments make it write other files of the project; see [withRows].
+// fileTable describes which arguments of a program are files that the program reads or writes. It
+// also describes with which arguments the program writes other files of the project; see
+// [withRows].
 var fileTable = withRows(eachName(map[string]fileRule{
 	// Programs that read their operands.
 	"cat,tac,rev,wc,comm,source,.,zcat,zless,jsonlint,md5sum,sha1sum,sha256sum,sha512sum,b2sum": {reads: true},
@@ -96,8 +97,8 @@ var fileTable = withRows(eachName(map[string]fileRule{
 	"codemod,jscodeshift,ast-grep,comby": {unnamed: "+"},
 }))
 
-// readFiles records the files that a command's arguments name, according to the tables. The
-// arguments of a program that is in no table count as files that it reads.
+// readFiles records the files that the arguments of a command name, according to the tables. If a
+// program is in no table, its arguments count as files that it reads.
 func (f *findings) readFiles(name string, args []arg) {
 	if f.tentative {
 		return

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readFind reads the commands of -exec and similar actions.
+// readFind reads the commands in -exec and similar actions.
 func readFind(args []arg, strictly bool) (p plan) {
 	unknown, ends, named := 0, 0, !strictly && findsNames(args)
 	for i := 0; i < len(args); i++ {
@@ -30,7 +30,7 @@ func readFind(args []arg, strictly bool) (p plan) {
 	return p
 }
 
-// execEnd returns the number of arguments in an -exec command.
+// execEnd returns the number of arguments that belong to the command of -exec.
 func execEnd(args []arg) int {
 	for i, a := range args {
 		if a.kind == literal && (a.text == ";" || a.text == "+" && i > 0 && args[i-1].text == "{}") {
@@ -40,8 +40,8 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaced returns args with an unknown part in place of mark. If named is true, the unknown part
-// never makes an argument an option.
+// replaced returns args with mark replaced by an unknown part. If named is true, the unknown part
+// never turns an argument into an option.
 func replaced(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {
@@ -56,10 +56,12 @@ func replaced(args []arg, mark string, named bool) []arg {
 	return out
 }
 
-// xargsOptions are the options of xargs, without -i, -e and -l, which take only attached values.
+// xargsOptions are the options of xargs except -i, -e and -l, because these take only attached
+// values.
 var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null open-tty interactive no-run-if-empty verbose exit arg-file= delimiter= max-args= max-procs= max-lines= max-chars= replace= process-slot-var= show-limits")
 
-// readXargs reads the command that xargs runs with unknown additional arguments.
+// readXargs reads the command that xargs runs. The additional arguments that xargs gives it are
+// unknown.
 func readXargs(args []arg, names bool) (p plan) {
 	found, rest, ok := xargsOptions().splitLeading(args)
 	if !ok {
@@ -94,8 +96,8 @@ func readXargs(args []arg, names bool) (p plan) {
 	return p
 }
 
-// findsNames reports whether every file name that find passes to a command begins with one of
-// find's starting points, and so is not an option. Starting points precede the expression.
+// findsNames reports whether every file name that find passes to a command begins with a starting
+// point of find. Such a name is not an option. Starting points precede the expression.
 func findsNames(args []arg) bool {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == anything || a.text == "-files0-from" }) {
 		return false
@@ -104,7 +106,7 @@ func findsNames(args []arg) bool {
 		switch {
 		case a.kind == literal && (begins(a.text, "-H -L -P -O") || a.text == "--"):
 		case a.kind == literal && begins(a.text, "- ( ! ,"):
-			return !strings.HasPrefix(a.text, "-f") || a.matchWord("=-fstype =-false =-follow =-fls") != "" // BSD find's -f PATH adds a starting point
+			return !strings.HasPrefix(a.text, "-f") || a.matchWord("=-fstype =-false =-follow =-fls") != "" // with BSD find, -f PATH adds a starting point
 		case a.kind != literal && !a.name && (a.text == "" || a.text[0] == '-') && !strings.HasPrefix(a.tail, "/"):
 			return false
 		}
@@ -112,14 +114,14 @@ func findsNames(args []arg) bool {
 	return true
 }
 
-// producers maps programs that print file names to the words that make them do so; "" means that
-// they always do. Such a name can be an option only if a file is named like one.
+// producers maps programs to the words with which they print file names; "" means that they always
+// do. Such a name can be an option only if there is a file whose name looks like an option.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
-// lineFilters are the filters that pass lines on unchanged.
+// lineFilters are the filters that pass on lines unchanged.
 var lineFilters = setOf("grep egrep fgrep sort uniq head tail tac")
 
-// pipesNames reports whether file names are piped to the command being read.
+// pipesNames reports whether file names are piped to the command that is being read.
 func (r *reader) pipesNames() bool {
 	if r.pipe.elements <= 0 || !r.commands[r.owner].filter {
 		return false
@@ -138,8 +140,8 @@ func (r *reader) pipesNames() bool {
 	return n == r.pipe.elements
 }
 
-// isRunBy reports whether the command with index by runs the command with index i, directly or
-// through others.
+// isRunBy reports whether the command with index by runs the command with index i, either directly
+// or through other commands.
 func isRunBy(commands []command, i, by int) bool {
 	for i >= 0 && i != by {
 		i = commands[i].by
@@ -147,7 +149,7 @@ func isRunBy(commands []command, i, by int) bool {
 	return i == by
 }
 
-// producesNames reports whether a command prints only file names.
+// producesNames reports whether a command prints nothing but file names.
 func (c *command) producesNames() bool {
 	words, ok := producers[c.name]
 	if !ok || words != "" && !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind == literal && a.matchWord(words) != "" }) {

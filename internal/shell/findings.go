@@ -8,46 +8,46 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// results are what a reading found in a script.
+// A results value is what a reading found in a script.
 type results struct {
 	commands    []command
 	doubts      []doubt
-	opaque      bool // a doubt concerns all commands
+	opaque      bool // some doubt concerns all commands
 	strict      bool
-	sideEffects bool // the script does something besides running commands: it writes a file, sets a variable, ...
-	defined     set  // functions that the script defines
+	sideEffects bool // the script does something other than run commands; for example, it writes a file or sets a variable
+	defined     set  // the functions that the script defines
 	mentions    mentions
 	touched     []file
 }
 
-// findings are the results so far, with the place being read, which gives each doubt and each
-// touched file its position.
+// A findings value holds the results so far. It also holds the place that is being read, from which
+// each doubt and each touched file gets its position.
 type findings struct {
 	results
 	files files
 
-	outermost string       // the script passed to Read
-	at        *syntax.Stmt // the outermost script's statement that is being read
-	texts     int          // nesting depth of scripts
-	body      *body        // body of the function or trap being read; nil: none
-	owner     int          // index of the command whose arguments are being read; -1: none
-	settling  bool         // the whole script has been read
-	tentative bool         // commands found now are only possible
-	input     bool         // standard input comes from the script itself: a pipe, a redirection or a here document
-	textInput bool         // standard input is a here document or a here string
+	outermost string       // the script that was passed to Read
+	at        *syntax.Stmt // the statement of the outermost script that is being read
+	texts     int          // how deeply the current script is nested in others
+	body      *body        // the body of the function or trap that is being read; nil: none
+	owner     int          // the index of the command whose arguments are being read; -1: none
+	settling  bool         // the whole script has been read, and the remaining doubts are being added
+	tentative bool         // it is uncertain whether the commands that are found now run
+	input     bool         // the standard input comes from the script itself: a pipe, a redirection or a here document
+	textInput bool         // the standard input is a here document or a here string
 }
 
-// addDoubt adds a doubt at the current place. Under strict reading, every doubt concerns all
-// commands.
+// addDoubt adds a doubt at the place that is being read. Under strict reading, every doubt concerns
+// all commands.
 func (f *findings) addDoubt(what string, reach reach) {
 	switch {
 	case f.strict:
 		reach = all
 	case f.tentative && reach == all:
-		reach = mild // the commands of a container or a launcher cannot be seen
+		reach = mild // it cannot be seen what a container or a launcher runs
 	}
 	if reach == all && f.opaque {
-		return // the first one is reported
+		return // only the first such doubt is reported
 	}
 	f.opaque = f.opaque || reach == all
 	d := doubt{what: what, reach: reach, owner: f.owner, before: len(f.commands), spoils: reach == all || reach == strict}
@@ -58,19 +58,19 @@ func (f *findings) addDoubt(what string, reach reach) {
 	f.doubts = append(f.doubts, d)
 }
 
-// doubtAll adds a doubt that the script may run anything.
+// doubtAll adds a doubt because the script may run anything.
 func (f *findings) doubtAll(what string) { f.addDoubt(what, all) }
 
-// doubtStrict adds a doubt about something that could replace later programs without naming one in
-// the script.
+// doubtStrict adds a doubt about something that could replace the programs of later commands
+// without naming a program in the script.
 func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 
-// doubtMild adds a doubt about something that could run a program not named in the script, but
-// changes no other command, such as a program in a file.
+// doubtMild adds a doubt about something that could run a program that the script does not name,
+// for example a program in a file, but that changes no other command.
 func (f *findings) doubtMild(what string) { f.addDoubt(what, mild) }
 
-// doubtText adds a doubt about arguments that contain unparsed text, which could run a command
-// named in it. If standard input comes from the script, the whole script is such text too.
+// doubtText adds a doubt about arguments that contain unparsed text. Such text could run a command
+// that it names. If standard input comes from the script, the whole script is such text, too.
 func (f *findings) doubtText(what string, args ...arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {
 		f.doubtAll(what)
@@ -88,7 +88,7 @@ func (f *findings) doubtText(what string, args ...arg) {
 	}
 }
 
-// span returns the byte range of the statement being read.
+// span returns the byte range of the statement that is being read.
 func (f *findings) span() (from, to int) {
 	if f.at == nil {
 		return 0, 0
@@ -110,8 +110,8 @@ func (f *findings) touch(access Access, at arg) {
 	f.touched = append(f.touched, one)
 }
 
-// arithmeticOn adds a doubt that bash evaluates a text as arithmetic, where an array index may run
-// a command. The doubt concerns all commands only if the script has such a text.
+// arithmeticOn adds a doubt because bash evaluates a text as arithmetic, and an array index in it
+// may run a command. The doubt concerns all commands only if the script contains such a text.
 func (f *findings) arithmeticOn(what string) {
 	if hasCommandIndex(f.outermost) {
 		f.doubtAll(what)
@@ -120,7 +120,7 @@ func (f *findings) arithmeticOn(what string) {
 	f.doubtStrict(what)
 }
 
-// arrayOf adds a doubt that bash expands a text again, as the elements of an array.
+// arrayOf adds a doubt because bash expands a text again, as the elements of an array.
 func (f *findings) arrayOf(what string) {
 	if strings.Contains(f.outermost, "$(") || strings.Contains(f.outermost, "`") || strings.Contains(f.outermost, "<(") {
 		f.doubtAll(what)
@@ -129,8 +129,8 @@ func (f *findings) arrayOf(what string) {
 	f.doubtStrict(what)
 }
 
-// doubtOptions adds a doubt about unknown options before a command. An argument that is not literal
-// could be the command word.
+// doubtOptions adds a doubt about unknown options in front of a command. An argument that is not
+// literal could be the command word.
 func (f *findings) doubtOptions(what string, args []arg) {
 	args = f.withoutPending(args)
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal && !a.name }) {
@@ -140,15 +140,16 @@ func (f *findings) doubtOptions(what string, args []arg) {
 	f.doubtText(what, args...)
 }
 
-// setStatement records s as the statement being read, if it belongs to the outermost script.
+// setStatement records s as the statement that is being read, if it belongs to the outermost
+// script.
 func (f *findings) setStatement(s *syntax.Stmt) {
 	if f.texts == 1 {
 		f.at = s
 	}
 }
 
-// readProgramInput adds a doubt about the program that an interpreter gets on standard input: text
-// in the script, or another command's output.
+// readProgramInput adds a doubt about the program that an interpreter reads from standard input.
+// This program is text in the script or the output of another command.
 func (f *findings) readProgramInput(args []arg) {
 	if f.textInput && !f.input || !f.input && len(args) == 0 {
 		f.doubtText("a program that is read from the input", args...)
@@ -157,7 +158,7 @@ func (f *findings) readProgramInput(args []arg) {
 	f.doubtAll("a program that is read from the input")
 }
 
-// readScriptFile records the program file that an operand of a shell or an interpreter names.
+// readScriptFile records the program file that is named by an operand of a shell or an interpreter.
 func (f *findings) readScriptFile(a arg) {
 	switch {
 	case a.pipe:
@@ -170,8 +171,8 @@ func (f *findings) readScriptFile(a arg) {
 	f.files.programs.add(a.file())
 }
 
-// readForeign adds a doubt about a script in another shell's language, on the command line or on
-// standard input.
+// readForeign adds a doubt about a script in the language of another shell. The script is on the
+// command line or on standard input.
 func (f *findings) readForeign(args []arg) {
 	if len(args) == 0 && !f.textInput {
 		f.doubtAll("a script in another shell's language")
@@ -180,19 +181,19 @@ func (f *findings) readForeign(args []arg) {
 	f.doubtText("a script in another shell's language", args...)
 }
 
-// A body is a function body being read: once at the definition, and again at each call if the
-// function uses its arguments.
+// A body is the body of a function that is being read. It is read once at the definition and, if
+// the function uses its arguments, again at each call.
 type body struct {
 	definition    bool
-	trap          bool // the action of a trap, not a function
-	usesArguments bool // the body uses the arguments of the function
-	texts         int  // nesting depth of scripts at the body
+	trap          bool // this is the action of a trap, not a function
+	usesArguments bool // the body uses the function's arguments
+	texts         int  // how deeply the script that contains the body is nested in others
 	begin         flow
-	owner         int // index of the calling command
+	owner         int // the index of the command that calls the function
 }
 
-// isPending reports whether a word consists of function arguments while the definition is being
-// read, when they are not yet known.
+// isPending reports whether a word consists of function arguments that are not known yet, because
+// the definition of the function is being read.
 func (f *findings) isPending(a arg) bool {
 	b := f.body
 	if b == nil || !a.isArguments || !b.definition || b.texts != f.texts {
@@ -202,8 +203,8 @@ func (f *findings) isPending(a arg) bool {
 	return true
 }
 
-// withoutPending returns args without the words that consist of function arguments, while the
-// definition is being read.
+// withoutPending returns args without the words that consist of function arguments, if the
+// definition of the function is being read.
 func (f *findings) withoutPending(args []arg) []arg {
 	if f.strict || !slices.ContainsFunc(args, f.isPending) {
 		return args
@@ -211,21 +212,21 @@ func (f *findings) withoutPending(args []arg) []arg {
 	return slices.DeleteFunc(slices.Clone(args), f.isPending)
 }
 
-// codes has the doubts about code in other languages. Such code may use the files that it names.
+// codes holds the doubts about code in other languages. Such code may use the files that it names.
 var codes = map[string]bool{"a program on the command line": true, "a program that is read from the input": true}
 
-// maxPaths bounds the words that are considered as paths in such code.
+// maxPaths is the maximum number of words in such code that are examined as paths.
 const maxPaths = 25_000
 
-// A codePath is a word in another language's code that may be a file path, with the index of the
-// doubt about the code.
+// A codePath is a word that may be a file path in code in another language. It includes the index
+// of the doubt about the code.
 type codePath struct {
 	path string
 	of   int
 }
 
-// codePaths returns the words in code of other languages, without duplicates. more is true if there
-// are too many words.
+// codePaths returns the words in the code in other languages, without duplicates. more is true if
+// there are too many words.
 func (f *findings) codePaths() (all []codePath, more bool) {
 	seen := set{}
 	for _, m := range f.mentions.texts {
@@ -246,5 +247,5 @@ func (f *findings) codePaths() (all []codePath, more bool) {
 	return all, false
 }
 
-// isBetweenPaths reports whether a character cannot be part of a path.
+// isBetweenPaths reports whether a character cannot be in a path.
 func isBetweenPaths(c rune) bool { return c != '/' && c != '~' && c < utf8.RuneSelf && isBetween(c) }

@@ -8,47 +8,47 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A masking is the reason why a script's exit status 0 does not prove that one of its commands ran
-// and succeeded.
+// A masking is the reason why the exit status 0 of a script does not prove that one of its commands
+// ran and succeeded.
 type masking uint8
 
 const (
-	certain     masking = iota // the success of the script proves it
-	followed                   // a later command decides, after ; or a newline
-	piped                      // a later command in the pipe decides
+	certain     masking = iota // the success of the script does prove it
+	followed                   // a later command, after ; or a newline, determines the status
+	piped                      // a later command in the pipe determines the status
 	alternative                // the command is an operand of ||
 	background                 // the command runs in the background
 	negated                    // the command is negated with !
 	conditional                // the command is in a condition, a loop or a function
 	substituted                // the command is in $(...)
-	started                    // the program that runs the command may succeed without it
-	unrun                      // the shell only parses the command, as with -n
-	ended                      // the script or loop may end before the command
+	started                    // the program that runs the command can succeed although the command does not
+	unrun                      // the command is only parsed by the shell, as with -n
+	ended                      // the script or the loop may end before the command
 )
 
-// flow is the control flow that surrounds the command being read.
+// A flow describes the control flow around the command that is being read.
 type flow struct {
 	masking      masking
-	errexit      bool // set -e
-	pipefail     bool // set -o pipefail
-	conditions   int  // conditions around the command, within which set has no certain effect
-	chained      int  // number of preceding && operators
-	subprocesses int  // number of surrounding subprocesses
-	mayHaveEnded bool // an earlier command may have ended the script with success
+	errexit      bool // whether set -e is in effect
+	pipefail     bool // whether set -o pipefail is in effect
+	conditions   int  // the number of conditions around the command; within a condition, set has no certain effect
+	chained      int  // the number of && operators before the command
+	subprocesses int  // the number of subprocesses around the command
+	mayHaveEnded bool // an earlier command may have ended the script successfully
 	orRight      bool // the command is the right operand of ||
 
-	redirected int // surrounding redirections that may fail
+	redirected int // the number of redirections around the command that may fail
 
-	uncertain *bool // a function or a trap may set errexit or pipefail
+	uncertain *bool // whether a function or a trap may set errexit or pipefail
 }
 
-// exits reports whether a failing command ends the script (set -e).
+// exits reports whether a command that fails ends the script (set -e).
 func (f *flow) exits() bool { return f.errexit && !*f.uncertain }
 
-// failsPipes reports whether a failing command makes its whole pipe fail (set -o pipefail).
+// failsPipes reports whether a command that fails makes the whole pipe fail (set -o pipefail).
 func (f *flow) failsPipes() bool { return f.pipefail && !*f.uncertain }
 
-// mask records w as the reason that masks the success of the following commands, unless there
+// mask records w as the reason why the success of the following commands is masked, unless there
 // already is a reason. It returns the previous masking, which the caller restores.
 func (f *flow) mask(w masking) (before masking) {
 	if before = f.masking; before == certain {
@@ -57,30 +57,31 @@ func (f *flow) mask(w masking) (before masking) {
 	return before
 }
 
-// enterCondition is like mask, for commands that run conditionally. Call the returned function
-// after the commands.
+// enterCondition works like mask, but for commands that run only under a condition. The caller
+// calls the returned function after the commands.
 func (f *flow) enterCondition(w masking) func() {
 	before := f.mask(w)
 	f.conditions++
 	return func() { f.conditions--; f.masking = before }
 }
 
-// enterSubprocess enters a subprocess. Call the returned function at its end.
+// enterSubprocess enters a subprocess. The caller calls the returned function at the end of the
+// subprocess.
 func (f *flow) enterSubprocess() func() {
 	errexit, pipefail := f.errexit, f.pipefail
 	f.subprocesses++
 	return func() { f.subprocesses--; f.errexit, f.pipefail = errexit, pipefail }
 }
 
-// enterMasked enters a subprocess and masks its success with w. Call the returned function at its
-// end.
+// enterMasked enters a subprocess whose success is masked because of w. The caller calls the
+// returned function at the end of the subprocess.
 func (f *flow) enterMasked(w masking) func() {
 	before, leave := f.mask(w), f.enterSubprocess()
 	return func() { leave(); f.masking = before }
 }
 
-// enterNegated enters s, which may be negated with ! or run in the background with &. Call the
-// returned function at the end of s.
+// enterNegated enters s, which may be negated with ! or run in the background with &. The caller
+// calls the returned function at the end of s.
 func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	switch {
 	case s.Background || s.Coprocess || s.Disown:
@@ -91,8 +92,9 @@ func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	return func() {}
 }
 
-// enterElement enters an element of a list or a pipe. For the first element n is 0; any other
-// element is the right operand of list[n-1]. Pass the results to leaveElement at the element's end.
+// enterElement enters an element of a list or a pipe. For the first element, n is 0. Any other
+// element is the right operand of list[n-1]. The caller passes the results to leaveElement at the
+// end of the element.
 func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
 	if len(list) == 0 {
@@ -116,13 +118,13 @@ func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (be
 		f.mask(alternative)
 	}
 	if _, simple := s.Cmd.(*syntax.CallExpr); !simple && len(behind) > 0 && !isPipe(behind[0]) {
-		f.conditions++ // set -e has no effect within it
+		f.conditions++ // set -e has no effect within the element
 	}
 	return before, apart
 }
 
-// leaveElement ends an element. Options that the element set stay in effect, unless it ran in a
-// subprocess.
+// leaveElement ends an element. The options that the element set remain in effect, unless it ran in
+// a subprocess.
 func (f *flow) leaveElement(before flow, apart bool) {
 	before.mayHaveEnded = f.mayHaveEnded
 	if !apart {
@@ -131,15 +133,16 @@ func (f *flow) leaveElement(before flow, apart bool) {
 	*f = before
 }
 
-// leaveList ends a list. Options set by a later element count only within the list, because it is
-// uncertain whether the element ran; errexit and pipefail are the options after the first element.
+// leaveList ends a list. If a later element sets an option, this counts only within the list,
+// because it is uncertain whether the element ran. The parameters errexit and pipefail are the
+// options after the first element.
 func (f *flow) leaveList(errexit, pipefail bool) {
 	if f.chained == 0 {
 		f.errexit, f.pipefail = f.errexit && errexit, f.pipefail && pipefail
 	}
 }
 
-// fails reports whether s certainly fails, or ends the script with a failure, as exit 1 does.
+// fails reports whether s certainly fails or, like exit 1, ends the script with a failure.
 func fails(s *syntax.Stmt) bool {
 	if s.Background || s.Negated {
 		return false
@@ -161,12 +164,12 @@ func fails(s *syntax.Stmt) bool {
 	return false
 }
 
-// failure reports whether status is an exit status other than 0.
+// failure reports whether the text status is an exit status other than 0.
 func failure(status string) bool {
 	return status != "" && len(status) < 4 && isDigits(status) && status != "0" && status != "00" && status != "000" && status != "256"
 }
 
-// endsScript reports whether any failure within s ends the script under set -e.
+// endsScript reports whether, under set -e, any failure within s ends the script.
 func endsScript(s *syntax.Stmt) bool {
 	if s.Negated || s.Background || s.Coprocess || s.Disown {
 		return false
@@ -183,10 +186,10 @@ func endsScript(s *syntax.Stmt) bool {
 // setOptions applies set -e and set -o pipefail.
 func (f *flow) setOptions(args []arg) {
 	if f.conditions > 0 || f.redirected > 0 {
-		f.errexit, f.pipefail = false, false // it is uncertain whether the options are set: assume not
+		f.errexit, f.pipefail = false, false // it is uncertain whether the options are set, so assume that they are not
 		return
 	}
-	value := false // the argument is the value of -o
+	value := false // the argument is the value of the option -o
 	for i, a := range args {
 		if value {
 			value = false
@@ -209,7 +212,7 @@ func (f *flow) setOptions(args []arg) {
 	}
 }
 
-// changesEnd matches trap actions that could change the script's exit status.
+// changesEnd matches actions of a trap that could change the exit status of the script.
 var changesEnd = regexp.MustCompile(`exit|exec|return|kill|eval|set|[.]|source|\$`)
 
 func (f *flow) setOption(name string, on bool) {
@@ -221,7 +224,7 @@ func (f *flow) setOption(name string, on bool) {
 	}
 }
 
-// noteExit records a builtin that may end the script, or a part of it, with success.
+// noteExit records a builtin that may end the script, or a part of it, successfully.
 func (f *flow) noteExit(name string, args []arg) {
 	switch name {
 	case "exit", "return":
@@ -243,7 +246,8 @@ func (f *flow) noteExit(name string, args []arg) {
 	f.mayHaveEnded = true
 }
 
-// runsOnce reports whether the command being read runs exactly once, in the script's own shell.
+// runsOnce reports whether the command that is being read runs exactly once, and in the script's
+// own shell.
 func (f *flow) runsOnce() bool {
 	return f.conditions == 0 && f.chained == 0 && f.subprocesses == 0 && !f.orRight && f.redirected == 0
 }

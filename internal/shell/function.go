@@ -8,16 +8,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bounds for the bodies read at calls: their number, and their total size in bytes.
+// Limits for the bodies that are read at calls: the number of bodies, and their total size in
+// bytes.
 const (
 	maxCalls  = 128
 	maxCalled = 1 << 16
 )
 
-// readFunction reads the definition of a function. The commands in its body count whether or not
-// the script calls the function.
+// readFunction reads the definition of a function. The commands in the function's body count even
+// if the script does not call the function.
 func (r *reader) readFunction(d *syntax.FuncDecl) {
-	if d.Name == nil { // only zsh has anonymous functions: function { ls; }
+	if d.Name == nil { // the function is anonymous, which is possible only in zsh: function { ls; }
 		r.doubtAll("a statement that bash does not know")
 		r.stmt(d.Body)
 		return
@@ -49,14 +50,15 @@ func (r *reader) readFunction(d *syntax.FuncDecl) {
 	switch {
 	case !f.usesArguments:
 	case handlers[name], hooks[name], strings.HasPrefix(name, "TRAP"), slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }):
-		r.doubtAll("a command word that is not literal") // the shell itself calls the function, or a command before the definition did
+		r.doubtAll("a command word that is not literal") // the shell itself calls the function, or a command before the definition called it
 	default:
 		put(&r.functions, name, append(r.functions[name], d.Body))
 		r.vars.forwardingFunctions.add(name)
 	}
 }
 
-// hooks are the functions that zsh calls on events, besides those whose names begin with TRAP.
+// hooks are the functions that zsh calls on events. Functions whose names begin with TRAP are
+// further hooks.
 var hooks = setOf("chpwd precmd preexec periodic zshexit zshaddhistory")
 
 // readBody reads s, the body of a function.
@@ -77,7 +79,7 @@ func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	}
 	for _, a := range args {
 		if r.isPending(a) {
-			return // the body is read when the enclosing function is called
+			return // the body will be read when the enclosing function is called
 		}
 	}
 	if was, ok := r.calling[name]; ok {
@@ -104,7 +106,7 @@ func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	delete(r.calling, name)
 }
 
-// shift removes the function's first arguments, as the builtin does.
+// shift removes the first arguments of the function, as the builtin shift does.
 func (r *reader) shift(args []arg) {
 	b := r.body
 	n, err := 1, error(nil)
@@ -112,7 +114,7 @@ func (r *reader) shift(args []arg) {
 		n, err = strconv.Atoi(args[0].text)
 	}
 	if err != nil || len(args) > 1 {
-		r.vars.forgetAll() // zsh's shift takes array names
+		r.vars.forgetAll() // in zsh, shift can also take names of arrays
 	}
 	if b == nil || b.definition {
 		return
@@ -128,13 +130,13 @@ func (r *reader) shift(args []arg) {
 // handlers are the functions that a shell calls when it does not find a command.
 var handlers = setOf("command_not_found_handle command_not_found_handler")
 
-// expandAlias reads the expansion of an alias, followed by args, as a possible command.
+// expandAlias reads the expansion of an alias, followed by args, as a command that may run.
 func (r *reader) expandAlias(name string, args []arg, redirs []*syntax.Redirect) {
 	words, ok := r.aliases[name]
 	if !ok {
 		return
 	}
-	delete(r.aliases, name) // an alias is not expanded within itself
+	delete(r.aliases, name) // within its own expansion, an alias is not expanded
 	loose := r.tentative
 	r.tentative = true
 	r.run(slices.Concat(literals(words), args), redirs)
@@ -142,8 +144,8 @@ func (r *reader) expandAlias(name string, args []arg, redirs []*syntax.Redirect)
 	r.aliases[name] = words
 }
 
-// defineGitAlias reads the command in a setting that defines a git alias. The command may run at
-// any later time.
+// defineGitAlias reads the command in a setting that defines a git alias. The command can run at
+// any time after that.
 func (r *reader) defineGitAlias(key string, value arg) {
 	name, ok := strings.CutPrefix(strings.ToLower(key), "alias.")
 	if !ok || value.kind != literal || value.text == "" {
@@ -164,7 +166,7 @@ func (r *reader) runGitAlias(name string, args []arg) {
 		return
 	}
 	defer r.otherShell()()
-	delete(r.gitAliases, name) // an alias may have the same name as its command
+	delete(r.gitAliases, name) // an alias can have the same name as the command that it runs
 	defer func() { r.gitAliases[name] = script }()
 	if strings.ContainsAny(script, "'\"\\$`;&|<>()*?[~#") {
 		r.script(script)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readGit reads the subcommand, and the options before it that run a command.
+// readGit reads the subcommand of git and those options before it that run a command.
 func readGit(args []arg) (p plan) {
 	found, rest, ok := gitOptions().splitLeading(args)
 	for _, o := range found {
@@ -29,11 +29,11 @@ func readGit(args []arg) (p plan) {
 	return p
 }
 
-// gitRunning are the subcommands that run a program named by their arguments or settings.
+// gitRunning are the subcommands that run a program that their arguments or settings name.
 var gitRunning = setOf(`filter-branch submodule--helper difftool mergetool send-email instaweb daemon shell credential upload-pack receive-pack for-each-repo hook
 	maintenance remote-ext remote-fd remote-http remote-https send-pack http-push p4 svn cvsserver web--browse help`)
 
-// readGitCommand reads a subcommand's arguments.
+// readGitCommand reads the arguments of a subcommand.
 func readGitCommand(name string, args []arg) (p plan) {
 	switch name {
 	case "config":
@@ -60,8 +60,8 @@ func readGitCommand(name string, args []arg) (p plan) {
 	}
 	switch name {
 	case "grep", "clone", "fetch", "pull", "push", "rebase", "ls-remote", "archive", "init":
-		// An option that is missing from the table may be an abbreviation, or a cluster of letters
-		// that includes an option that runs a command.
+		// If an option is missing from the table, it may be an abbreviation, or a group of letters
+		// that contains an option that runs a command.
 		found, _, ok := knownPrograms()["git "+name].splitOptions(args, false)
 		if !ok || slices.ContainsFunc(found, givenOption.mayRun) {
 			p.doubt(inText, "an option that may run a command", args...)
@@ -89,14 +89,14 @@ func readGitForeach(args []arg) (p plan) {
 	return p
 }
 
-// Words of git config: options without an effect of their own, and words that only print or remove
-// a setting.
+// Words of git config: options that have no effect of their own, and words with which it only
+// prints or removes a setting.
 var (
 	gitConfigFlags = setOf("--global --system --local --worktree --add --replace-all --get --get-all --get-regexp --unset --unset-all --list -l --bool --show-origin")
 	gitConfigReads = setOf("get list unset --get --get-all --get-regexp --list -l --unset")
 )
 
-// readGitConfig reads git config, which can define an alias or a hook that runs a command.
+// readGitConfig reads git config, which can define an alias or a hook. Both can run a command.
 func readGitConfig(args []arg) (p plan) {
 	plain := allLiteral(args)
 	for i, a := range args {
@@ -117,7 +117,7 @@ func readGitConfig(args []arg) (p plan) {
 	return p
 }
 
-// git settings that run nothing, by name and by prefix.
+// Settings of git that do not run anything, listed by name and by prefix.
 var (
 	gitSettings = setOf(`
 	user.name user.email user.signingkey init.defaultbranch commit.gpgsign tag.gpgsign core.autocrlf core.eol core.quotepath
@@ -126,8 +126,8 @@ var (
 	gitSettingFamilies = "color. advice. branch. lfs."
 )
 
-// readGitSetting reads key=value, or a key alone. Any setting that is not known to be harmless adds
-// a doubt.
+// readGitSetting reads key=value or only a key. It adds a doubt for any setting that is not known
+// to be harmless.
 func readGitSetting(a arg) (p plan) {
 	key, value, with := strings.Cut(a.text, "=")
 	key = strings.ToLower(key)

@@ -7,26 +7,26 @@ import (
 	"sync"
 )
 
-// sqlClients are the clients whose harmless input harmlessSQL can recognize.
+// sqlClients are the clients for which harmlessSQL can recognize harmless input.
 var sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
 
-// sqlTells matches the words of SQL and of the clients' own commands that run a program or write a
+// sqlTells matches words in SQL, and in the commands of SQL clients, that run a program or write a
 // file.
 var sqlTells = regexp.MustCompile(`(?i)\\|\b(program|system|pager|shell|source)\b|\b(edit|writefile|load_extension|fts3_tokenizer)\s*\(|(?m:^\s*!)`)
 
-// dotCommand matches commands of sqlite3's shell, and dotHarmless matches those that only print
-// something.
+// dotCommand matches commands of the sqlite3 shell. dotHarmless matches those of them that only
+// print something.
 var (
 	dotCommand  = regexp.MustCompile(`(?m)^\s*\.`)
 	dotHarmless = regexp.MustCompile(`(?m)^[ \t]*\.(schema|tables?|dump|index(es)?|databases|help|modes?|headers?|width|nullvalue|timer|stats|show|fullschema|explain|eqp|quit|exit|bail|changes|separator|timeout|version)( [\w %*,.'"-]*)?$`)
 )
 
-// harmlessSQL reports whether statements certainly run nothing.
+// harmlessSQL reports whether it is certain that the statements run nothing.
 func harmlessSQL(text string) bool {
 	return !sqlTells.MatchString(text) && !dotCommand.MatchString(dotHarmless.ReplaceAllString(text, ""))
 }
 
-// readClientArgs reads the statements on the command line of sqlite3 and duckdb.
+// readClientArgs reads the statements in the arguments of sqlite3 and duckdb.
 func readClientArgs(args []arg) (p plan) {
 	for _, a := range args {
 		name := strings.TrimLeft(a.text, "-")
@@ -41,7 +41,7 @@ func readClientArgs(args []arg) (p plan) {
 	return p
 }
 
-// Options of the programs whose scripts are parsed.
+// Options of the programs with scripts that are parsed.
 var (
 	awkOptions = leading("F= v= f=")
 	sedOptions = leading("n|quiet|silent E|r|regexp-extended s|separate u|unbuffered z|null-data e|expression= f|file= i|in-place~ posix debug sandbox follow-symlinks l|line-length=")
@@ -49,8 +49,8 @@ var (
 
 var awks = setOf("awk gawk mawk nawk original-awk")
 
-// readAwk reads an awk program, which can run commands: with system(), with pipes, and with gawk's
-// extensions and indirect function calls.
+// readAwk reads an awk program. Such a program can run commands with system(), with pipes, and with
+// gawk's extensions and indirect function calls.
 func readAwk(args []arg) (p plan) {
 	if asksHelp(args) {
 		return p
@@ -76,7 +76,7 @@ func readAwk(args []arg) (p plan) {
 	return p
 }
 
-// readSed reads sed scripts, which can run commands with e.
+// readSed reads sed scripts. These can run commands with the command e.
 func readSed(args []arg) (p plan) {
 	if asksHelp(args) {
 		return p
@@ -98,7 +98,7 @@ func readSed(args []arg) (p plan) {
 			p.add(runsFile, "", o.value)
 		case "i":
 			if strings.Contains(o.value.text, "e") {
-				p.doubt(inText, "sed with unknown options", args...) // as in sed -ie
+				p.doubt(inText, "sed with unknown options", args...) // for example, sed -ie
 			}
 		}
 	}
@@ -110,11 +110,11 @@ func readSed(args []arg) (p plan) {
 	return p
 }
 
-// sedHarmless matches sed scripts whose only commands print, delete or substitute. The expression
-// is large, so it is compiled on first use.
+// sedHarmless matches sed scripts that contain only commands for printing, deleting and
+// substituting. The expression is large, so it is compiled on first use.
 var sedHarmless = sync.OnceValue(func() *regexp.Regexp {
-	// part matches text up to a delimiter. It excludes the delimiter from brackets, since versions
-	// of sed disagree about it.
+	// part returns an expression that matches text up to a delimiter. The text cannot contain a
+	// delimiter in brackets, because versions of sed treat this differently.
 	part := func(d string) string { return `(?:[^\n\\\[` + d + `]|\\.|\[[^\n\]` + d + `]*\])*` + d }
 	var substitutions []string
 	for _, d := range []string{`/`, `\|`, `#`, `,`, `@`, `:`} {
@@ -125,20 +125,20 @@ var sedHarmless = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^[ \t\n;}]*(?:(?:` + address + `\{[ \t\n;]*)*` + address + command + `(?:[ \t\n;}]+|$))*$`)
 })
 
-// interpreters are the programs that run programs in languages other than the shell's.
+// interpreters are the programs that run programs in languages other than that of the shell.
 var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luajit tclsh wish expect rscript r julia groovy
 	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
 	lldb`)
 
-// readInterpreter reads a call of an interpreter, whose program is in the file named by the first
-// argument or in a Python module. Any other program adds a doubt.
+// readInterpreter reads a call of an interpreter if its program is in the file that the first
+// argument names or in a Python module. For any other program, it adds a doubt.
 func readInterpreter(family string, args []arg) (p plan) {
 	if asksHelp(args) || len(args) == 1 && args[0].matchWord("=-V =-v") != "" {
 		return p
 	}
 	python := family == "python" || family == "pypy"
 	for python && len(args) > 0 && args[0].kind == literal && isCluster(args[0].text) && strings.Trim(args[0].text[1:], "bBdEIOPqsSuv") == "" {
-		args = args[1:] // these flags run nothing
+		args = args[1:] // these options do not run anything
 	}
 	switch {
 	case python && len(args) > 1 && args[0].matchWord("=-m") != "":
@@ -156,7 +156,7 @@ func readInterpreter(family string, args []arg) (p plan) {
 	return p
 }
 
-// isData reports whether text is a data URL, as in node --import data:...
+// isData reports whether text is a data URL, for example in node --import data:...
 func isData(text string) bool { return strings.HasPrefix(strings.ToLower(text), "data:") }
 
 // runningModules are the Python modules that run their arguments.

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A launch describes a launcher such as "uv run", which runs one of the project's programs or a
-// downloaded program.
+// A launch describes a launcher such as "uv run". A launcher runs one of the project's programs or
+// a program that it downloads.
 type launch struct {
 	options func() *knownOptions
-	loose   bool // a subcommand or a script of the project can stand in place of the program
+	loose   bool // a subcommand of the launcher, or a script of the project, can be in the place of the program
 }
 
-// launches is the table of launchers. The launched program is read as if it stood alone.
+// launches is the table of launchers. The program that is launched is read as if it stood alone.
 var launches = eachName(map[string]launch{
 	"npx,npm exec,npm x":                    {options: leading("y|yes no|no-install q|quiet p|package= prefix= w|workspace= ws|workspaces include-workspace-root !c|call= ignore-existing s|silent prefer-offline offline")},
 	"bunx,bun x":                            {options: leading("bun silent verbose p|package=")},
@@ -37,17 +37,17 @@ var launches = eachName(map[string]launch{
 	"conda run,mamba run,micromamba run":    {options: leading("n|name= p|prefix= no-capture-output live-stream cwd= v")},
 })
 
-// ownWords are the subcommands of loose launchers, which run any other word as one of the project's
-// programs or scripts.
+// ownWords are the subcommands of loose launchers. A loose launcher runs any other word as a
+// program or script of the project.
 var ownWords = setOf(`
 	add audit autoclean bin cache check config constraints create dedupe deploy dlx env exec explain fetch generate-lock-entry global
 	help i import info init install install-test it licenses link list ll la ln login logout ls node npm outdated owner pack patch patch-commit
 	plugin policies prune publish rb rebuild remove rm root run run-script runtime search self-update server set setup start stage store t tag team test
 	tst un uninstall unlink unplug unlink up update upgrade upgrade-interactive version versions view why workspace workspaces`)
 
-// launched returns the launcher's entry and the words of the program that it runs. sure is false if
-// an option is unknown, because its value may precede the program. ok is false if the words are not
-// a launcher's.
+// launched returns the entry of the launcher and the words of the program that it runs. sure is
+// false if an option is unknown, because its value may be in front of the program. ok is false if
+// the words do not belong to a launcher.
 func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) {
 	name = tableName(name)
 	l, lead, ok := entryOf(launches, name, args)
@@ -61,7 +61,7 @@ func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) 
 	if len(rest) > 0 && rest[0].kind == literal && rest[0].text == "--" {
 		rest = rest[1:]
 	}
-	if strings.HasPrefix(name, "mise") || strings.HasPrefix(name, "rtx") { // as in mise exec node@20 -- npm test
+	if strings.HasPrefix(name, "mise") || strings.HasPrefix(name, "rtx") { // for example, mise exec node@20 -- npm test
 		if i := slices.IndexFunc(rest, func(a arg) bool { return a.kind == literal && a.text == "--" }); i >= 0 {
 			rest = rest[i+1:]
 		}
@@ -69,7 +69,7 @@ func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) 
 	return l, rest, sure, true
 }
 
-// tableName returns the name that the tables have for an interpreter.
+// tableName returns the name that an interpreter has in the tables.
 func tableName(name string) string {
 	if family := strings.TrimRight(name, "0123456789.-"); family == "python" {
 		return family
@@ -77,7 +77,8 @@ func tableName(name string) string {
 	return name
 }
 
-// unlaunched returns the words of a pattern without a leading launcher.
+// unlaunched returns the words of a pattern. If they begin with a launcher, it leaves the launcher
+// out.
 func unlaunched(words []string) []string {
 	for len(words) > 1 {
 		l, program, sure, ok := launched(words[0], literals(words[1:]))
@@ -89,15 +90,15 @@ func unlaunched(words []string) []string {
 	return words
 }
 
-// launchedProgram returns the words of the program that a launcher such as npx runs, or nil if the
-// words do not launch a program.
+// launchedProgram returns the words of the program that a launcher such as npx runs. It returns nil
+// if the words do not launch a program.
 func launchedProgram(name string, args []arg) []arg {
 	l, program, sure, ok := launched(name, args)
 	if !ok || !sure || len(program) == 0 || program[0].kind != literal {
 		return nil
 	}
 	word := program[0].text
-	if i := strings.LastIndexByte(word, '@'); i > 0 && name != "python" { // as in npx jest@29
+	if i := strings.LastIndexByte(word, '@'); i > 0 && name != "python" { // for example, npx jest@29
 		word = word[:i]
 		program = append([]arg{{text: word}}, program[1:]...)
 	}

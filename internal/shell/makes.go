@@ -7,17 +7,17 @@ import (
 )
 
 var (
-	// makers create or change files.
+	// makers are the programs that create or change files.
 	makers = setOf("touch cp mv ln link install tee sponge dd truncate tar unzip rename")
-	// idlePrograms create no files. modePrograms change only file metadata.
+	// idlePrograms do not create files. modePrograms change only the metadata of files.
 	idlePrograms = setOf(`
 	mkdir rmdir rm mktemp kill killall pkill exit return break continue shift umask ulimit sync reset clear stty date pushd popd printf dig ping host
 	tput help times bg fg`)
 	modePrograms = setOf("chmod chown chgrp chattr mkdir")
 )
 
-// makes reports whether a program may create or change files. Build tools do not count, because they
-// are known to write only their output.
+// makes reports whether a program may create or change files. Build tools do not count, because it
+// is known that they write only their output.
 func (c *command) makes() bool {
 	if makers[c.name] {
 		return true
@@ -27,17 +27,18 @@ func (c *command) makes() bool {
 	}
 	t, ok := tools[c.name]
 	plain := plainPrograms[c.name] && !configurable[c.name]
-	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // a client that writes a file has already added a doubt
+	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // if a client writes a file, there already is a doubt about it
 }
 
-// makesSources reports whether all files named by a command are sources, see [isSource].
+// makesSources reports whether all files that a command names are sources; see [isSource].
 func (c *command) makesSources() bool {
 	return makers[c.name] && !slices.ContainsFunc(c.args, func(a arg) bool {
 		return a.kind != literal || !strings.HasPrefix(a.text, "-") && !isSource(a.text) || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "=")
 	})
 }
 
-// namesOption reports whether an operand names a file that looks like an option: touch -- -x.
+// namesOption reports whether an operand names a file whose name looks like an option, as in touch
+// -- -x.
 func (c *command) namesOption() bool {
 	behind := false
 	for _, a := range c.args {
@@ -49,12 +50,13 @@ func (c *command) namesOption() bool {
 	return false
 }
 
-// takesOptions reports whether a command may mistake file names for options.
+// takesOptions reports whether a command may take the names of files for options.
 func (c *command) takesOptions() bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return a.kind >= spread && a.text == "" })
 }
 
-// namesPartOf reports whether an argument contains one of the file names, as s.sh.gz and -os.sh do.
+// namesPartOf reports whether an argument contains one of the file names. For example, s.sh.gz and
+// -os.sh contain s.sh.
 func (c *command) namesPartOf(files set) bool {
 	for _, a := range c.args {
 		file := a.file()
@@ -67,7 +69,8 @@ func (c *command) namesPartOf(files set) bool {
 	return false
 }
 
-// writesUnknown reports whether a program may write a file that none of its arguments names.
+// writesUnknown reports whether a program may write a file that is not named by any of its
+// arguments.
 func (c *command) writesUnknown() bool {
 	switch c.name {
 	case "awk", "gawk", "mawk", "nawk":
@@ -92,13 +95,13 @@ func (c *command) holds(text string) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return strings.Contains(a.text, text) })
 }
 
-// Programs that write the files named by their arguments, always or only with an option.
+// Programs that write the files that their arguments name: either always or only with an option.
 var (
 	writers        = setOf("tee sponge dd cp mv ln install curl wget scp rsync tar unzip base64 touch xxd")
 	writingOptions = map[string]string{"sed": "-i --in-place", "gsed": "-i --in-place", "git": "-o --o", "sort": "-o --o", "find": "-fprint -fls", "gfind": "-fprint -fls"}
 )
 
-// writes reports whether a program writes files named by its arguments.
+// writes reports whether a program writes files that its arguments name.
 func (c *command) writes() bool {
 	return writers[c.name] || c.hasOption(writingOptions[c.name])
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// matches reports whether the command is what p describes.
+// matches reports whether the command is one that p describes.
 func (c *command) matches(p *Pattern) Outcome {
 	best, args := c.is(p)
 	if best == NoMatch {
@@ -38,8 +38,8 @@ func (c *command) matches(p *Pattern) Outcome {
 	return best
 }
 
-// mayBeSplit reports whether an argument before the subcommand may expand to several words, one of
-// them the subcommand.
+// mayBeSplit reports whether an argument before the subcommand may expand to several words, so that
+// one of these may be the subcommand.
 func (c *command) mayBeSplit() bool {
 	table := subcommandsOf(c.name)
 	if table == nil {
@@ -49,8 +49,8 @@ func (c *command) mayBeSplit() bool {
 	return slices.ContainsFunc(c.args[:len(c.args)-len(rest)], func(a arg) bool { return a.split })
 }
 
-// is reports whether the command runs p's program, and returns the arguments that the command takes
-// under p's name.
+// is reports whether the command runs the program of p. It returns the arguments that the command
+// takes if its program has the name in p.
 func (c *command) is(p *Pattern) (Outcome, []arg) {
 	switch {
 	case p.name.text == "":
@@ -69,7 +69,7 @@ func (c *command) is(p *Pattern) (Outcome, []arg) {
 	return NoMatch, nil
 }
 
-// found reports whether p's operands are among args, in the required places.
+// found reports whether args contain the operands of p in the required places.
 func (p *Pattern) found(c *command, args []arg) Outcome {
 	if len(p.operands) == 0 {
 		return Match
@@ -86,7 +86,7 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 		}
 		switch {
 		case !sure && first == NoMatch:
-			return p.inOrder(c, args, 0).and(Opaque) // the operand may be an option's value
+			return p.inOrder(c, args, 0).and(Opaque) // the operand may be the value of an option
 		case first == NoMatch:
 			return NoMatch
 		case first == Opaque || !sure:
@@ -109,7 +109,7 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 	return p.inOrder(c, args, at)
 }
 
-// operand reports whether the argument a matches p's operand n.
+// operand reports whether the argument a matches the operand of p with index n.
 func (p *Pattern) operand(n int, a arg) Outcome {
 	w := &p.operands[n]
 	switch {
@@ -121,9 +121,10 @@ func (p *Pattern) operand(n int, a arg) Outcome {
 	return NoMatch
 }
 
-// inOrder reports whether p's operands from index from on are among args, in their order.
+// inOrder reports whether args contain the operands of p, starting with index from, in the given
+// order.
 func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
-	sure, may := from, from // number of operands found certainly, and possibly
+	sure, may := from, from // the number of operands that were certainly found, and the number that were possibly found
 	files := subcommandsOf(p.name.text) == nil
 	for _, list := range [...][]arg{args, c.inputs} {
 		for _, a := range list {
@@ -142,7 +143,8 @@ func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
 	return Match
 }
 
-// advance returns how many of p's operands may have been found after a, if n were found before it.
+// advance returns the number of operands of p that may have been found after the argument a, if n
+// were found before it.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):
@@ -171,8 +173,8 @@ func (w *word) isFile(at string) bool {
 	return w.is(path.Base(clean))
 }
 
-// inert reports whether the tables have all options and operands of a command that matches p, and
-// the command does exactly what its name says with them.
+// inert reports whether a command that matches p does exactly what its name says. For this, the
+// tables must contain all options and operands of the command.
 func (c *command) inert(p *Pattern) bool {
 	args, _ := c.plainArgs()
 	known, options, lead, ok := programOf(c.name, args)
@@ -190,9 +192,9 @@ func (c *command) inert(p *Pattern) bool {
 	return p.leads(operands) && known.operands.allow(operands[max(lead, len(p.operands)):])
 }
 
-// plainArgs returns the arguments without git's options before the subcommand, as in git -C DIR
-// status. If not all of these are locationOptions, it returns all arguments and false: other
-// options can make git run a command that they name.
+// plainArgs returns the arguments without the options that git has before the subcommand, as in git
+// -C DIR status. If some of these options are not locationOptions, it returns all arguments and
+// false, because other options can make git run a command that they name.
 func (c *command) plainArgs() (args []arg, ok bool) {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
 		return c.args, true
@@ -204,7 +206,7 @@ func (c *command) plainArgs() (args []arg, ok bool) {
 	return rest, true
 }
 
-// locationOptions are the git options that only set where git works and how it prints.
+// locationOptions are the git options that only determine where git works and how it prints.
 var locationOptions = setOf("C P no-pager git-dir work-tree no-optional-locks literal-pathspecs")
 
 // names reports whether the pattern itself includes the option.
@@ -214,7 +216,7 @@ func (p *Pattern) names(o givenOption) bool {
 	})
 }
 
-// leads reports whether args begin with p's operands.
+// leads reports whether the first of args are the operands of p.
 func (p *Pattern) leads(args []arg) bool {
 	if len(args) < len(p.operands) {
 		return false

@@ -6,26 +6,27 @@ import (
 	"unicode/utf8"
 )
 
-// mentions are the words in unparsed texts: arguments of programs that may run what the text names.
-// The words are collected once for all patterns, each with the index of the first doubt about it.
+// mentions are the words in unparsed texts. These texts are arguments of programs that may run what
+// a text names. The words are collected once for all patterns. Each has the index of the first
+// doubt about it.
 type mentions struct {
 	words map[string]int
-	texts []mention // whole texts, to look up names with separator characters
+	texts []mention // the whole texts, for finding names that contain separator characters
 }
 
-// A mention is an unparsed text, with the index of its doubt.
+// A mention is an unparsed text, together with the index of the doubt about it.
 type mention struct {
 	text string
 	of   int
 }
 
-// add collects the words of arguments, both as written and as a shell would unquote them when it
-// reads them again.
+// add collects the words of arguments, both as they are written and as a shell would unquote them
+// if it read them again.
 func (m *mentions) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {
 			m.text(text, of)
-			if len(text) > 2 && text[0] == '-' && text[1] != '-' { // -xVALUE, possibly after other letters
+			if len(text) > 2 && text[0] == '-' && text[1] != '-' { // for example -xVALUE, possibly with other letters before x
 				for i := 2; i < min(6, len(text)); i++ {
 					m.text(text[i:], of)
 				}
@@ -43,13 +44,13 @@ func (m *mentions) add(args []arg, of int) {
 	}
 }
 
-// escaped replaces URL-encoded separators by spaces.
+// escaped replaces URL-encoded separators with spaces.
 var escaped = strings.NewReplacer("%20", " ", "%22", " ", "%27", " ", "%28", " ", "%2F", " ", "%2f", " ", "%0A", " ", "%0a", " ")
 
-// unquote drops quotes and backslashes.
+// unquote removes quotes and backslashes.
 var unquote = strings.NewReplacer("\\", "", "'", "", "\"", "")
 
-// text adds a text and its words.
+// text adds a text and the words in it.
 func (m *mentions) text(text string, of int) {
 	if text == "" {
 		return
@@ -65,9 +66,10 @@ func (m *mentions) text(text string, of int) {
 	}
 }
 
-// has reports whether a text contains name as a separate word, and returns the index of its doubt.
+// has reports whether a text contains name as a separate word. It returns the index of the doubt
+// about this text.
 func (m *mentions) has(name string) (of int, ok bool) {
-	if strings.ContainsFunc(name, isBetween) { // the name has separators, as g++ and [ do
+	if strings.ContainsFunc(name, isBetween) { // the name contains separators, like g++ and [
 		i := slices.IndexFunc(m.texts, func(t mention) bool { return strings.Contains(t.text, name) })
 		if i < 0 {
 			return 0, false
@@ -78,8 +80,8 @@ func (m *mentions) has(name string) (of int, ok bool) {
 	return of, ok
 }
 
-// hasAll reports whether the texts contain all words of the pattern, and returns the index of the
-// doubt that mentions the pattern's name.
+// hasAll reports whether the texts contain all words of the pattern. It returns the index of the
+// doubt about a text that contains the pattern's name.
 func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 	if len(m.words) == 0 {
 		return 0, false
@@ -102,8 +104,8 @@ func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 	return of, true
 }
 
-// hasName reports whether a word matches the pattern's name, and returns the index of the word's
-// doubt.
+// hasName reports whether a word matches the pattern's name. It returns the index of the doubt
+// about this word.
 func (m *mentions) hasName(p *Pattern) (of int, ok bool) {
 	if !p.name.glob {
 		return m.has(p.name.text)
@@ -116,13 +118,13 @@ func (m *mentions) hasName(p *Pattern) (of int, ok bool) {
 	return of, ok
 }
 
-// mayHave reports whether a word may be the option, alone or among other letters.
+// mayHave reports whether a word may be the option, either alone or as one of several letters.
 func (m *mentions) mayHave(w *wanted) bool {
 	for word := range m.words {
 		if strings.HasPrefix(word, "-") && w.given(nil, []arg{{text: word}}) != NoMatch {
 			return true
 		}
-		for _, n := range w.names { // the option may be concatenated from parts: '-' + 'rf'
+		for _, n := range w.names { // the option may be put together from several texts: '-' + 'rf'
 			if len(n) > 1 && strings.TrimLeft(word, "-") == strings.TrimLeft(n, "-") {
 				return true
 			}
@@ -133,11 +135,11 @@ func (m *mentions) mayHave(w *wanted) bool {
 	})
 }
 
-// isBetween reports whether a character cannot be part of a name.
+// isBetween reports whether a character cannot be in a name.
 func isBetween(c rune) bool {
 	isName := c == '_' || c == '-' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 	return c < utf8.RuneSelf && !isName
 }
 
-// lines replaces escape sequences for white space by spaces.
+// lines replaces escape sequences for white space with spaces.
 var lines = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ")

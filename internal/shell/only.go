@@ -5,17 +5,18 @@ import (
 	"strings"
 )
 
-// Only answers the third question: does the script do nothing but what the patterns describe? If
-// not, the Doubt has the reason. Every command must match a pattern, be inert, or only run another
-// command, as timeout does. The script must not write a file other than /dev/null, set a variable
-// that programs obey or define a function, and must not contain anything doubtful.
+// Only answers the third question: does the script do nothing other than what the patterns
+// describe? If it does something else, the Doubt has the reason. Every command must match a
+// pattern, be inert, or only run another command, as timeout does. The script must not write a file
+// other than /dev/null, set a variable that programs obey or define a function, and it must not
+// contain anything doubtful.
 //
-// A command certainly matches a pattern if the tables have all options and operands that the
-// pattern does not name, and the command does exactly what its name says with them: `git log
-// --output=f` writes a file, and `make -n test` builds nothing. For a program in no table, only the
-// words of the pattern are certain. The words of the pattern up to its first option must be the
-// first operands: `git push status` is not certainly `git status`. A pattern that ends with *
-// allows any literal arguments.
+// It is certain that a command matches a pattern if the tables contain all options and operands
+// that the pattern does not name, and if the command does exactly what its name says with them. For
+// example, `git log --output=f` writes a file, and `make -n test` builds nothing. If a program is
+// in no table, only the words of the pattern are certain. The words of the pattern up to its first
+// option must be the first operands: it is not certain that `git push status` is `git status`. A
+// pattern that ends with * allows any literal arguments.
 func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 	o := only{r, ps, make([]bool, len(r.commands))}
 	if len(o.commands) == 0 {
@@ -49,15 +50,15 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 	return true, Doubt{}
 }
 
-// only evaluates the third question for one script.
+// An only evaluates the third question for one script.
 type only struct {
 	*Reading
 	patterns []Pattern
-	covered  []bool // commands that match a pattern with *, which also covers the commands that they run
+	covered  []bool // by command, whether it matches a pattern with *, which also covers the commands that it runs
 }
 
-// within reports whether a doubt concerns no command, or only a command that a pattern with *
-// covers.
+// within reports whether a doubt concerns no command, or only a command that is covered by a
+// pattern with *.
 func (o *only) within(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].unlisted) {
 		return true
@@ -65,8 +66,8 @@ func (o *only) within(d *doubt) bool {
 	return d.owner >= 0 && (o.covered[d.owner] || d.reach == mild) && d.reach != all
 }
 
-// matched reports whether a command certainly matches one of the patterns, and whether that pattern
-// ends with *.
+// matched reports whether it is certain that a command matches one of the patterns, and whether
+// that pattern ends with *.
 func (o *only) matched(c *command) (carried, any bool) {
 	if c.outside || c.possible || c.mayBeSplit() {
 		return false, false
@@ -89,8 +90,8 @@ func (c *command) allLiteral() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
 }
 
-// begins reports whether the pattern's words up to its first option are the command's first
-// operands. For programs with a table of subcommands, other code ensures this.
+// begins reports whether the first operands of the command are the words of the pattern up to its
+// first option. For programs with a table of subcommands, other code ensures this.
 func (c *command) begins(p *Pattern) bool {
 	if subcommandsOf(p.name.text) != nil || len(p.operands) == 0 {
 		return true
@@ -99,7 +100,7 @@ func (c *command) begins(p *Pattern) bool {
 	return p.leads(operands)
 }
 
-// passes reports whether a command does nothing but run another command of the script.
+// passes reports whether a command does nothing other than run another command of the script.
 func (o *only) passes(i int) bool {
 	c := &o.commands[i]
 	if c.outside || c.possible {
@@ -116,10 +117,11 @@ func (o *only) passes(i int) bool {
 	return ok && sure && len(program) > 0 || transparent[c.name]
 }
 
-// privileged are the wrappers that run a command with additional privileges or in another root.
+// privileged holds the wrappers that run a command with additional privileges or with another root
+// directory.
 var privileged = setOf("sudo doas chroot busybox")
 
-// Commands without an effect of their own: with any arguments, and as filters in a pipe.
+// Commands without an effect of their own: some with any arguments, and some as filters in a pipe.
 var (
 	inertCommands = setOf("cd pwd echo true false : test [ sleep printf export set pushd popd exit wait")
 	inertFilters  = setOf("head tail grep egrep fgrep wc sort uniq cut tr jq cat tac column nl rev fold fmt")
@@ -140,8 +142,8 @@ func (c *command) isInert() bool {
 	return c.filter && inertFilters[c.name] && c.inert(&Pattern{name: word{text: c.name}}) && !c.namesFiles()
 }
 
-// namesFiles reports whether a filter has operands that may be files, which it would read instead
-// of its input.
+// namesFiles reports whether a filter has operands that may be files. It would then read these
+// instead of its input.
 func (c *command) namesFiles() bool {
 	if c.name == "tr" {
 		return false
@@ -157,13 +159,13 @@ func (c *command) namesFiles() bool {
 			skip = 0
 		}
 		if o.name == "f" && skip > 0 || o.name == "file" {
-			return true // the option names a file with patterns
+			return true // the option names a file that contains patterns
 		}
 	}
 	return !ok || len(operands) > skip
 }
 
-// exportsInert reports whether the exported variables make no program run anything.
+// exportsInert reports whether the exported variables do not make any program run anything.
 func (c *command) exportsInert() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool {
 		name, value, with := a.cut()
@@ -171,7 +173,8 @@ func (c *command) exportsInert() bool {
 	})
 }
 
-// certainly reports whether the command certainly is what p describes, and does nothing else.
+// certainly reports whether it is certain that the command is one that p describes and does nothing
+// else.
 func (c *command) certainly(p *Pattern) bool {
 	if c.matches(p) != Match {
 		return false

@@ -8,22 +8,22 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bounds of the work. A script that exceeds one of them is opaque.
+// Limits on the work. A script that exceeds one of them is opaque.
 const (
-	maxScript = 1 << 20 // bytes of a script
-	maxWeight = 20_000  // estimated nesting, see weight
-	maxPieces = 25_000  // words and separators, see pieces
-	maxWork   = 40_000  // pieces, including those of nested scripts
-	maxArgs   = 100_000 // arguments of all commands; arguments of wrappers count again for the wrapped command
-	maxLooks  = 100_000 // arguments compared with all patterns together
-	maxName   = 1024    // bytes of a command name; file systems allow 255
-	maxDepth  = 10_000  // depth of nested nodes
-	maxTexts  = 16      // depth of nested scripts, such as sh -c "sh -c ..."
+	maxScript = 1 << 20 // number of bytes in a script
+	maxWeight = 20_000  // estimated nesting; see weight
+	maxPieces = 25_000  // number of words and separators; see pieces
+	maxWork   = 40_000  // number of pieces, including those of nested scripts
+	maxArgs   = 100_000 // number of arguments of all commands; the arguments of a wrapper count again for the command that it runs
+	maxLooks  = 100_000 // number of arguments that are compared with patterns, for all patterns together
+	maxName   = 1024    // number of bytes in a command name; file systems allow 255
+	maxDepth  = 10_000  // depth to which nodes can be nested
+	maxTexts  = 16      // depth to which scripts can be nested, as in sh -c "sh -c ..."
 
-	piecesOfParser = 8 // pieces charged for each call of the parser, even for an empty script
+	piecesOfParser = 8 // number of pieces that are charged for each call of the parser, even if the script is empty
 )
 
-// parse parses a script. It reports a panic in the parser as an error.
+// parse parses a script. If the parser panics, parse returns an error.
 func parse(text string) (file *syntax.File, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -44,11 +44,12 @@ func parse(text string) (file *syntax.File, err error) {
 	return nil, syntax.ParseError{Text: "a comment that ends with a backslash hides the next line"}
 }
 
-// maxCommentRounds bounds the rounds of endComments.
+// maxCommentRounds is the maximum number of rounds in endComments.
 const maxCommentRounds = 8
 
-// endComments replaces each backslash that ends a comment line by a space. A shell ends the comment
-// at the newline, whereas the parser joins the next line to the command before the comment.
+// endComments replaces each backslash at the end of a comment line with a space. For a shell, the
+// comment ends at the newline, whereas the parser appends the next line to the command before the
+// comment.
 func endComments(file *syntax.File, text string) string {
 	if !strings.Contains(text, "#") || !strings.Contains(text, "\\\n") {
 		return text
@@ -66,8 +67,8 @@ func endComments(file *syntax.File, text string) string {
 	return string(ended)
 }
 
-// unreadable returns the reason why text must not be parsed, or "". Shells, and people, disagree
-// about control characters and unusual spaces.
+// unreadable returns the reason why text must not be parsed, or "". Shells, and also people,
+// disagree about control characters and unusual spaces.
 func unreadable(text string) string {
 	if len(text) > maxScript {
 		return "a script that is too long"
@@ -78,7 +79,7 @@ func unreadable(text string) string {
 	for _, c := range text {
 		switch {
 		case c == '\n' || c == '\t' || ' ' <= c && c < 0x7f:
-		case c >= utf8.RuneSelf && unicode.IsPrint(c): // the common case, checked first
+		case c >= utf8.RuneSelf && unicode.IsPrint(c): // this is the most common case, so it is checked first
 		case c < utf8.RuneSelf, unicode.Is(unicode.C, c), unicode.IsSpace(c), unicode.Is(unicode.Z, c):
 			return "a control character or an unusual space"
 		}
@@ -89,8 +90,8 @@ func unreadable(text string) string {
 	return ""
 }
 
-// weight returns an upper bound for the parser's recursion on text, in units of roughly three
-// kilobytes of stack. The parser has no bound of its own.
+// weight returns an upper bound for the depth of the parser's recursion on text. The unit is
+// roughly three kilobytes of stack. The parser itself has no limit.
 func weight(text string) int {
 	if len(text) < 1<<10 {
 		return 0
@@ -105,8 +106,8 @@ func weight(text string) int {
 	return n
 }
 
-// pieces returns an upper bound for the parser's work: the words in text, plus the characters that
-// can split a word into parts.
+// pieces returns an upper bound for the work of the parser. It is the number of words in text plus
+// the number of characters that can split a word into parts.
 func pieces(text string) int {
 	n, before := 0, 1
 	for i := range len(text) {

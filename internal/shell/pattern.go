@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// A Pattern describes a command to look for, as in `runs git push --force`. Create it with
-// [Compile]; the zero value matches nothing.
+// A Pattern describes a command to look for, as in `runs git push --force`. It is created by
+// [Compile]. The zero value does not match anything.
 type Pattern struct {
 	name     word
-	words    []string // words after the name, as written, without the final *
-	operands []word   // words that are not options
+	words    []string // the words after the name, as the pattern was written, without a * at the end
+	operands []word   // the words that are not options
 	options  []wanted
-	known    *knownOptions // options of the program; nil: the program is in no table
-	any      bool          // the last word is *: any further options and operands are allowed
-	exactly  bool          // besides the pattern's own arguments, only inert ones are allowed
-	source   string        // as written
-	files    *FilePattern  // if set, the pattern describes files, not a command
+	known    *knownOptions // the options of the program; nil: the program is in no table
+	any      bool          // the last word is *, so any further options and operands are allowed
+	exactly  bool          // in addition to the pattern's own arguments, only inert arguments are allowed
+	source   string        // the pattern as it was written
+	files    *FilePattern  // if set, the pattern describes files instead of a command
 }
 
-// A word is one word of a pattern. In a glob, * matches any text.
+// A word is one word of a pattern. If it is a glob, * matches any text in it.
 type word struct {
 	text string
 	glob bool
@@ -38,13 +38,14 @@ func (w *word) is(text string) bool {
 	return matchStar(w.text, text)
 }
 
-// Compile builds a pattern from words. The first word is the name of the command; the others narrow
-// the pattern. Words that are not options must be arguments of the command, in this order but not
-// necessarily adjacent; the first of them is the subcommand if the program has subcommands. Options
-// match anywhere and in all spellings: -rf means -r and -f, and if the tables know the program,
-// --recursive and --force as well. A * within a word matches any text. A * as the last word allows
-// any further arguments, see [Reading.Only] and [Reading.Surely]; with exactly, only the arguments
-// of the pattern and inert ones are allowed. A leading launcher such as npx is ignored.
+// Compile builds a pattern from words. The first word is the name of the command, and the others
+// narrow the pattern. Words that are not options must be arguments of the command, in this order
+// but not necessarily next to each other. If the program has subcommands, the first of these words
+// is the subcommand. Options match anywhere and in all spellings: -rf means -r and -f and, if the
+// tables know the program, also --recursive and --force. A * within a word matches any text. A * as
+// the last word allows any further arguments; see [Reading.Only] and [Reading.Surely]. If exactly
+// is true, only the arguments of the pattern and inert arguments are allowed. A launcher such as
+// npx at the beginning is ignored.
 func Compile(words []string, exactly bool) (Pattern, error) {
 	if len(words) == 0 || words[0] == "" || words[0] == "*" {
 		return Pattern{}, errors.New("a command pattern needs a command name")

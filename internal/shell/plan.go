@@ -1,13 +1,13 @@
 package shell
 
-// A plan lists what a program does with its arguments, in order. The functions that interpret the
-// arguments return plans, and only the reader acts on them.
+// A plan lists what a program does with its arguments, in order. The functions that interpret
+// arguments return plans, and only the reader carries these out.
 type plan []step
 
 // A step is one action of a program.
 type step struct {
 	do    action
-	reach reach  // of a doubt
+	reach reach  // if the step is a doubt, the doubt's reach
 	what  string // the reason for a doubt, or the name of a variable or an alias
 	args  []arg
 }
@@ -17,30 +17,31 @@ type action uint8
 
 const (
 	addsDoubt      action = iota
-	addsOptions           // a doubt about unknown options before a command
-	addsArithmetic        // a doubt about text that bash evaluates as arithmetic
-	runsCommand           // args are a command, with input of its own
-	passesCommand         // args are a command that inherits the program's redirections
-	runsScript            // the joined args are a script
-	runsElsewhere         // the joined args are a script for another shell, which inherits the program's redirections
+	addsOptions           // there is a doubt about unknown options in front of a command
+	addsArithmetic        // there is a doubt about text that bash evaluates as arithmetic
+	runsCommand           // args are a command that has an input of its own
+	passesCommand         // args are a command to which the redirections of the program also apply
+	runsScript            // args, joined, are a script
+	runsElsewhere         // args, joined, are a script for another shell, to which the redirections of the program also apply
 	mayRunScript          // the text of an argument is a script that may run later
-	mayRunArgs            // a command may begin at any argument
-	runsFile              // the argument names a program file
-	runsInput             // standard input is a program
-	inBackground          // the following commands run in the background
+	mayRunArgs            // any argument may be the beginning of a command
+	runsFile              // the argument names a file that contains a program
+	runsInput             // the standard input is a program
+	inBackground          // the commands that follow run in the background
 	writesFile            // the argument names a file that is written
-	givesVariable         // programs get the variable named by what; its value is the argument
+	givesVariable         // programs get the variable with the name in what and the value in the argument
 	changesPackage        // args are written to package.json
 	passesValue           // make gets a value that is not literal
-	definesAlias          // what names a git setting, which may define an alias, and the argument is its value
-	runsAlias             // what may name a git alias, and args are its arguments
+	definesAlias          // what names a git setting that may define an alias, and the argument is the setting's value
+	runsAlias             // what may be the name of a git alias, and args are the alias's arguments
 )
 
 func (p *plan) add(do action, what string, args ...arg) {
 	*p = append(*p, step{do: do, what: what, args: args})
 }
 
-// doubt appends a doubt, see the methods of findings. Only [inText] has arguments.
+// doubt appends a doubt; see the methods of findings. Only a doubt with the reach [inText] has
+// arguments.
 func (p *plan) doubt(reach reach, what string, args ...arg) {
 	*p = append(*p, step{reach: reach, what: what, args: args})
 }

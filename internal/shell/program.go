@@ -6,29 +6,29 @@ import (
 	"sync"
 )
 
-// A program describes the options and operands of a program, or of one of its subcommands.
+// A program describes the options and operands of a program, or of one of a program's subcommands.
 type program struct {
-	// options are names separated by spaces. Names separated by | are one option. A name of one
-	// letter is short; a name with a leading dash is a long option with a single dash. After a
-	// name, "=" means that the option takes a value, "=1,2" that it is inert with these values
-	// only, and "~" that it takes only an attached value. A "!" prefix means that the command does
-	// more or less than its name says with the option, a "?" prefix that the option may run
-	// something. "D>d+f" means that D implies d and f. "#" stands for -1, -20 and so on. The names
-	// "+" and ":" are operands that begin so, as in git push origin +main.
+	// options holds names separated by spaces. Names separated by | denote the same option. A name
+	// that is a single letter is a short option; a name with a leading dash is a long option with a
+	// single dash. After a name, "=" means that the option takes a value, "=1,2" means that it is
+	// inert with these values only, and "~" means that it takes only an attached value. The prefix
+	// "!" means that, with the option, the command does more or less than its name says; the prefix
+	// "?" means that the option may run something. "D>d+f" means that D implies d and f. "#" stands
+	// for -1, -20 and so on. The names "+" and ":" stand for operands that begin with these
+	// characters, as in git push origin +main.
 	options  string
 	operands operands
-	free     bool // no argument makes the command do more than its name says
+	free     bool // there is no argument with which the command does more than its name says
 }
 
-// operands describes the operands that a command may have to still do exactly what its name
-// says.
+// operands describes the operands with which a command still does exactly what its name says.
 type operands struct {
 	min, max int
 	not      string // no operand contains one of these characters
-	begin    string // every operand begins with this
+	begin    string // every operand begins with this string
 	notBegin string // no operand begins with one of these characters
-	notEnd   string // no operand ends with this
-	is       set    // every operand is one of these; nil: any
+	notEnd   string // no operand ends with this string
+	is       set    // every operand is in this set; nil: any operand is allowed
 }
 
 const unbounded = 1 << 30
@@ -36,17 +36,17 @@ const unbounded = 1 << 30
 // Common kinds of operands.
 var (
 	anyOperands = operands{max: unbounded}
-	twoOperands = operands{min: 2, max: unbounded, notBegin: "@"} // or more
+	twoOperands = operands{min: 2, max: unbounded, notBegin: "@"} // two or more
 	oneOperand  = operands{max: 1}
 	refOperands = operands{max: unbounded, notBegin: "+:", not: "\\"}
 )
 
-// allow reports whether the command does exactly what its name says with these operands.
+// allow reports whether, with these operands, the command does exactly what its name says.
 func (o *operands) allow(args []arg) bool {
 	return o.min <= len(args) && len(args) <= o.max && !slices.ContainsFunc(args, func(a arg) bool { return !o.allows(a) })
 }
 
-// allows reports whether the command does exactly what its name says with this operand.
+// allows reports whether, with this operand, the command does exactly what its name says.
 func (o *operands) allows(a arg) bool {
 	switch {
 	case a.kind > spread:
@@ -60,32 +60,32 @@ func (o *operands) allows(a arg) bool {
 	return strings.HasPrefix(a.text, o.begin)
 }
 
-// isAny reports whether all operands are allowed.
+// isAny reports whether any operands are allowed.
 func (o *operands) isAny() bool {
 	return o.max == unbounded && o.min == 0 && o.not+o.begin+o.notBegin+o.notEnd == "" && o.is == nil
 }
 
-// A knownOption is an option in one of the tables.
+// A knownOption is an option that is in one of the tables.
 type knownOption struct {
 	names    []string
-	takes    bool     // takes a value, attached or as the next argument
-	attached bool     // takes a value only if the value is attached
-	values   []string // the values that keep the option inert; nil: any
+	takes    bool     // the option takes a value, which is attached or the next argument
+	attached bool     // the option takes a value only if the value is attached
+	values   []string // the values with which the option is inert; nil: any value
 	inert    bool
-	mayRun   bool     // may run something
-	implies  []string // names of the options that this one implies
+	mayRun   bool     // the option may run something
+	implies  []string // the names of the options that this option implies
 }
 
-// knownOptions are the options of one program by name. The name of a long option with a single dash
-// includes the dash.
+// A knownOptions holds the options of one program by name. If a long option has a single dash, its
+// name includes the dash.
 type knownOptions struct {
 	byName map[string]*knownOption
-	dashed bool // long options have a single dash, so that letters cannot be combined
+	dashed bool // long options have a single dash, so it is not possible to combine letters
 	digits bool
-	exact  bool // a value may look like an option
+	exact  bool // a value can look like an option
 }
 
-// parseOptions parses the options of an entry, see [program].
+// parseOptions parses the options of an entry; see [program].
 func parseOptions(text string) *knownOptions {
 	known := &knownOptions{byName: make(map[string]*knownOption)}
 	for _, word := range strings.Fields(text) {
@@ -117,24 +117,24 @@ func parseOptions(text string) *knownOptions {
 	return known
 }
 
-// A givenOption is an option of one of the script's commands.
+// A givenOption is an option in one of the commands of the script.
 type givenOption struct {
-	known *knownOption // nil: the table does not have the option
+	known *knownOption // nil: the option is not in the table
 	name  string
 	value arg
 	set   bool // the option has a value
 }
 
-// splitOptions separates a command's options from its operands, wherever they stand. ok is false if
-// it cannot tell which arguments are options. Unless sure is set, words that are not literal count
-// as operands.
+// splitOptions separates the options of a command from its operands, wherever they are. ok is false
+// if it is uncertain which arguments are options. Unless sure is set, words that are not literal
+// count as operands.
 func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
 		switch {
 		case a.kind == literal && a.text == "--":
 			if k.dashed {
-				return options, operands, false // as in find -- -delete
+				return options, operands, false // for example, find -- -delete
 			}
 			return options, append(operands, args[1:]...), true
 		case sure && (a.kind == anything || a.kind != literal && a.text == ""):
@@ -154,8 +154,8 @@ func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOptio
 	return options, operands, true
 }
 
-// leading returns a function that parses options, once, for a program whose options precede its
-// operands.
+// leading returns a function that parses options for a program whose options precede its operands.
+// It parses them only once.
 func leading(options string) func() *knownOptions {
 	return sync.OnceValue(func() *knownOptions {
 		k := parseOptions(options)
@@ -164,8 +164,9 @@ func leading(options string) func() *knownOptions {
 	})
 }
 
-// splitLeading splits off the options before the operands. ok is false if an option is unknown,
-// since it could take a value or run something, or if it is uncertain where the options end.
+// splitLeading separates the options before the operands from the rest. ok is false if an option is
+// unknown, because it could take a value or run something. It is also false if it is uncertain
+// where the options end.
 func (k *knownOptions) splitLeading(args []arg) (found []givenOption, rest []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
@@ -186,18 +187,18 @@ func (k *knownOptions) splitLeading(args []arg) (found []givenOption, rest []arg
 	return found, nil, true
 }
 
-// isUnknown reports whether the table lacks the option in this form.
+// isUnknown reports whether the option in this form is missing from the table.
 func (o givenOption) isUnknown() bool {
 	return o.known == nil || o.set && !o.known.takes && !o.known.attached
 }
 
-// has reports whether the option is among those found.
+// has reports whether the option is among those that were found.
 func has(found []givenOption, name string) bool {
 	return slices.ContainsFunc(found, func(o givenOption) bool { return o.name == name })
 }
 
-// option parses the options in the first argument. It returns how many arguments these take, or 0
-// if it cannot tell.
+// option parses the options in the first argument. It returns the number of arguments that these
+// take, or 0 if that is uncertain.
 func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 	a := args[0]
 	name, value, with := a.cut()
@@ -218,7 +219,7 @@ func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 		attached := rest.text != "" || rest.tail != "" || rest.kind != literal
 		switch {
 		case k.exact && attached && rest.text == "" && rest.tail == "":
-			return found, 0 // the unknown part may be an attached value or empty
+			return found, 0 // the unknown part may be an attached value, or may be empty
 		case o == nil || k.dashed && attached:
 			return []givenOption{{name: a.text}}, 1
 		case o.takes && attached || o.attached:
@@ -236,14 +237,14 @@ func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 	return found, 1
 }
 
-// digits is an option such as -20.
+// digits is the known option for arguments such as -20.
 var digits = &knownOption{names: []string{"#"}, inert: true}
 
 // long parses a long option.
 func (k *knownOptions) long(name string, value arg, with bool, args []arg) (found []givenOption, n int) {
 	o := k.byName[name]
 	if len(name) == 1 {
-		o = nil // --f does not mean -f
+		o = nil // --f does not stand for -f
 	}
 	switch {
 	case !with && value.kind != literal:
@@ -260,8 +261,8 @@ func (k *knownOptions) long(name string, value arg, with bool, args []arg) (foun
 	return []givenOption{{known: o, name: name}}, 1
 }
 
-// isValue reports whether the first of args is an option's value. An argument that looks like an
-// option may be an option, because some values are optional.
+// isValue reports whether the first of args is the value of an option. Some values are optional, so
+// an argument that looks like an option may be an option.
 func (k *knownOptions) isValue(args []arg) bool {
 	if len(args) == 0 || args[0].kind > single && !(k.exact && args[0].split) {
 		return false
@@ -269,7 +270,7 @@ func (k *knownOptions) isValue(args []arg) bool {
 	return k.exact || (args[0].kind == literal || args[0].text != "") && !strings.HasPrefix(args[0].text, "-")
 }
 
-// inert reports whether the command does exactly what its name says with the option.
+// inert reports whether, with the option, the command does exactly what its name says.
 func (o givenOption) inert() bool {
 	switch {
 	case o.isUnknown() || !o.known.inert:

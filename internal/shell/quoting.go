@@ -9,8 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// endsElsewhere reports whether bash may end a here document at another line than the parser does:
-// unless the delimiter is quoted, bash first joins lines at backslashes.
+// endsElsewhere reports whether bash may end a here document at a line other than the one where the
+// parser ends it. Unless the delimiter is quoted, bash first joins lines that end with a backslash.
 func endsElsewhere(source string, rd *syntax.Redirect) bool {
 	from, to := rd.Hdoc.Pos().Offset(), rd.Hdoc.End().Offset()
 	switch {
@@ -31,12 +31,12 @@ func endsElsewhere(source string, rd *syntax.Redirect) bool {
 	if end := strings.LastIndexByte(body, '\n'); strings.TrimLeft(body[end+1:], "\t") == delimiter {
 		body = body[:end]
 	}
-	// A backslash at the end joins the delimiter to the body.
+	// If there is a backslash at the end, it joins the delimiter to the body.
 	return strings.HasSuffix(body, "\\") || strings.Contains("\n"+unbroken.Replace(body)+"\n", "\n"+delimiter+"\n")
 }
 
-// unbroken joins lines at backslashes, as bash does before it looks for the delimiter, and drops
-// characters that may get lost on the way.
+// unbroken joins lines at backslashes, as bash does before it looks for the delimiter. It also
+// removes characters that may get lost on the way.
 var unbroken = strings.NewReplacer("\\\n", "", "\\", "", "\t", "")
 
 // unescape returns the text of $'...'. ok is false if shells disagree about it.
@@ -74,7 +74,8 @@ func unescape(s string) (text string, ok bool) {
 	return string(b), true
 }
 
-// leadingDigits returns the longest beginning of s that has only digits, but at most most bytes.
+// leadingDigits returns the digits at the beginning of s. Its result has at most as many bytes as
+// the parameter most says.
 func leadingDigits(s string, most int, digits string) string {
 	n := 0
 	for n < len(s) && n < most && strings.IndexByte(digits, s[n]) >= 0 {
@@ -83,14 +84,14 @@ func leadingDigits(s string, most int, digits string) string {
 	return s[:n]
 }
 
-// misreadQuotes returns doubts about the quotes in ${...} within double quotes, and in nested
-// expansions. There bash treats single quotes as ordinary characters and expands the text between
-// them, whereas the parser treats them as quotes.
+// misreadQuotes returns doubts about quotes in ${...} within double quotes, and in expansions
+// nested in these. There, bash treats single quotes as ordinary characters and expands the text
+// between them, whereas the parser treats them as quotes.
 func misreadQuotes(p *syntax.ParamExp) (doubts []string) {
 	syntax.Walk(p, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst, *syntax.ProcSubst:
-			return false // here quotes are quotes again
+			return false // in this place, quotes are quotes again
 		case *syntax.SglQuoted:
 			if strings.ContainsAny(n.Value, "$`\"{}\\") {
 				doubts = append(doubts, "single quotes within double quotes")

@@ -7,26 +7,27 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Reader reads a field of a call as a script and finds all commands and files that the maps of a
-// policy name. It is the [gate.Reader] of these maps, so that each script is read once for all of
+// A Reader reads a field of a call as a script. It finds all commands and files that the maps of a
+// policy name. It is the [gate.Reader] of these maps, so each script is read only once for all of
 // them.
 //
-// Add all commands and files before the first Read. After that a Reader is safe for concurrent use.
+// All commands and files must be added before the first call of Read. After that, a Reader is safe
+// for concurrent use.
 type Reader struct {
 	options  Options
 	patterns []Pattern
 	numbers  map[string]int
-	byName   map[string][]int // patterns by the family of their name, see family
+	byName   map[string][]int // patterns, by the family of their name; see family
 	globs    []int            // patterns whose name is a glob
 }
 
-// NewReader returns a reader without patterns that reads scripts with o.
+// NewReader returns a reader that has no patterns and reads scripts with the options o.
 func (o Options) NewReader() *Reader {
 	return &Reader{options: o, numbers: make(map[string]int), byName: make(map[string][]int)}
 }
 
-// Command adds a command, given by its words; see [Compile]. It returns the number of the pattern
-// for [gate.Map.Pattern]. Equal commands share a number.
+// Command adds a command, given as words; see [Compile]. It returns the number of the pattern, for
+// use as [gate.Map.Pattern]. Equal commands have the same number.
 func (r *Reader) Command(words []string, exactly bool) (pattern int, err error) {
 	key := fmt.Sprint(exactly) + "\x00" + strings.Join(words, "\x00")
 	if n, ok := r.numbers[key]; ok {
@@ -50,8 +51,8 @@ func (r *Reader) Command(words []string, exactly bool) (pattern int, err error) 
 	return n, nil
 }
 
-// Files adds a glob over the files that a script reads or writes, see [CompileFiles]. It returns
-// the number of the pattern. Equal globs with the same access share a number.
+// Files adds a glob for the files that a script reads or writes; see [CompileFiles]. It returns the
+// number of the pattern. Equal globs with the same access have the same number.
 func (r *Reader) Files(access Access, glob string) (pattern int, err error) {
 	key := access.String() + "\x00" + glob
 	if n, ok := r.numbers[key]; ok {
@@ -75,25 +76,25 @@ func (r *Reader) candidates(name string) []int {
 	return r.byName[family(name)]
 }
 
-// Read reads a field as a script and looks up all patterns in one pass.
+// Read reads a field as a script and looks for all patterns in one pass.
 func (r *Reader) Read(_ *gate.Call, text string) gate.Reading {
 	n := &numberedReading{reader: r, script: r.options.Read(text), found: make([]Outcome, len(r.patterns)), by: make([]int, len(r.patterns))}
 	n.matchAll()
 	return n
 }
 
-// numberedReading is a script with the result for each pattern of a [Reader], by pattern number. It
-// implements [gate.Reading].
+// A numberedReading is a script with the results for all patterns of a [Reader], by pattern number.
+// It implements [gate.Reading].
 type numberedReading struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
-	by     []int // index of the first command with that outcome; -1: none
-	work   int   // arguments compared with patterns so far
+	by     []int // by pattern, the index of the first command with that outcome; -1: none
+	work   int   // the number of arguments that were compared with patterns so far
 }
 
-// matchAll computes the outcome of every pattern. A command is compared only with the patterns of
-// its name and with globs.
+// matchAll computes the outcome for every pattern. It compares a command only with globs and with
+// the patterns that have the command's name.
 func (n *numberedReading) matchAll() {
 commands:
 	for i := range n.script.commands {
@@ -122,7 +123,8 @@ commands:
 	}
 }
 
-// Finds reports whether the script runs the command, or touches the files, of a pattern.
+// Finds reports whether the script runs the command of a pattern, or touches the files of a
+// pattern.
 func (n *numberedReading) Finds(pattern int) gate.Found {
 	if n.reader.options.Pass && n.found[pattern] == Opaque {
 		return gate.NotFound
@@ -130,7 +132,7 @@ func (n *numberedReading) Finds(pattern int) gate.Found {
 	return [...]gate.Found{NoMatch: gate.NotFound, Match: gate.Surely, Opaque: gate.Perhaps}[n.found[pattern]]
 }
 
-// Only reports whether the script runs nothing but these commands.
+// Only reports whether the script runs nothing other than these commands.
 func (n *numberedReading) Only(patterns []int) bool {
 	commands := make([]Pattern, len(patterns))
 	for i, p := range patterns {
@@ -141,8 +143,8 @@ func (n *numberedReading) Only(patterns []int) bool {
 }
 
 // Doubt returns the reason why it is uncertain whether the script runs the command, or why the
-// script's success does not prove the command's success. If the script does not run the command,
-// Doubt names the part that is missing in a command that begins like it.
+// success of the script does not prove the success of the command. If the script does not run the
+// command but runs one that begins like it, Doubt names the part that this one lacks.
 func (n *numberedReading) Doubt(pattern int) gate.Doubt {
 	p := &n.reader.patterns[pattern]
 	switch {

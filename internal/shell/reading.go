@@ -6,27 +6,27 @@ import (
 	"unicode/utf8"
 )
 
-// A Reading is the result of reading a script: the commands that it runs, the files that it
-// touches, and doubts. The zero value is the reading of an empty script.
+// A Reading is the result of reading a script: the commands that the script runs, the files that it
+// touches, and the doubts about it. The zero value is the reading of an empty script.
 type Reading struct {
 	results
 	text      string
 	codePaths []codePath
-	moreCode  bool // codePaths is incomplete
+	moreCode  bool // some code paths are missing from codePaths
 }
 
-// Options control how scripts are read. The zero value is the default.
+// Options control how scripts are read. The zero value contains the defaults.
 type Options struct {
-	Strict bool // treat a script that is not fully understood as able to run any command, see [Doubt]
+	Strict bool // treat a script that is not fully understood as if it might run any command; see [Doubt]
 	Pass   bool // make a [Reader] report an uncertain match as no match
 }
 
-// Read parses a script with default options. It never fails: parts that it cannot understand become
-// doubts. The work is bounded: a script that is too long, nested too deeply or has too many words
-// is not read at all, and is opaque.
+// Read parses a script with the default options. It never fails, because parts that it does not
+// understand become doubts. The work is limited: a script that is too long, is nested too deeply or
+// has too many words is not read at all and is opaque.
 func Read(script string) *Reading { return Options{}.Read(script) }
 
-// Read parses a script, see [Read].
+// Read parses a script with these options; see [Read].
 func (o Options) Read(script string) *Reading {
 	r := o.newReader(script)
 	r.script(script)
@@ -64,7 +64,7 @@ func (r *reader) settle() {
 	}
 }
 
-// exported converts a doubt to its exported form.
+// exported converts a doubt to a [Doubt].
 func (r *Reading) exported(d *doubt) Doubt {
 	return Doubt{What: d.what, Code: r.code(d.from, d.to), At: r.character(d.from), Advice: advice(d.what)}
 }
@@ -74,7 +74,8 @@ func (r *Reading) character(at int) int {
 	return utf8.RuneCountInString(r.text[:min(at, len(r.text))]) + 1
 }
 
-// code returns a part of the script for display: its first line, shortened.
+// code returns a part of the script for display. It is limited to the first line, which may be
+// shortened.
 func (r *Reading) code(from, to int) string {
 	if to == 0 {
 		return ""
@@ -89,5 +90,5 @@ func (r *Reading) code(from, to int) string {
 	return line
 }
 
-// longestCode is the maximum number of characters displayed from a command.
+// longestCode is the maximum number of characters of a command that are displayed.
 const longestCode = 60

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readTool reads what a tool runs. It reports false if an argument may still name a command.
+// readTool reads what a tool runs. It returns false if an argument may still name a command.
 func readTool(name string, t tool, args []arg, strictly bool) (p plan, known bool) {
 	for file := range strings.FieldsSeq(t.files) {
 		p.add(runsFile, "", arg{text: file})
@@ -25,12 +25,12 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 		return p, true
 	}
 	if strings.HasSuffix(name, "tar") && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
-		letters := arg{kind: args[0].kind, text: "-" + args[0].text, tail: args[0].tail} // as in tar cIf PROGRAM a b
+		letters := arg{kind: args[0].kind, text: "-" + args[0].text, tail: args[0].tail} // for example, tar cIf PROGRAM a b
 		args = append([]arg{letters}, args[1:]...)
 	}
 	launched := false
 	for i, a := range args {
-		option := t.launches == "" && a.kind == spread && a.text == "" // a file name may be an option
+		option := t.launches == "" && a.kind == spread && a.text == "" // the name of a file may be an option
 		if t.kind == container && (a.kind == anything || option) || t.kind >= builder && i == 0 && a.kind == anything {
 			p.doubt(strict, "a subcommand that is not literal")
 			return p, false
@@ -52,7 +52,7 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 	return p, t.kind != runner
 }
 
-// readArgument reads the first of a tool's arguments and, if necessary, the following ones.
+// readArgument reads the first argument of a tool and, if necessary, the arguments after it.
 func (t *tool) readArgument(args []arg) (p plan) {
 	a, rest := args[0], args[1:]
 	option, value, with := a.cut()
@@ -81,7 +81,7 @@ func (t *tool) readArgument(args []arg) (p plan) {
 	return p
 }
 
-// readLauncher reads arguments; a command may begin at each of them.
+// readLauncher reads arguments, each of which may be the beginning of a command.
 func readLauncher(args []arg) (p plan) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") }) {
 		p.doubt(inText, "an argument that may be a script", args...)
@@ -91,7 +91,7 @@ func readLauncher(args []arg) (p plan) {
 }
 
 // readProgramFiles reads the files that `go run` and similar commands run. A program that is
-// downloaded, or encoded in a data URL, is not in a file.
+// downloaded or encoded in a data URL is not in a file.
 func readProgramFiles(args []arg) (p plan) {
 	for _, a := range args {
 		switch {

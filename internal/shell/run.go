@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// run reads a command whose words are expanded, and the commands that it runs in turn.
+// run reads a command whose words have been expanded, and the commands that this command runs.
 func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	if len(args) == 0 || !r.enter() {
 		return
@@ -27,10 +27,10 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		r.files.programs.add(path.Base(args[0].file()))
 	}
 	if strings.HasPrefix(name, "-") {
-		r.doubtAll("a command word that looks like an option") // as in time -- rm
+		r.doubtAll("a command word that looks like an option") // for example, time -- rm
 	}
 	if len(name) > 1 && name[0] == '=' {
-		r.doubtAll("a command word that zsh searches for") // as in =rm
+		r.doubtAll("a command word that zsh searches for") // for example, =rm
 	}
 	if name == "" || name == "." && args[0].text != "." {
 		return // no program has this name
@@ -54,12 +54,12 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	c.args = r.withoutPending(c.args)
 	r.commands = append(r.commands, c)
 	if len(c.args) < len(args)-1 {
-		return // the rest is read at each call of the function
+		return // the rest will be read at each call of the function
 	}
 	r.readThrough(at, name, args, redirs)
 }
 
-// readThrough reads what the command with index at runs in turn.
+// readThrough reads what the command with index at runs.
 func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.Redirect) {
 	owner := r.owner
 	if shellWords[name] && r.isOutside(owner) {
@@ -70,7 +70,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	before := r.recognized
 	r.recognized = false
 	lower, known := name, false
-	if len(name) <= maxName { // no table has a longer name
+	if len(name) <= maxName { // no name in a table is longer
 		lower = strings.ToLower(name)
 		known = r.dispatch(lower, args[1:], redirs)
 	}
@@ -81,7 +81,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	case name == "shift":
 		r.shift(args[1:])
 	case name == "print" && slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || isCluster(a.text) && strings.Contains(a.text, "v") }):
-		r.vars.forgetAll() // print -v sets a variable in zsh
+		r.vars.forgetAll() // in zsh, print -v sets a variable
 	}
 	if strings.Contains(args[0].text, "/") {
 		name = args[0].text
@@ -91,7 +91,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	if len(r.functions[name]) == 0 {
 		r.readFiles(lower, args[1:])
 	} else {
-		r.commands[at].unknown, r.commands[at].unlisted = false, false // the body of the function is read instead
+		r.commands[at].unknown, r.commands[at].unlisted = false, false // instead, the body of the function is read
 	}
 	if setsScripts(lower, args[1:]) {
 		r.doubtStrict("a setting that changes how project scripts run")
@@ -100,14 +100,14 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 		r.doubtMild("a name in the wrong case")
 	}
 	if sub, ok := strings.CutPrefix(lower, "git-"); ok {
-		r.run(slices.Concat(literals([]string{"git", sub}), args[1:]), redirs) // git-push and git push are the same program
+		r.run(slices.Concat(literals([]string{"git", sub}), args[1:]), redirs) // git-push and git push denote the same program
 	}
 	r.owner = owner
 	r.flow.noteExit(lower, args[1:])
 }
 
-// dispatch reads what a program runs, according to the tables. It reports false if no table has the
-// program, or if its arguments may still name a command.
+// dispatch reads what a program runs, according to the tables. It returns false if the program is
+// in no table, or if its arguments may still name a command.
 func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bool {
 	if plainPrograms[name] {
 		return true
@@ -140,7 +140,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	}
 	family := name
 	if !interpreters[family] {
-		family = strings.TrimRight(name, "0123456789.-") // python3.12 is a python
+		family = strings.TrimRight(name, "0123456789.-") // for example, python3.12 is python
 	}
 	switch {
 	case name == "xargs", name == "gxargs":
@@ -150,7 +150,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	case interpreters[family]:
 		r.recognized = true
 		r.perform(readInterpreter(family, args), redirs)
-		return false // its arguments may still name a command
+		return false // the arguments of the program may still name a command
 	default:
 		p, ok := readProgram(name, args, r.strict)
 		r.perform(p, redirs)
@@ -159,8 +159,8 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	return true
 }
 
-// readProgram reads the arguments of a program that has its own language. It reports false for any
-// other program.
+// readProgram reads the arguments of a program that has a language of its own. For any other
+// program, it returns false.
 func readProgram(name string, args []arg, strictly bool) (p plan, ok bool) {
 	switch {
 	case name == "find", name == "gfind", name == "bfs":
@@ -175,10 +175,10 @@ func readProgram(name string, args []arg, strictly bool) (p plan, ok bool) {
 	return nil, false
 }
 
-// transparent are the builtins and shells that exit with the status of the script that they run.
+// transparent are the builtins and shells whose exit status is that of the script that they run.
 var transparent = setOf("eval sh bash dash ash ksh mksh zsh rbash")
 
-// perform acts on a program's plan. redirs are the program's redirections.
+// perform carries out the plan of a program. redirs are the redirections of the program.
 func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
 	defer func(before masking) { r.flow.masking = before }(r.flow.masking)
 	for _, s := range p {
@@ -207,15 +207,15 @@ func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
 	}
 }
 
-// readElsewhere reads words as a script that another shell runs, as ssh does.
+// readElsewhere reads words as a script that another shell runs. An example is the script of ssh.
 func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 	defer func(before values, outer []*syntax.Redirect) { r.vars.values, r.outerRedirs = before, outer }(r.vars.values, r.outerRedirs)
-	r.vars.values, r.outerRedirs = values{}, redirs // the shell starts without the variables
+	r.vars.values, r.outerRedirs = values{}, redirs // the shell starts without these variables
 	r.readJoined(args...)
 }
 
-// readJoined joins words with spaces and reads them as a script, as eval and ssh do. A word that is
-// not literal makes the reading opaque.
+// readJoined joins words with spaces and reads the result as a script, in the same way as eval and
+// ssh. A word that is not literal makes the reading opaque.
 func (r *reader) readJoined(args ...arg) {
 	var b strings.Builder
 	for i, a := range args {
@@ -234,10 +234,10 @@ func (r *reader) readJoined(args ...arg) {
 	r.script(b.String())
 }
 
-// readPossible reads every suffix of args as a possible command.
+// readPossible reads every suffix of args as a command that may run.
 func (r *reader) readPossible(args []arg) {
 	if r.covered {
-		return // the outer call of readPossible already reads them
+		return // the outer call of readPossible will read these suffixes
 	}
 	loose := r.tentative
 	r.tentative, r.covered = true, true

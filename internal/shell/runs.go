@@ -3,9 +3,9 @@ package shell
 import "slices"
 
 // Runs answers the first question: could the script run what p describes? The answer is [Match] if
-// one of its commands certainly matches p, [Opaque] if only an uncertain match is possible, and
-// [NoMatch] if no match is possible as far as the script tells. For Opaque, the Doubt has the
-// reason.
+// it is certain that one of the commands matches p, [Opaque] if only an uncertain match is
+// possible, and [NoMatch] if, as far as the script tells, no match is possible. If the answer is
+// Opaque, the Doubt has the reason.
 func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
 	for i := range r.commands {
@@ -25,8 +25,8 @@ func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// possibleDoubt returns the doubt that leaves open whether the script runs p, if no command matches
-// p.
+// possibleDoubt returns the doubt because of which the script may run p, although no command
+// matches p.
 func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	if p.name.text == "" {
 		return nil, false
@@ -65,8 +65,8 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: how}
 }
 
-// endsOptions reports whether -- before the first argument that is not literal would rule out p: rm
-// -- "$f".
+// endsOptions reports whether p would be ruled out if there were a -- before the first argument
+// that is not literal, as in rm -- "$f".
 func (c *command) endsOptions(p *Pattern) bool {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind != literal })
 	if i < 0 || c.possible || !p.name.is(c.name) {
@@ -77,13 +77,13 @@ func (c *command) endsOptions(p *Pattern) bool {
 	return ended.matches(p) == NoMatch
 }
 
-// missingPart names the first word of the pattern that is missing in a command with the same
-// program and subcommand: `go test ./pkg` lacks the ./... of `go test ./...`. It returns no doubt
-// if the script has no such command.
+// missingPart finds a command that has the same program and subcommand as the pattern, and names
+// the first word of the pattern that this command lacks. For example, `go test ./pkg` lacks the
+// ./... of `go test ./...`. If the script has no such command, missingPart returns no doubt.
 func (r *Reading) missingPart(p *Pattern) Doubt {
 	begin := 1
 	if len(p.operands) > 0 && groups[p.name.text+" "+p.operands[0].text] != nil {
-		begin = 2 // npm run lint shares only `npm run` with npm run test
+		begin = 2 // npm run lint and npm run test have only `npm run` in common
 	}
 	if len(p.operands) < begin || len(p.operands)+len(p.options) <= begin && !p.exactly {
 		return Doubt{}
@@ -98,15 +98,15 @@ func (r *Reading) missingPart(p *Pattern) Doubt {
 	return Doubt{}
 }
 
-// upTo returns the pattern with its first n operands and no options.
+// upTo returns the pattern with only its first operands, as many as given, and without options.
 func (p *Pattern) upTo(operands int) *Pattern {
 	q := *p
 	q.operands, q.options = p.operands[:operands], nil
 	return &q
 }
 
-// missingWord names the word of the pattern that the command lacks; if no word is missing, the
-// arguments differ.
+// missingWord names the word of the pattern that the command lacks. If no word is missing, it says
+// that the arguments differ.
 func (p *Pattern) missingWord(c *command, args []arg) string {
 	for n := 2; n <= len(p.operands); n++ {
 		if p.upTo(n).found(c, args) != Match {

@@ -6,31 +6,31 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A scope combines a script's findings with the variables of the shell that runs it, and turns
-// assignments into values and doubts.
+// A scope combines the findings about a script with the variables of the shell that runs it. It
+// turns assignments into values and doubts.
 type scope struct {
 	findings
 	vars   variables
 	nested nestedReader
 }
 
-// A nestedReader reads the scripts within words and values.
+// A nestedReader reads scripts that are nested in words and values.
 type nestedReader interface {
-	// substitution reads the commands whose output becomes part of a word. fed means that their
-	// standard input is a pipe.
+	// substitution reads the commands whose output becomes part of a word. The parameter fed says
+	// that their standard input is a pipe.
 	substitution(list []*syntax.Stmt, fed bool)
 	// tentativeScript reads a text that a program may run as a script.
 	tentativeScript(text string)
 }
 
-// assigned records that the variable called name gets value.
+// assigned records that value is assigned to the variable with this name.
 func (r *scope) assigned(name string, value arg) {
 	r.vars.unbind(name)
-	if name == "IFS" { // it is unknown how expansions are split
+	if name == "IFS" { // it is no longer known how expansions are split
 		r.vars.forgetAll()
 		r.vars.unbound, r.vars.customIFS = true, true
 	}
-	if name == "argv" { // in zsh, argv holds the arguments
+	if name == "argv" { // in zsh, argv contains the arguments
 		r.vars.setArguments(nil, false)
 	}
 	r.vars.commandIndex = r.vars.commandIndex || hasCommandIndex(value.text) || hasCommandIndex(value.tail)
@@ -55,14 +55,15 @@ func (r *scope) assigned(name string, value arg) {
 	}
 	r.vars.note(name, free)
 	if counters[name] {
-		r.arithmeticOn("arithmetic on text") // as in RANDOM='a[$(rm y)]'
+		r.arithmeticOn("arithmetic on text") // for example, RANDOM='a[$(rm y)]'
 	}
 }
 
-// compute records that arithmetic evaluates the variable called name, and may assign it.
+// compute records that arithmetic evaluates the variable with this name and may assign a value to
+// it.
 func (r *scope) compute(name string) {
 	if steers(name) {
-		r.doubtStrict("a variable that changes what runs: " + name) // as in ((PATH=1))
+		r.doubtStrict("a variable that changes what runs: " + name) // for example, ((PATH=1))
 	}
 	r.vars.unbind(name)
 	if name == "IFS" {
@@ -71,7 +72,7 @@ func (r *scope) compute(name string) {
 	r.vars.note(name, computed)
 }
 
-// setUnknown makes the values of the variables named by args unknown.
+// setUnknown makes the values of the variables that args name unknown.
 func (r *scope) setUnknown(args []arg) {
 	for _, a := range args {
 		if a.kind != literal || !isName(a.text) {
@@ -110,7 +111,7 @@ func (r *scope) declareArgs(builtin string, assigned, args []arg) {
 	}
 }
 
-// declareArg reads an argument of declare or a similar builtin that is not a plain assignment.
+// declareArg reads an argument of declare, or of a similar builtin, that is not a plain assignment.
 func (r *scope) declareArg(a arg) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")
@@ -131,7 +132,7 @@ func (r *scope) declareArg(a arg) {
 	}
 }
 
-// compound reads an argument whose value may be the elements of an array.
+// compound reads an argument whose value may contain the elements of an array.
 func (r *scope) compound(a arg, kind fact) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")
@@ -147,8 +148,8 @@ func (r *scope) compound(a arg, kind fact) {
 	}
 }
 
-// given records that programs get the variable called name in their environment. Unless the
-// variable is known to be inert, its effect on programs that obey variables is uncertain.
+// given records that programs get the variable with this name in their environment. Unless the
+// variable is known to be inert, it is uncertain how it affects programs that obey variables.
 func (r *scope) given(name string, value arg) {
 	if !isInertVariable(name, value) {
 		r.vars.given = true
@@ -172,7 +173,7 @@ func (r *scope) doubtObeyed(commands []command) {
 
 // settle adds the doubts about variables that depend on the whole script.
 func (r *scope) settle() {
-	evaluated, array := r.vars.tests && r.vars.commandIndex, false // as in x=-v; y='a[$(rm z)]'; [ $x $y ]
+	evaluated, array := r.vars.tests && r.vars.commandIndex, false // for example, x=-v; y='a[$(rm z)]'; [ $x $y ]
 	for name, f := range r.vars.facts {
 		evaluated = evaluated || f&computed != 0 && (f&free != 0 || implicitVariables[name] || r.vars.wild && isName(name))
 		array = array || f&isArray != 0 && f&filled != 0
@@ -191,7 +192,7 @@ func (r *scope) settle() {
 	}
 }
 
-// note acts on a step that runs no command.
+// note carries out a step that does not run a command.
 func (r *scope) note(s step) {
 	switch s.do {
 	case addsDoubt:

@@ -26,8 +26,8 @@ func setOf(list string) set {
 	return s
 }
 
-// eachName expands a table whose keys may be several names separated by commas, to one row per
-// name.
+// eachName expands a table whose keys can contain several names, separated by commas. The result
+// has one row per name.
 func eachName[T any](rows map[string]T) map[string]T {
 	table := make(map[string]T, len(rows))
 	for names, row := range rows {

@@ -7,17 +7,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellOptions are the options that the shells accept.
+// shellOptions are the options that shells accept.
 var shellOptions = leading("a b c e f h l m n p r s t u v x C E P T o= O= login noprofile norc posix restricted verbose noediting")
 
-// The shells whose scripts are parsed, and shells with a different language.
+// The shells whose scripts are parsed, and the shells that have a different language.
 var (
 	shells        = setOf("sh bash dash ash ksh mksh lksh pdksh oksh loksh rbash rksh yash posh zsh hush")
 	foreignShells = setOf("fish csh tcsh rc es nu xonsh elvish oil osh ysh pwsh powershell cmd")
 )
 
-// readShell reads a shell command: the script after -c, or the one on standard input. A script in a
-// file is not read; it counts as a program like any other.
+// readShell reads the command that starts a shell. It reads the script after -c or the script on
+// standard input. A script in a file is not read, because it counts as a program like any other.
 func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	if asksHelp(args) {
 		return
@@ -65,8 +65,8 @@ func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	}
 }
 
-// readDialect reads a script for a shell similar to bash. Constructs that this shell reads
-// differently make the reading opaque.
+// readDialect reads a script for a shell that is similar to bash. If the script contains a
+// construct that this shell reads differently, the reading becomes opaque.
 func (r *reader) readDialect(name string, script arg) {
 	before := r.posix
 	r.posix = name != "bash" && name != "rbash"
@@ -89,15 +89,15 @@ func (r *reader) readScriptInput(name string, redirs []*syntax.Redirect) {
 	}
 	for _, word := range []string{"read", "<<", "head", "dd", "mapfile"} {
 		if strings.Contains(text, word) {
-			// The command may consume part of the script, such as the "#" of "# rm x".
+			// The command may use up a part of the script, for example the "#" of "# rm x".
 			r.doubtAll("a script that reads its own text")
 		}
 	}
 	r.readDialect(name, arg{text: text})
 }
 
-// readsFile reports whether a shell reads its script from files: bash < x.sh, cat x.sh | bash. It
-// records these files as programs.
+// readsFile reports whether a shell reads its script from files, as in bash < x.sh and cat x.sh |
+// bash. It records these files as programs.
 func (r *reader) readsFile(redirs []*syntax.Redirect) bool {
 	if len(redirs) == 0 && !r.input && !r.piped {
 		redirs = r.outerRedirs
@@ -118,7 +118,7 @@ func (r *reader) readsFile(redirs []*syntax.Redirect) bool {
 	return true
 }
 
-// stdin returns the text that a statement gets through << or <<<, if it is literal.
+// stdin returns the text that a statement gets through << or <<<. The text must be literal.
 func stdin(list []*syntax.Redirect) (text string, ok bool) {
 	var found *syntax.Redirect
 	for _, rd := range list {
@@ -145,7 +145,8 @@ func stdin(list []*syntax.Redirect) (text string, ok bool) {
 	return "", false
 }
 
-// hereText returns the text of a here document. If the delimiter is quoted, nothing is expanded.
+// hereText returns the text of a here document. If the delimiter is quoted, expansions in it are
+// left as they are.
 func hereText(rd *syntax.Redirect) (text string, ok bool) {
 	if rd.Hdoc == nil {
 		return "", true
@@ -157,8 +158,8 @@ func hereText(rd *syntax.Redirect) (text string, ok bool) {
 	return text, text != "" || len(rd.Hdoc.Parts) == 0
 }
 
-// constant returns the text of a word without expansions. Commands in expansions have already been
-// read and are not read again.
+// constant returns the text of a word that has no expansions. The commands in expansions were read
+// before and are not read again.
 func constant(w *syntax.Word, read func(*expander, *syntax.Word) arg) (text string, ok bool) {
 	if !isText(w.Parts) {
 		return "", false
@@ -167,8 +168,8 @@ func constant(w *syntax.Word, read func(*expander, *syntax.Word) arg) (text stri
 	return a.text, a.kind == literal
 }
 
-// readClientInput reads the input that the script gives to a client. A redirected file counts as a
-// program in a file.
+// readClientInput reads the input that the script gives to a client. If the input comes from a
+// file, the file counts as a program in a file.
 func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 	if !clients[name] {
 		return
@@ -189,8 +190,8 @@ func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 	}
 }
 
-// harmlessInput reports whether the input from the pipe is literal text without commands, or the
-// content of files.
+// harmlessInput reports whether the input from the pipe is either literal text without commands or
+// the content of files.
 func (r *reader) harmlessInput() bool {
 	if r.owner < 1 || r.flow.subprocesses == 0 {
 		return false

@@ -4,11 +4,11 @@ import "strings"
 
 const nameLetters = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// plainLetters are the characters that have no special meaning in any shell, except at the start of
-// a word.
+// plainLetters are the characters that have no special meaning in any shell, except possibly at the
+// start of a word.
 const plainLetters = nameLetters + "0123456789./:=@%+,-"
 
-// isName reports whether s is a variable name.
+// isName reports whether s can be the name of a variable.
 func isName(s string) bool {
 	return s != "" && strings.Trim(s, nameLetters+"0123456789") == "" && strings.Trim(s[:1], nameLetters) == ""
 }
@@ -22,7 +22,7 @@ func isDigits(s string) bool {
 	return true
 }
 
-// isCluster reports whether text is one dash followed by letters.
+// isCluster reports whether text is a single dash followed by letters.
 func isCluster(text string) bool {
 	return len(text) > 1 && text[0] == '-' && text[1] != '-'
 }
@@ -53,13 +53,13 @@ func matchStar(glob, text string) bool {
 	}
 }
 
-// name returns the option in text without its value.
+// name returns the option in text without the option's value.
 func name(text string) string {
 	name, _, _ := strings.Cut(text, "=")
 	return name
 }
 
-// isNumber reports whether the value of the special parameter name is always a number.
+// isNumber reports whether the value of the special parameter with this name is always a number.
 func isNumber(name string) bool {
 	return name == "?" || name == "#" || name == "$" || name == "!"
 }

@@ -7,52 +7,52 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A reader walks through a script's statements and collects its findings. A function for each
-// program interprets the program's arguments and returns a plan.
+// A reader walks through the statements of a script and collects findings about it. For each
+// program, a function interprets the program's arguments and returns a plan.
 type reader struct {
 	expander
 	flow   flow
-	budget int // bytes of script text that may still be parsed
-	work   int // pieces parsed so far, including nested scripts
+	budget int // the number of bytes of script text that may still be parsed
+	work   int // the number of pieces parsed so far, including those of nested scripts
 
-	// covered: readPossible is reading every suffix of an argument list as a command, and this is
-	// one of the suffixes.
+	// covered means that readPossible is reading every suffix of an argument list as a command, and
+	// that this is one of these suffixes.
 	covered bool
-	// recognized: a table has the program being read, though its arguments may still name a
-	// command.
+	// recognized means that the program that is being read is in a table, although its arguments
+	// may still name a command.
 	recognized bool
-	loopBodies int // loop bodies read so far, once per word
+	loopBodies int // the number of loop bodies read so far; a body counts once per word
 
-	gitAliases map[string]string // aliases of git that the script defines
+	gitAliases map[string]string // the git aliases that the script defines
 	aliases    scriptAliases
-	functions  map[string][]*syntax.Stmt // bodies of the functions that use their arguments
-	calling    map[string][]arg          // arguments of the function calls that are being read, by function name
-	calls      int                       // function bodies read for calls so far
-	called     int                       // bytes of those bodies
+	functions  map[string][]*syntax.Stmt // the bodies of the functions that use their arguments
+	calling    map[string][]arg          // by function name, the arguments of the function calls that are being read
+	calls      int                       // the number of function bodies read for calls so far
+	called     int                       // the total number of bytes in those bodies
 
 	pipe        pipeline
-	outerRedirs []*syntax.Redirect // redirections of the calling program: ssh host 'bash -s' < x.sh
-	piped       bool               // standard input is a pipe
+	outerRedirs []*syntax.Redirect // the redirections of the program that runs this shell, as in ssh host 'bash -s' < x.sh
+	piped       bool               // whether the standard input is a pipe
 }
 
-// A pipeline is the part of a pipe before the current element.
+// A pipeline is the part of a pipe that precedes the current element.
 type pipeline struct {
-	from     int // index of its first command
-	elements int // number of elements if all are simple commands; otherwise 0 or less
+	from     int // the index of the pipeline's first command
+	elements int // the number of elements if all of them are simple commands; otherwise 0 or less
 }
 
-// withInput calls read. If fed is true, the commands that read encounters get their standard input
-// from a pipe in the script.
+// withInput calls the function read. If fed is true, the commands that this function finds get
+// their standard input from a pipe in the script.
 func (r *reader) withInput(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 	r.input, r.piped = r.input || fed, r.piped || fed
 	read()
 }
 
-// scriptAliases maps each alias that the script defines, and that is followed, to its words.
+// scriptAliases maps each alias that the script defines and that is followed to the alias's words.
 type scriptAliases map[string][]string
 
-// use reports whether name is an alias, or a program that an alias runs.
+// use reports whether name is an alias or a program that an alias runs.
 func (a scriptAliases) use(name string) bool {
 	for alias, words := range a {
 		if alias == name || words[0] == name {
@@ -62,9 +62,9 @@ func (a scriptAliases) use(name string) bool {
 	return false
 }
 
-// define reads alias definitions. zsh and others expand an alias in the script that defines it.
-// An alias for a program with plain words is followed; any other alias makes all later commands
-// uncertain.
+// define reads the definitions of aliases. Some shells, such as zsh, expand an alias in the script
+// that defines it. An alias that stands for a program with plain words is followed. Any other alias
+// makes all later commands uncertain.
 func (a *scriptAliases) define(r *findings, builtin string, args []arg) {
 	for _, def := range args {
 		name, text, defines := strings.Cut(def.text, "=")

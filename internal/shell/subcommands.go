@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// subcommands is the table of programs with subcommands, with the options that may precede a
-// subcommand, in the notation of [program]. An option that is missing may take a value.
+// subcommands is the table of programs that have subcommands. It contains the options that can
+// precede a subcommand, in the notation of [program]. If an option is missing, it may take a value.
 var subcommands = eachName(map[string]func() *knownOptions{
 	"git":                               leading(gitLead),
 	"docker,podman,nerdctl":             leading("H|host= c|context= l|log-level= config= D|debug tls tlscacert= tlscert= tlskey= tlsverify url= connection= root= remote"),
@@ -62,7 +62,7 @@ const (
 	npmLead     = "prefix= C= s|silent q|quiet d dd ddd g|global loglevel= userconfig= globalconfig= cache= registry= y|yes no-audit no-fund no-progress offline prefer-offline json tag= otp= access= location= ignore-scripts legacy-peer-deps f|force include= omit="
 )
 
-// groups are the subcommands that have subcommands themselves.
+// groups are the subcommands that have subcommands of their own.
 var groups = eachGroup(map[string]string{
 	"git":                   "stash remote worktree submodule bisect notes reflog lfs flow svn bundle sparse-checkout maintenance subtree",
 	"docker,podman,nerdctl": "system container image volume network builder buildx context compose swarm service stack secret config node plugin manifest trust",
@@ -81,8 +81,8 @@ var groups = eachGroup(map[string]string{
 	"uv":                    "pip tool python run cache",
 })
 
-// eachGroup expands the table of groups to one entry per program and group, with the options that
-// may precede the group's subcommands.
+// eachGroup expands the table of groups. The result has one entry per program and group, with the
+// options that can precede the subcommands of the group.
 func eachGroup(rows map[string]string) map[string]func() *knownOptions {
 	table := make(map[string]func() *knownOptions)
 	for names, subs := range rows {
@@ -99,8 +99,8 @@ func eachGroup(rows map[string]string) map[string]func() *knownOptions {
 	return table
 }
 
-// subcommandsOf returns the options before a program's subcommands, or nil if the program has no
-// subcommands.
+// subcommandsOf returns the options that can precede the subcommands of a program. It returns nil
+// if the program has no subcommands.
 func subcommandsOf(name string) *knownOptions {
 	if t := subcommands[name]; t != nil {
 		return t()
@@ -108,14 +108,14 @@ func subcommandsOf(name string) *knownOptions {
 	return nil
 }
 
-// next returns the first operand, or nil, and the arguments after it. sure is false if an unknown
-// option before the operand may take the operand as its value.
+// next returns the first operand and the arguments after it. If there is no operand, it returns
+// nil. sure is false if an unknown option before the operand may take the operand as its value.
 func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	sure = true
 	for len(args) > 0 {
 		a := &args[0]
 		switch {
-		case a.kind == literal && (a.text == "--" || strings.HasPrefix(a.text, "+")): // as in cargo +nightly test
+		case a.kind == literal && (a.text == "--" || strings.HasPrefix(a.text, "+")): // for example, cargo +nightly test
 			args = args[1:]
 			continue
 		case len(a.text) > 1 && a.text[0] == '-': // this includes options whose value is not literal
@@ -135,8 +135,8 @@ func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	return nil, nil, sure
 }
 
-// beside returns args without the options before the subcommand that have a value that is not
-// literal, except for the given options of a pattern.
+// beside returns args without those options before the subcommand whose value is not literal. It
+// keeps the given options, which are those of a pattern.
 func (k *knownOptions) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := k.next(args)
 	end := len(args) - len(rest)

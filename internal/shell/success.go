@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Surely answers the second question: if the script exits with status 0, has p certainly run and
-// succeeded? If not, the Doubt has the reason and a script that would be accepted.
+// Surely answers the second question: if the script exits with status 0, is it certain that p has
+// run and succeeded? If not, the Doubt has the reason and a script that would be accepted.
 //
 // The answer is yes if every successful way through the script has run p: as the last command of
 // the script; in the && list that ends the script; before ; under set -e; as the last command of a
 // pipe, or anywhere in a pipe under set -o pipefail; inside ( ), { }, wrappers such as timeout,
-// launchers such as npx, and bash -c. The command may have any arguments, except for those that
-// make the program do something else, less or nothing according to the tables. A pattern that ends
-// with * allows these as well, and an exact pattern allows only inert ones.
+// launchers such as npx, and bash -c. The command can have any arguments except those with which,
+// according to the tables, the program does something else, less, or nothing. A pattern that ends
+// with * allows these as well. An exact pattern allows only inert arguments.
 func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	first, surely := r.evidence(&p)
 	if surely || first < 0 {
@@ -22,14 +22,14 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	c := &r.commands[first]
 	own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
 	if c.by >= 0 || c.masking == substituted {
-		own = p.source // the statement is the surrounding command's
+		own = p.source // the statement belongs to the surrounding command
 	}
 	what, advice := r.gap(first, &p)(own)
 	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
 }
 
-// evidence reports whether the script's success proves that p succeeded. first is the index of the
-// first command that may match p, or -1.
+// evidence reports whether the success of the script proves that p succeeded. first is the index of
+// the first command that may match p, or -1.
 func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 	first = -1
 	for i := range r.commands {
@@ -46,19 +46,19 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 	return first, false
 }
 
-// A gap explains why a script's success does not prove a command's success. It takes the command as
-// written in the script, and returns the explanation and the advice.
+// A gap explains why the success of a script does not prove the success of a command. Its argument
+// is the command as the script contains it. It returns the explanation and the advice.
 type gap func(own string) (what, advice string)
 
-// gapOutside returns a gap that disappears if the command runs in a call of its own.
+// gapOutside returns a gap that can be avoided by running the command in a call of its own.
 func gapOutside(what string) gap {
 	return func(own string) (string, string) { return what, alone(own) }
 }
 
 func alone(own string) string { return "run `" + own + "` in a separate call" }
 
-// gap returns the gap between the script's success and the success of the command with index i, or
-// nil.
+// gap returns the gap between the success of the script and the success of the command with index
+// i. It returns nil if there is no gap.
 func (r *Reading) gap(i int, p *Pattern) gap {
 	c := &r.commands[i]
 	switch {
@@ -98,7 +98,7 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 }
 
 // spoiled returns a doubt about something that may have replaced the program of the command with
-// index i, or nil.
+// index i. It returns nil if there is no such doubt.
 func (r *Reading) spoiled(i int) *doubt {
 	for k := range r.doubts {
 		d := &r.doubts[k]
@@ -109,7 +109,7 @@ func (r *Reading) spoiled(i int) *doubt {
 	return nil
 }
 
-// hides has the reason why each masking hides whether a command succeeded.
+// hides contains, for each masking, the reason why it hides whether a command succeeded.
 var hides = [...]string{
 	followed:    "another command decides whether the script succeeds",
 	piped:       "the pipe hides whether it failed",
@@ -123,7 +123,8 @@ var hides = [...]string{
 	ended:       "the script may end before it",
 }
 
-// lost describes the construct that hides whether the command succeeded, and how to avoid it.
+// lost describes the construct that hides whether the command succeeded. It also says how to avoid
+// the construct.
 func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
 	switch what = hides[c.masking]; c.masking {
 	case followed:
@@ -141,14 +142,14 @@ func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice strin
 	return what, alone
 }
 
-// longestAdvice is the maximum length of a script quoted in an advice.
+// longestAdvice is the maximum length of a script that is quoted in an advice.
 const longestAdvice = 200
 
-// printOnlyOptions are options that make most programs print something and do nothing else.
+// printOnlyOptions are the options with which most programs print something and do nothing else.
 var printOnlyOptions = setOf("--help --version --dry-run --dryrun --dry --just-print --list-tests --listTests --collect-only --no-run --if-present --showConfig --show-config --print-config")
 
-// deviation returns the argument that makes the command do something else or less than its name
-// says, according to the tables.
+// deviation returns the argument with which the command does something other than, or less than,
+// its name says, according to the tables.
 func (c *command) deviation(p *Pattern) (argument string, less bool) {
 	known, options, lead, ok := programOf(c.name, c.args)
 	rule, _, tests := entryOf(evidenceOperands, c.name, c.args)
@@ -205,8 +206,8 @@ func (c *command) deviation(p *Pattern) (argument string, less bool) {
 	return "", false
 }
 
-// optionDeviates reports whether the first option in args makes the command do something else or
-// less, and how many arguments the option takes.
+// optionDeviates reports whether, with the first option in args, the command does something else or
+// less than its name says. It also returns the number of arguments that the option takes.
 func (c *command) optionDeviates(p *Pattern, options *knownOptions, tests bool, args []arg) (n int, less bool) {
 	text := args[0].text
 	found, n := options.option(args)
@@ -222,7 +223,8 @@ func (c *command) optionDeviates(p *Pattern, options *knownOptions, tests bool, 
 	return n, less
 }
 
-// shows returns an option that makes a test program print something instead, or use another shell.
+// shows returns an option with which a test program prints something instead of testing, or uses
+// another shell.
 func (c *command) shows(p *Pattern) (option string, ok bool) {
 	words := otherEffectOptions[c.name]
 	for _, a := range c.args {
@@ -236,7 +238,7 @@ func (c *command) shows(p *Pattern) (option string, ok bool) {
 	return "", false
 }
 
-// noOptions are the options of a program that is in no table.
+// noOptions holds the options of a program that is in no table.
 var noOptions = parseOptions("")
 
 // changes reports whether an option changes the command's effect.
@@ -253,8 +255,8 @@ func changes(k *knownOptions, o givenOption, text string) bool {
 	return !o.inert()
 }
 
-// shortens reports whether a long option could be an abbreviation of an option that changes the
-// command's effect.
+// shortens reports whether a long option may be an abbreviation of an option that changes the
+// effect of the command.
 func (k *knownOptions) shortens(name string) bool {
 	long, ok := strings.CutPrefix(name, "--")
 	if !ok || len(long) < 2 {
@@ -268,8 +270,8 @@ func (k *knownOptions) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands that are not in the pattern. The pattern's first lead operands belong
-// to the name of the table's entry and are not in operands.
+// others returns the operands that are not in the pattern. The first operands of the pattern, as
+// many as lead says, belong to the name of the table's entry and are not in operands.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

@@ -8,7 +8,7 @@ import (
 )
 
 // isText reports whether the parts of a word are only literal text and quotes. Quotes after a
-// dollar sign do not count, because shells disagree about them.
+// dollar sign do not count as quotes, because shells disagree about them.
 func isText(parts []syntax.WordPart) bool {
 	return !slices.ContainsFunc(parts, func(part syntax.WordPart) bool {
 		switch p := part.(type) {
@@ -40,7 +40,7 @@ func isSlice(p *syntax.ParamExp) bool {
 		p.Names == 0 && p.NestedParam == nil && p.Flags == nil && !p.IsSet && len(p.Modifiers) == 0
 }
 
-// onlyExpansion returns the expansion that w consists of, or nil for any other word.
+// onlyExpansion returns the expansion of which w consists. For any other word, it returns nil.
 func onlyExpansion(w *syntax.Word) (p *syntax.ParamExp, quoted bool) {
 	if len(w.Parts) != 1 {
 		return nil, false
@@ -56,7 +56,7 @@ func onlyExpansion(w *syntax.Word) (p *syntax.ParamExp, quoted bool) {
 	return p, quoted
 }
 
-// isGiven reports whether w consists of function arguments alone: "$@", "${@:2}", "$*" or $1.
+// isGiven reports whether w consists only of function arguments: "$@", "${@:2}", "$*" or $1.
 func isGiven(w *syntax.Word) bool {
 	p, _ := onlyExpansion(w)
 	if p == nil || !isSlice(p) || p.Index != nil {
@@ -66,7 +66,7 @@ func isGiven(w *syntax.Word) bool {
 	return name == "@" || p.Slice == nil && (name == "*" || len(name) == 1 && "1" <= name && name <= "9")
 }
 
-// lit returns the text of x if x is a single literal word, or "".
+// lit returns the text of x if x is a single literal word. Otherwise, it returns "".
 func lit(x syntax.ArithmExpr) string {
 	if w, ok := x.(*syntax.Word); ok {
 		return w.Lit()
@@ -74,13 +74,13 @@ func lit(x syntax.ArithmExpr) string {
 	return ""
 }
 
-// isLit reports whether the index x is this literal text.
+// isLit reports whether the index x is exactly this literal text.
 func isLit(x syntax.ArithmExpr, text string) bool {
 	w, ok := x.(*syntax.Word)
 	return ok && w.Lit() == text
 }
 
-// plainText returns the text of w if w has no expansions or special characters.
+// plainText returns the text of w if w contains no expansions and no special characters.
 func plainText(w *syntax.Word) (text string, ok bool) {
 	if len(w.Parts) != 1 {
 		return "", false
@@ -101,13 +101,13 @@ func plainText(w *syntax.Word) (text string, ok bool) {
 	return text, ok && strings.Trim(text, plainLetters+" ") == ""
 }
 
-// isList reports whether p yields separate words, as "$@" does.
+// isList reports whether p results in separate words, like "$@".
 func isList(p *syntax.ParamExp) bool {
 	return p.Param != nil && (p.Param.Value == "@" || p.Param.Value == "*") || isLit(p.Index, "@") || isLit(p.Index, "*") || p.Names != 0
 }
 
-// isZsh reports whether the first two parts form a zsh expansion, $=x, $~x or $^x, which the parser
-// splits after the dollar sign.
+// isZsh reports whether the first two parts form one of the zsh expansions $=x, $~x and $^x. The
+// parser splits these after the dollar sign.
 func isZsh(parts []syntax.WordPart) bool {
 	dollar, ok := parts[0].(*syntax.Lit)
 	if !ok || dollar.Value != "$" || len(parts) == 1 {
@@ -117,7 +117,8 @@ func isZsh(parts []syntax.WordPart) bool {
 	return ok && len(next.Value) > 1 && strings.IndexByte("=~^", next.Value[0]) >= 0 && (next.Value[1] == '{' || isName(next.Value[1:2]))
 }
 
-// isSimple reports whether s, an element of a pipe, is a simple command without redirections.
+// isSimple reports whether s, which is an element of a pipe, is a simple command without
+// redirections.
 func isSimple(s *syntax.Stmt) bool {
 	_, ok := s.Cmd.(*syntax.CallExpr)
 	return ok && !s.Negated && len(s.Redirs) == 0
@@ -125,7 +126,7 @@ func isSimple(s *syntax.Stmt) bool {
 
 func isPipe(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == syntax.PipeAll }
 
-// setsInput reports whether one of the redirections sets a command's standard input.
+// setsInput reports whether one of the redirections sets the standard input of a command.
 func setsInput(list []*syntax.Redirect) bool {
 	return slices.ContainsFunc(list, func(rd *syntax.Redirect) bool {
 		reads := givesText(rd) || rd.Op == syntax.RdrIn || rd.Op == syntax.DplIn || rd.Op == syntax.RdrInOut
@@ -138,7 +139,7 @@ func givesText(rd *syntax.Redirect) bool {
 	return rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc
 }
 
-// nameOf returns the name that a sets, or "" if the name is not literal.
+// nameOf returns the name to which a assigns a value, or "" if the name is not literal.
 func nameOf(a *syntax.Assign) string {
 	switch {
 	case a.Name != nil:
@@ -149,7 +150,8 @@ func nameOf(a *syntax.Assign) string {
 	return ""
 }
 
-// mayFail reports whether rd opens a file. If that fails, the shell does not run the command.
+// mayFail reports whether rd opens a file. If the file cannot be opened, the shell does not run the
+// command.
 func mayFail(rd *syntax.Redirect) bool {
 	return rd.Word != nil && rd.Hdoc == nil && rd.Op != syntax.WordHdoc && rd.Op != syntax.DplIn && rd.Op != syntax.DplOut && rd.Word.Lit() != "/dev/null"
 }

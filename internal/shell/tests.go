@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// evidenceOperands has the operands that let a build or test command run completely, in addition to
-// those in [programs]. Any other operand selects part of the work.
+// evidenceOperands holds operands with which a build or test command still runs completely, in
+// addition to those in [programs]. Any other operand selects a part of the work.
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake": {max: unbounded, not: "="},
 	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script": {},
@@ -28,21 +28,21 @@ var evidenceOperands = eachName(map[string]operands{
 	"git commit":                    {},
 })
 
-// forwardsAfterDash are the programs that pass arguments after -- to the program that they run.
+// forwardsAfterDash are the programs that pass the arguments after -- to the program that they run.
 var forwardsAfterDash = setOf("npm pnpm yarn bun cargo npx")
 
-// forwardsAll are the programs that pass arguments on even without --.
+// forwardsAll are the programs that pass on arguments even without --.
 var forwardsAll = setOf("yarn pnpm bun")
 
-// partialOptions are the options that make test programs run only some tests, or none.
+// partialOptions are the options with which test programs run only some tests or no tests.
 var partialOptions = setOf(`--list --listTests --help -h --version -V -t --testNamePattern --testPathPattern --testPathPatterns --grep -g --fgrep --changed --onlyChanged -o --only
 	--skip --ignored --exact --include-ignored --passWithNoTests --collect-only --co -k -m --deselect --ignore --lf --last-failed --shard --no-run --related
 	--findRelatedTests --update -u --updateSnapshot --setup-plan --setup-only --fixtures --filter --group --testsuite --tests --example -e --tag --only-failures
 	--test-name-pattern --name -n --dry-run --showConfig --clearCache --init --exclude --testPathIgnorePatterns --project --selectProjects
 	--ignoreProjects --dir --root --rootDir --roots`)
 
-// otherEffectOptions are the options that make test programs print something instead, or use
-// another shell or configuration.
+// otherEffectOptions are the options with which test programs print something instead of testing,
+// or use another shell or configuration.
 var otherEffectOptions = eachName(map[string]string{
 	"npm":         "-v -H -h -? --usage --version --versions --script-shell --node-options --userconfig --globalconfig",
 	"pnpm,yarn":   "-v -h --script-shell",
@@ -50,14 +50,15 @@ var otherEffectOptions = eachName(map[string]string{
 	"pytest":      "-V -h --override-ini --config-file",
 })
 
-// sameTestOptions are the options that make test programs write files but still run the same tests.
+// sameTestOptions are the options with which test programs write files but still run the same
+// tests.
 var sameTestOptions = map[string]set{"go": setOf("-coverprofile -coverpkg -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir -benchmem -mod")}
 
-// scriptSettings are the settings that change how npm, pnpm and yarn run a project's scripts, or
-// keep them from running.
+// scriptSettings are the settings that change how npm, pnpm and yarn run the scripts of a project,
+// or that keep them from running these.
 var scriptSettings = setOf("script-shell shell node-options if-present dry-run workspace workspaces prefix usage version versions ignore-scripts")
 
-// setsScripts reports whether the program, with args, changes one of the scriptSettings.
+// setsScripts reports whether the program, called with args, changes one of the scriptSettings.
 func setsScripts(program string, args []arg) bool {
 	if program != "npm" && program != "pnpm" && program != "yarn" || !slices.ContainsFunc(args[:min(2, len(args))], func(a arg) bool { return a.matchWord("=set =config =c") != "" }) {
 		return false
@@ -65,8 +66,8 @@ func setsScripts(program string, args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
 }
 
-// passed returns the first of the passed-on arguments that selects a part of the tests. An argument
-// after an option does not count, since it may be the option's value.
+// passed returns the first argument that is passed on and selects a part of the tests. An argument
+// after an option does not count, because it may be the value of the option.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

@@ -1,31 +1,31 @@
 package shell
 
-// A tool is a program that may run a command named by its arguments or by a project file. Its
-// string fields are lists of words in the notation of [arg.matchWord].
+// A tool is a program that may run a command that its arguments or a project file name. The string
+// fields are lists of words in the notation of [arg.matchWord].
 type tool struct {
 	kind     toolKind
-	mayRun   string // arguments that may make it run a command
-	commands string // options whose value is a command line
-	file     string // options whose value is a file with a program
-	launches string // after these words, any argument may begin a command
-	runs     string // after these words, the arguments are files with programs
-	flags    string // letters of its harmless options; any other option may make it run a command
-	files    string // names of the project files that define the executed programs
+	mayRun   string // the arguments with which the tool may run a command
+	commands string // the options whose value is a command line
+	file     string // the options whose value is a file that contains a program
+	launches string // after these words, any argument may be the beginning of a command
+	runs     string // after these words, the arguments are files that contain programs
+	flags    string // the letters of the tool's harmless options; with any other option, it may run a command
+	files    string // the names of the project files that define the programs that the tool executes
 }
 
-// A toolKind is the meaning of a tool's arguments.
+// A toolKind says what the arguments of a tool mean.
 type toolKind uint8
 
 const (
-	optionTool toolKind = iota // operands and options
-	container                  // operands, options and the words of commands, so that all of them must be literal
-	builder                    // targets that a project file defines
-	runner                     // targets that a project file defines, and arguments for the program that they run
-	launcher                   // any argument may begin a command
-	delegate                   // commands in an unknown form
+	optionTool toolKind = iota // the arguments are operands and options
+	container                  // the arguments are operands, options and the words of commands, so all of them must be literal
+	builder                    // the arguments are targets that a project file defines
+	runner                     // the arguments are targets that a project file defines, and arguments for the program that these run
+	launcher                   // any argument may be the beginning of a command
+	delegate                   // the arguments are commands in an unknown form
 )
 
-// tools is the table of tools by name.
+// tools is the table of tools, by name.
 var tools = eachName(map[string]tool{
 	"tar,gtar,bsdtar":          {mayRun: "--checkpoint-action --rsh-command --rmt-command --info-script --new-volume-script -F -T *--files", commands: "--to-command --use-compress-program -I"},
 	"ack,ag,bat,batcat":        {commands: "--pager"},
@@ -78,7 +78,7 @@ var tools = eachName(map[string]tool{
 	delegateNames: {kind: delegate},
 })
 
-// Words shared by several tools.
+// Words that several tools share.
 const (
 	makefile        = "=-f =--file =--makefile"
 	projectTells    = "=SHELL =.SHELLFLAGS =MAKEFLAGS =set-script =--eval =--shell =--script-shell =-E =eval =--chooser =--shell-arg =--shell-command =-f-"
@@ -96,5 +96,6 @@ const (
 		"noglob,nocorrect,repeat,autoload,zmodload,emulate,zle,autossh,ssh-agent,fakechroot,ccache,sccache,distcc,dumb-init,tini,gosu,su-exec,dotenv,valgrind"
 )
 
-// clients are the programs that execute their standard input as commands, including shell commands.
+// clients are the programs that execute their standard input as commands. These may include shell
+// commands.
 var clients = setOf("sqlite3 duckdb psql mysql mariadb sftp gdb lldb vi vim nvim view gvim vimdiff vimtutor rvim rview bc dc groff troff nroff eqn tbl pic")

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// Touches reports whether the script openly reads or writes a file that the pattern describes. It
-// returns [Opaque] if only a part of a path is known and the path may match.
+// Touches reports whether the script openly reads or writes a file that the pattern describes. If
+// only a part of a path is known and the path may match, Touches returns [Opaque].
 func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
 	for i := range r.touched {
@@ -24,8 +24,8 @@ func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	return Opaque, Doubt{What: what, Code: r.code(f.from, f.to), At: r.character(f.from), Advice: advice(what)}
 }
 
-// namedInCode looks for files that p describes in code of other languages. The glob * matches no
-// file there.
+// namedInCode looks in code in other languages for files that p describes. There, the glob * does
+// not match any file.
 func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	if strings.Trim(p.glob, "*") == "" {
 		return NoMatch, Doubt{}

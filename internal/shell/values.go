@@ -7,30 +7,31 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// values has the variable values that are known for certain. While a body is read for a call, the
-// array "@" has the function's arguments, and "1" to "9" are the first nine of them.
+// A values holds the values of variables that are known for certain. While a body is read for a
+// call, the array "@" contains the arguments of the function, and "1" to "9" are the first nine of
+// these.
 type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg
-	either map[string][]string // possible values of a variable that has one of several
-	lost   *set                // if not nil, collects the names that lose their values; "": all do
+	either map[string][]string // for a variable that has one of several values, these values
+	lost   *set                // if not nil, this set collects the names that lose their values; "" means that all do
 }
 
-// clone returns a copy that can be modified independently, except for lost.
+// clone returns a copy that can be modified independently. Only the set lost is shared.
 func (v *values) clone() values {
 	return values{maps.Clone(v.texts), maps.Clone(v.arrays), maps.Clone(v.either), v.lost}
 }
 
-// Bounds in bytes: for one known value, and for all expansions of variables together.
+// Limits in bytes: for one known value, and for all expansions of variables together.
 const (
 	maxValue    = 4 << 10
 	maxExpanded = 256 << 10
 )
 
-// maxElements bounds the elements of a known array, and the words of a known value.
+// maxElements is the maximum number of elements in a known array, and of words in a known value.
 const maxElements = 64
 
-// maxAlternatives bounds the possible values of one variable.
+// maxAlternatives is the maximum number of possible values of one variable.
 const maxAlternatives = 4
 
 func (v *values) bind(name string, value arg) {
@@ -47,7 +48,7 @@ func (v *values) bindArray(name string, elements []arg) {
 	put(&v.arrays, name, elements)
 }
 
-// unbind makes the value of the variable called name unknown.
+// unbind makes the value of the variable with this name unknown.
 func (v *values) unbind(name string) {
 	delete(v.texts, name)
 	delete(v.arrays, name)
@@ -71,7 +72,8 @@ func (v *values) bindEither(name string, list []string) {
 	put(&v.either, name, list)
 }
 
-// alternatives returns the possible values of the variable called name, or nil if they are unknown.
+// alternatives returns the possible values of the variable with this name, or nil if they are
+// unknown.
 func (v *values) alternatives(name string) []string {
 	if value, ok := v.texts[name]; ok && value.kind == literal {
 		return []string{value.text}
@@ -79,7 +81,7 @@ func (v *values) alternatives(name string) []string {
 	return v.either[name]
 }
 
-// sliced returns the elements selected by the offset of "${@:2}".
+// sliced returns the elements that the offset of "${@:2}" selects.
 func sliced(p *syntax.ParamExp, list []arg, known bool) ([]arg, bool) {
 	if p.Slice == nil || !known {
 		return list, known
@@ -95,7 +97,7 @@ func sliced(p *syntax.ParamExp, list []arg, known bool) ([]arg, bool) {
 	return behind(list, n-1)
 }
 
-// behind returns list without its first n elements, if list certainly has that many.
+// behind returns list without its first n elements, if it is certain that list has that many.
 func behind(list []arg, n int) ([]arg, bool) {
 	if n > len(list) {
 		return nil, false

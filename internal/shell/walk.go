@@ -31,7 +31,7 @@ func (r *reader) script(text string) {
 		return
 	}
 	if strings.Contains(text, "$\\\n") {
-		r.doubtAll("a line that is broken after a dollar sign") // bash reads "$\ (rm x)" as a substitution
+		r.doubtAll("a line that is broken after a dollar sign") // bash joins the lines and may then read a substitution such as $(rm x)
 	}
 	covered, source := r.covered, r.source
 	r.texts, r.covered, r.source = r.texts+1, false, text
@@ -89,7 +89,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	})
 	r.flow.leaveElement(before, apart)
 	errexit, pipefail := r.flow.errexit, r.flow.pipefail
-	elements := 0 // elements of the pipe so far; negative: not all are simple commands
+	elements := 0 // number of elements of the pipe so far; negative: not all of them are simple commands
 	for i, b := range rest {
 		piped := isPipe(b)
 		switch {
@@ -117,14 +117,14 @@ func (r *reader) command(s *syntax.Stmt) {
 		redirected := setsInput(s.Redirs)
 		r.input, r.piped = r.input || redirected, r.piped && !redirected
 	} else if ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec" && setsInput(s.Redirs) {
-		r.input = true // exec redirects the rest of the script
+		r.input = true // exec redirects the input of the rest of the script
 	}
 	if _, own := s.Cmd.(*syntax.Subshell); !own && slices.ContainsFunc(s.Redirs, mayFail) {
 		r.flow.redirected++
 		defer func() { r.flow.redirected-- }()
 	}
 	switch c := s.Cmd.(type) {
-	case nil: // the statement consists of redirections only
+	case nil: // the statement consists only of redirections
 	case *syntax.CallExpr:
 		r.call(c, s.Redirs)
 	case *syntax.Subshell:
@@ -158,7 +158,7 @@ func (r *reader) command(s *syntax.Stmt) {
 	}
 }
 
-// compoundCommand reads a command that runs other statements conditionally or repeatedly.
+// compoundCommand reads a command that runs other statements under a condition or in a loop.
 func (r *reader) compoundCommand(cmd syntax.Command) {
 	switch c := cmd.(type) {
 	case *syntax.IfClause:
@@ -182,7 +182,7 @@ func (r *reader) compoundCommand(cmd syntax.Command) {
 	case *syntax.FuncDecl:
 		r.readFunction(c)
 	case *syntax.CoprocClause:
-		r.doubtAll("a coprocess") // the parser splits it differently than bash
+		r.doubtAll("a coprocess") // the parser does not split a coprocess in the same way as bash
 		r.withInput(true, func() { r.stmt(c.Stmt) })
 	default:
 		r.doubtAll("a statement that bash does not know")
@@ -200,7 +200,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	r.vars.given = false
 	for _, a := range c.Assigns {
 		if a.Name != nil && a.Name.Value == "IFS" && a.Array == nil && len(c.Args) > 0 && c.Args[0].Lit() == "read" {
-			r.sideEffects = true // the assignment holds only for read, which splits lines at IFS
+			r.sideEffects = true // the assignment applies only to read, which splits lines at IFS
 			r.word(a.Value)
 			continue
 		}
@@ -209,7 +209,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 			continue
 		}
 		if len(c.Args) > 0 {
-			r.vars.unbind(a.Name.Value) // the assignment holds for this command only
+			r.vars.unbind(a.Name.Value) // the assignment applies only to this command
 			r.given(a.Name.Value, value)
 		}
 	}
@@ -223,8 +223,8 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 }
 
-// callEach reads a command once for each expansion of its command word in lists. If lists is empty,
-// it reads the words as written.
+// callEach reads a command once for each list in lists. Each list is an expansion of the command
+// word. If lists is empty, callEach reads the words as they are written.
 func (r *reader) callEach(lists [][]arg, words []*syntax.Word, redirs []*syntax.Redirect) {
 	if len(lists) == 0 {
 		r.run(r.words(words), redirs)
@@ -239,8 +239,8 @@ func (r *reader) callEach(lists [][]arg, words []*syntax.Word, redirs []*syntax.
 	}
 }
 
-// redirects reads a statement's redirections: the commands in their words, and the files that they
-// read and write.
+// redirects reads the redirections of a statement: the commands in their words, and the files that
+// they read and write.
 func (r *reader) redirects(list []*syntax.Redirect) {
 	for _, rd := range list {
 		if rd.N != nil && strings.HasPrefix(rd.N.Value, "{") {
@@ -288,7 +288,7 @@ func (r *reader) declare(d *syntax.DeclClause) {
 		case !a.Naked:
 			value := r.assign(a, r.flow.runsOnce())
 			if d.Variant.Value == "local" && a.Name != nil {
-				r.vars.unbind(a.Name.Value) // outside a function it fails and sets nothing
+				r.vars.unbind(a.Name.Value) // outside a function, the builtin fails and sets nothing
 			}
 			if a.Array == nil && a.Name != nil {
 				assigned = append(assigned, arg{kind: value.kind, text: a.Name.Value + "=" + value.text, tail: value.tail})
@@ -324,8 +324,8 @@ func (r *reader) substitution(list []*syntax.Stmt, fed bool) {
 	r.withInput(fed, func() { r.stmts(list) })
 }
 
-// otherShell enters a part of the script that runs in another process: variables and options set
-// there are lost when the process ends. Call leave at the end of the part.
+// otherShell enters a part of the script that runs in another process. Variables and options that
+// are set there are lost when the process ends. The caller calls leave at the end of the part.
 func (r *reader) otherShell() (leave func()) {
 	flow, before := r.flow, r.vars.values
 	r.vars.values = before.clone()
@@ -333,10 +333,11 @@ func (r *reader) otherShell() (leave func()) {
 	return func() { r.flow, r.vars.values = flow, before }
 }
 
-// maxLoopBodies bounds the loop bodies read, one for each word.
+// maxLoopBodies is the maximum number of loop bodies that are read. A body counts once for each
+// word.
 const maxLoopBodies = 64
 
-// loop reads for and select. It reads the body once per word if the words are few and known.
+// loop reads for and select. If the words are few and known, it reads the body once per word.
 func (r *reader) loop(c *syntax.ForClause) {
 	r.files.loops = true
 	changed := r.vars.effectsOf(c)
@@ -360,7 +361,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 			for _, v := range values {
 				r.vars.forgetEffects(changed)
 				if v.kind == spread {
-					v.kind = single // one of the words
+					v.kind = single // the value is one of the words
 				}
 				if r.vars.mayBind(l.Name.Value) { // no function in the body sets the variable
 					r.vars.bind(l.Name.Value, v)
@@ -380,17 +381,17 @@ func (r *reader) loop(c *syntax.ForClause) {
 	r.vars.forgetEffects(changed)
 }
 
-// isCount reports whether w is a numeric range such as {1..9}.
+// isCount reports whether w is a numeric range, for example {1..9}.
 func isCount(w *syntax.Word) bool {
 	text := w.Lit()
 	return strings.HasPrefix(text, "{") && strings.Trim(text, "{}.-0123456789") == ""
 }
 
-// keyed matches scripts that may declare an associative array with -A.
+// keyed matches scripts that may declare an associative array with the option -A.
 var keyed = regexp.MustCompile(`[-+][a-zA-Z]*A`)
 
-// isIndices reports whether w expands to an array's indices: "${!x[@]}". Indices are numbers unless
-// the array is declared with -A.
+// isIndices reports whether w expands to the indexes of an array: "${!x[@]}". Unless the array is
+// declared with -A, indexes are numbers.
 func isIndices(w *syntax.Word) bool {
 	parts := w.Parts
 	if len(parts) == 1 {

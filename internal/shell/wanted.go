@@ -7,15 +7,15 @@ import (
 
 // A wanted option is an option of a pattern.
 type wanted struct {
-	text    string   // as written
-	names   []string // all names of the option, see [program.options]
-	letters []wanted // the letters of -rf, if it is unknown whether -rf is one option
+	text    string   // the option as the pattern contains it
+	names   []string // all names of the option; see [program.options]
+	letters []wanted // the letters of an argument such as -rf, if it is unknown whether -rf is a single option
 	value   string
 	with    bool // the option must have this value
 }
 
-// parseWanted parses the option at the start of words and returns the number of words that it
-// takes.
+// parseWanted parses the option at the start of words. It returns the number of words that the
+// option takes.
 func (k *knownOptions) parseWanted(words []string) (found []wanted, n int) {
 	text := words[0]
 	name, value, with := strings.Cut(text, "=")
@@ -56,13 +56,13 @@ func (k *knownOptions) byLongName(name string) *knownOption {
 	case len(name) > 1 && o != nil:
 		return o
 	case k.dashed:
-		return k.byName["-"+name] // go test accepts --race for -race
+		return k.byName["-"+name] // go test accepts --race instead of -race
 	}
 	return nil
 }
 
-// wants returns what a pattern with the option looks for: all spellings, or the options that it
-// implies.
+// wants returns what to look for if a pattern contains the option: all spellings of it, or the
+// options that it implies.
 func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
 	switch {
 	case o == nil:
@@ -78,7 +78,7 @@ func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
 	return all
 }
 
-// wantedOfUnknown returns the option of a program that is in no table.
+// wantedOfUnknown returns the option for a program that is in no table.
 func wantedOfUnknown(text, name, value string, with bool) []wanted {
 	if long, ok := strings.CutPrefix(name, "--"); ok {
 		return []wanted{{text: text, names: []string{long}, value: value, with: with}}
@@ -93,8 +93,8 @@ func wantedOfUnknown(text, name, value string, with bool) []wanted {
 	return []wanted{w}
 }
 
-// given reports whether the option is among args. Values of other options do not count, nor do
-// arguments after --.
+// given reports whether the option is among args. Values of other options do not count, and
+// arguments after -- do not count either.
 func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 	found := NoMatch
 	for i := 0; i < len(args); i++ {
@@ -117,7 +117,8 @@ func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 	return found.or(together)
 }
 
-// inOperands reports whether an operand after -- has the option's effect: git push origin -- +main.
+// inOperands reports whether an operand after -- has the effect of the option, as in git push
+// origin -- +main.
 func (w *wanted) inOperands(args []arg) Outcome {
 	found := NoMatch
 	for _, a := range args {
@@ -133,7 +134,7 @@ func (w *wanted) inOperands(args []arg) Outcome {
 	return found
 }
 
-// values returns how many arguments after the first are the first one's value: 0 or 1.
+// values returns how many of the arguments after the first are the value of the first: 0 or 1.
 func (k *knownOptions) values(args []arg) int {
 	if k == nil || len(args) < 2 || args[0].kind != literal || !isOption(args[0].text) {
 		return 0
@@ -159,7 +160,7 @@ func (k *knownOptions) values(args []arg) int {
 	return 0
 }
 
-// in reports whether the first of args is the option, or contains it.
+// in reports whether the first of args is the option or contains it.
 func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	a := args[0]
 	switch {
@@ -178,12 +179,12 @@ func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	case a.text == "-" && a.kind != literal:
 		return Opaque
 	case (strings.HasPrefix(a.text, "+") || strings.HasPrefix(a.text, ":")) && slices.Contains(w.names, a.text[:1]):
-		return Match // as in git push origin +main
+		return Match // for example, git push origin +main
 	}
 	return NoMatch
 }
 
-// ends reports whether a word may be the option if only its end is known.
+// ends reports whether a word of which only the end is known may be the option.
 func (w *wanted) ends(a arg) Outcome {
 	if a.may(w.text) || slices.ContainsFunc(w.names, func(n string) bool { return a.may("-"+n) || a.may("--"+n) }) {
 		return Opaque
@@ -209,14 +210,14 @@ func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
 		n = strings.TrimPrefix(n, "-")
 		short := len(n) == 1 && len(w.names) == 1
 		if name != "" && strings.HasPrefix(n, name) && (len(n) > 1 || args[0].kind != literal) || k == nil && short && strings.HasPrefix(name, n) {
-			return Opaque // --forc, or the long form of -f
+			return Opaque // for example, --forc, or the long form of -f
 		}
 	}
 	return NoMatch
 }
 
-// inLetters reports whether the letters of -abc include the option. With dashed options, -name is
-// one option.
+// inLetters reports whether the option is among the letters of -abc. If options are dashed, -name
+// is a single option.
 func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
 	a := args[0]
 	if k != nil && k.dashed && len(a.text) > 2 {
@@ -240,9 +241,9 @@ func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
 			rest := arg{kind: a.kind, text: a.text[i+1:], tail: a.tail}
 			return w.valued(rest, rest.text != "" || rest.kind != literal, args[1:])
 		case o != nil && o.takes:
-			return NoMatch // the remaining letters are its value
+			return NoMatch // the letters that remain are the option's value
 		case k == nil && w.begins(letter):
-			return Opaque // -f may be short for --force
+			return Opaque // -f may be an abbreviation of --force
 		}
 	}
 	if a.kind != literal && slices.ContainsFunc(w.names, func(n string) bool { return len(n) == 1 }) {
@@ -251,17 +252,18 @@ func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
 	return NoMatch
 }
 
-// is reports whether a table's option is the wanted one, or implies it.
+// is reports whether an option in a table is the wanted option or implies it.
 func (w *wanted) is(o *knownOption) bool {
 	return slices.ContainsFunc(w.names, func(n string) bool { return slices.Contains(o.names, n) || slices.Contains(o.implies, n) })
 }
 
-// begins reports whether letter may be the option's short form, for a program that is in no table.
+// begins reports whether letter may be the short form of the option, for a program that is in no
+// table.
 func (w *wanted) begins(letter string) bool {
 	return len(w.names) == 1 && len(w.names[0]) > 1 && w.names[0][0] != '-' && strings.EqualFold(w.names[0][:1], letter)
 }
 
-// valued reports whether the option, which was found, has the wanted value.
+// valued reports whether the option has the wanted value. The option was found before.
 func (w *wanted) valued(attached arg, with bool, rest []arg) Outcome {
 	if !w.with {
 		return Match

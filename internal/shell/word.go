@@ -6,18 +6,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// An expander expands the words of a script, and reads the commands and the arithmetic within them.
+// An expander expands the words of a script. It also reads the commands and the arithmetic in them.
 type expander struct {
 	scope
-	source    string // text of the innermost script
-	depth     int    // nesting depth of nodes
-	argCount  int    // arguments of all commands; arguments of wrappers count again for the wrapped command
-	posix     bool   // the shell that runs this part does not have bash's extensions
-	expanding bool   // inside a double-quoted ${...}: its quotes have already been checked, including nested ones
+	source    string // the text of the innermost script
+	depth     int    // how deeply the current node is nested
+	argCount  int    // the number of arguments of all commands; the arguments of a wrapper count again for the command that it runs
+	posix     bool   // the shell that runs this part does not have the extensions of bash
+	expanding bool   // the expander is inside a double-quoted ${...}, whose quotes were already checked, including those in nested expansions
 }
 
-// enter descends one node and reports whether the depth allows it. Call leave after every enter
-// that returns true.
+// enter descends by one node and reports whether the depth allows this. If it returns true, the
+// caller calls leave afterwards.
 func (r *expander) enter() bool {
 	if r.depth >= maxDepth {
 		r.doubtAll("too deeply nested")
@@ -29,15 +29,15 @@ func (r *expander) enter() bool {
 
 func (r *expander) leave() { r.depth-- }
 
-// doubtPosix adds a doubt if a shell other than bash runs this part, because that shell reads the
-// construct differently.
+// doubtPosix adds a doubt if this part is run by a shell other than bash, because that shell reads
+// the construct differently.
 func (r *expander) doubtPosix() {
 	if r.posix {
 		r.doubtAll("bash syntax in another shell")
 	}
 }
 
-// maxBraces bounds the words that a brace expansion yields.
+// maxBraces is the maximum number of words to which a brace expansion can lead.
 const maxBraces = 64
 
 // words expands the words of a command.
@@ -76,7 +76,8 @@ func hasBraces(w *syntax.Word) bool {
 	return open && between
 }
 
-// expandBraces expands the plain form a{b,c}d. The expansion of any other form is unknown.
+// expandBraces expands braces in the plain form a{b,c}d. For any other form, the expansion is
+// unknown.
 func (r *expander) expandBraces(args []arg, w *syntax.Word) []arg {
 	if l, ok := w.Parts[0].(*syntax.Lit); ok && len(w.Parts) == 1 {
 		before, rest, _ := strings.Cut(l.Value, "{")
@@ -91,11 +92,11 @@ func (r *expander) expandBraces(args []arg, w *syntax.Word) []arg {
 			return args
 		}
 	}
-	r.word(w) // reads the commands in it
+	r.word(w) // this reads the commands in the word
 	return append(args, arg{kind: anything})
 }
 
-// word expands w, which has no braces. For nil it returns the empty literal.
+// word expands w, which must not contain braces. If w is nil, it returns the empty literal.
 func (r *expander) word(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}
@@ -113,7 +114,7 @@ func (r *expander) word(w *syntax.Word) arg {
 		b.part(r, part, false, i == 0)
 	}
 	if l, ok := w.Parts[0].(*syntax.Lit); ok && len(w.Parts) == 1 && l.Value == "[" {
-		return arg{text: "["} // a word [ is the command, not the start of a glob
+		return arg{text: "["} // a word [ is the command with that name, not the start of a glob
 	}
 	return b.arg()
 }
@@ -127,8 +128,8 @@ type wordBuilder struct {
 	pipe  bool
 	split bool
 	text  []byte // all known text
-	head  int    // length of text before the first unknown part
-	tail  int    // start in text of what follows the last unknown part
+	head  int    // the length of the text before the first unknown part
+	tail  int    // the index in text at which the part after the last unknown part begins
 }
 
 // arg returns the assembled argument.
@@ -154,8 +155,8 @@ func (b *wordBuilder) unquoted(r *expander) {
 	b.dynamic(anything)
 }
 
-// part adds a part of a word. quoted means that the part is in double quotes, first that it is the
-// word's first part.
+// part adds a part of a word. quoted says whether the part is in double quotes, and first whether
+// it is the first part of the word.
 func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
@@ -207,7 +208,7 @@ func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool
 	}
 }
 
-// known adds a variable's value.
+// known adds the value of a variable.
 func (b *wordBuilder) known(a arg) {
 	b.text = append(b.text, a.text...)
 	if a.kind != literal {
@@ -218,13 +219,13 @@ func (b *wordBuilder) known(a arg) {
 	}
 }
 
-// mayRun reports whether zsh may read pattern, in parentheses, as glob qualifiers that run a
-// command: e and +.
+// mayRun reports whether zsh may read pattern, which is in parentheses, as glob qualifiers that run
+// a command: e and +.
 func mayRun(pattern string) bool {
 	return strings.ContainsAny(pattern, "e+") && !strings.ContainsAny(pattern, "|(") || strings.Contains(pattern, "#q")
 }
 
-// words returns the kind of an unknown expansion, which is one word only if it is quoted.
+// words returns the kind of an unknown expansion. Only a quoted expansion is a single word.
 func words(quoted bool) argKind {
 	if quoted {
 		return single
@@ -232,14 +233,15 @@ func words(quoted bool) argKind {
 	return anything
 }
 
-// nameCommands are the commands that print a name or a number: one word that is not an option.
+// nameCommands are the commands that print a name or a number, that is, one word that is not an
+// option.
 var nameCommands = map[string]set{
 	"git":      setOf("branch rev-parse describe symbolic-ref merge-base rev-list name-rev"),
 	"basename": nil, "dirname": nil, "pwd": nil, "whoami": nil, "hostname": nil, "uname": nil, "nproc": nil, "mktemp": nil, "realpath": nil, "which": nil, "wc": nil,
 }
 
-// settingPrograms are the programs whose output is meant for eval, with the subcommands that print
-// it.
+// settingPrograms maps the programs whose output is meant for eval to the subcommands that print
+// this output.
 var settingPrograms = map[string]set{
 	"ssh-agent": setOf("-s"), "direnv": setOf("hook export"), "brew": setOf("shellenv"), "rbenv": setOf("init"), "pyenv": setOf("init virtualenv-init"),
 	"nodenv": setOf("init"), "fnm": setOf("env"), "mise": setOf("activate env hook-env"), "rtx": setOf("activate"), "asdf": setOf("exec"), "conda": setOf("shell.bash"),
@@ -253,8 +255,8 @@ func setsUp(list []*syntax.Stmt) bool { return calls(list, settingPrograms) }
 // printsName reports whether list is a call of one of the nameCommands.
 func printsName(list []*syntax.Stmt) bool { return calls(list, nameCommands) }
 
-// calls reports whether list is a single call of one of the programs, with one of its subcommands
-// if the table lists any.
+// calls reports whether list is a single call of one of the programs. If the table lists
+// subcommands for the program, the call must use one of them.
 func calls(list []*syntax.Stmt, programs map[string]set) bool {
 	if len(list) != 1 || list[0].Negated || list[0].Background {
 		return false
@@ -267,7 +269,7 @@ func calls(list []*syntax.Stmt, programs map[string]set) bool {
 	return ok && (subs == nil || len(call.Args) > 1 && subs[call.Args[1].Lit()])
 }
 
-// lit adds unquoted text.
+// lit adds text that is not quoted.
 func (b *wordBuilder) lit(s string, first bool) {
 	glob := strings.ContainsAny(s, "*?[")
 	if first && strings.HasPrefix(s, "~") {
@@ -293,7 +295,7 @@ func (b *wordBuilder) lit(s string, first bool) {
 // single adds '...' or $'...'.
 func (b *wordBuilder) single(r *expander, q *syntax.SglQuoted) {
 	if q.Dollar {
-		r.doubtPosix() // in other shells it ends at the first quote
+		r.doubtPosix() // other shells end the text at the first quote
 	}
 	if q.Dollar && strings.Contains(q.Value, `\`) {
 		text, ok := unescape(q.Value)
@@ -307,7 +309,7 @@ func (b *wordBuilder) single(r *expander, q *syntax.SglQuoted) {
 	b.text = append(b.text, q.Value...)
 }
 
-// double adds "..." or $"...", which bash may translate.
+// double adds "..." or $"...". The latter may be translated by bash.
 func (b *wordBuilder) double(r *expander, q *syntax.DblQuoted) {
 	if q.Dollar {
 		b.dynamic(single)
@@ -323,7 +325,7 @@ func (b *wordBuilder) double(r *expander, q *syntax.DblQuoted) {
 	}
 }
 
-// appendQuoted appends text from within double quotes, where a backslash escapes only a few
+// appendQuoted appends text that is within double quotes. There, a backslash escapes only a few
 // characters.
 func appendQuoted(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
@@ -382,7 +384,8 @@ func (r *expander) param(p *syntax.ParamExp, quoted bool) argKind {
 	return words(quoted)
 }
 
-// expansion reads the word in ${x:-word} and reports whether it is at most one word.
+// expansion reads the word in ${x:-word} and reports whether the word is at most a single word
+// after expansion.
 func (r *expander) expansion(p *syntax.ParamExp) bool {
 	if p.Exp.Op == syntax.OtherParamOps && p.Exp.Word != nil && p.Exp.Word.Lit() == "P" {
 		r.doubtAll("an expansion as a prompt")
@@ -406,8 +409,8 @@ func (r *expander) hereDoc(w *syntax.Word) arg {
 	return b.arg()
 }
 
-// within reads w, a word in ${...}. bash runs a process substitution there, whereas the parser
-// reads it as text.
+// within reads w, which is a word in ${...}. There, bash runs a process substitution, whereas the
+// parser reads it as text.
 func (r *expander) within(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A wrapper is a program that runs the command named by its arguments.
+// A wrapper is a program that runs a command that its arguments name.
 type wrapper struct {
-	options     func() *knownOptions // options before the command; if an option with a "!" prefix is given, no command runs
-	operands    int                  // number of operands before the command
-	assigns     bool                 // the command may follow name=value assignments
-	joins       bool                 // the words are joined with spaces and run as a script
+	options     func() *knownOptions // the options before the command; if one with the prefix "!" is given, no command runs
+	operands    int                  // the number of operands before the command
+	assigns     bool                 // assignments of the form name=value may precede the command
+	joins       bool                 // the words are joined with spaces and then run as a script
 	optional    bool                 // the command may be missing
-	transparent bool                 // it succeeds if and only if the command does
+	transparent bool                 // the wrapper succeeds if and only if the command does
 }
 
 // wrappers is the table of wrappers by name.
@@ -50,10 +50,10 @@ const (
 	sshOptions     = "4 6 A a C f !G g K k M !N n q s T t !V v X x Y y B= b= c= D= E= e= F= I= i= J= L= l= m= o= p= !Q= R= S= W= w="
 )
 
-// read returns what the wrapper called name runs.
+// read returns what the wrapper with this name runs.
 func (w *wrapper) read(name string, args []arg) (p plan) {
 	if name == "command" && len(args) > 0 && args[0].matchWord("=-v =-V") != "" {
-		return p // it only describes a command
+		return p // the wrapper only describes a command
 	}
 	found, rest, ok := w.options().splitLeading(args)
 	if !ok {
@@ -72,7 +72,7 @@ func (w *wrapper) read(name string, args []arg) (p plan) {
 	}
 	n := min(w.operands, len(rest))
 	operands, rest := rest[:n], rest[n:]
-	if w.joins && n > 0 && len(rest) > 0 && isOption(rest[0].text) { // as in ssh host -p 22 ls
+	if w.joins && n > 0 && len(rest) > 0 && isOption(rest[0].text) { // for example, ssh host -p 22 ls
 		if found, rest, ok = w.options().splitLeading(rest); !ok {
 			p.add(addsOptions, "a wrapper with unknown options", args...)
 			return p
@@ -92,20 +92,20 @@ func (w *wrapper) read(name string, args []arg) (p plan) {
 	return p
 }
 
-// inertSSHSettings are the ssh settings that run nothing.
+// inertSSHSettings are the settings of ssh that do not run anything.
 var inertSSHSettings = setOf(`batchmode stricthostkeychecking connecttimeout userknownhostsfile serveraliveinterval serveralivecountmax loglevel port user
 	identityfile identitiesonly compression forwardagent controlmaster controlpath controlpersist requesttty tcpkeepalive addkeystoagent`)
 
-// readOptionValues adds steps for the wrapper options that set variables or run something.
+// readOptionValues adds steps for those options of the wrapper that set variables or run something.
 func (p *plan) readOptionValues(program string, found []givenOption) {
 	for _, o := range found {
 		value := strings.ToLower(o.value.text)
 		setting, _, _ := strings.Cut(o.value.text, "=")
 		switch {
-		case strings.HasPrefix(value, "|"), strings.HasPrefix(value, "!"), // as in strace --output '|rm x'
-			o.name == "o" && (strings.Contains(value, "command") || strings.Contains(value, "include")), // as in ssh -o ProxyCommand=...
-			(o.name == "o" || o.name == "p") && strings.Contains(value, "exec"),                         // as in systemd-run -p ExecStartPre=...
-			o.name == "I" && strings.ContainsAny(value, "/."),                                           // as in ssh -I x.so
+		case strings.HasPrefix(value, "|"), strings.HasPrefix(value, "!"), // for example, strace --output '|rm x'
+			o.name == "o" && (strings.Contains(value, "command") || strings.Contains(value, "include")), // for example, ssh -o ProxyCommand=...
+			(o.name == "o" || o.name == "p") && strings.Contains(value, "exec"),                         // for example, systemd-run -p ExecStartPre=...
+			o.name == "I" && strings.ContainsAny(value, "/."),                                           // for example, ssh -I x.so
 			o.name == "property":
 			p.doubt(inText, "an option that runs a command", o.value)
 		case o.name == "o" && o.value.kind != literal:
@@ -115,12 +115,12 @@ func (p *plan) readOptionValues(program string, found []givenOption) {
 		case o.name == "setenv", o.name == "E" && strings.Contains(value, "="):
 			p.readEnvironment([]arg{o.value})
 		case (o.name == "o" || o.name == "output") && !strings.ContainsAny(value, "= "):
-			p.add(writesFile, "", o.value) // as in strace -o f
+			p.add(writesFile, "", o.value) // for example, strace -o f
 		}
 	}
 }
 
-// readEnvironment adds steps for the leading name=value arguments and returns the rest.
+// readEnvironment adds steps for the name=value arguments at the start, and returns the rest.
 func (p *plan) readEnvironment(args []arg) (rest []arg) {
 	for len(args) > 0 {
 		name, value, ok := args[0].cut()

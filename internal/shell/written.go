@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// runsWritten adds a doubt if the script may run a program that it has written itself. If the
-// script writes only literal text, the doubt concerns only the commands in this text.
+// runsWritten adds a doubt if the script may run a program that the script itself has written. If
+// the script writes only literal text, the doubt concerns only the commands in this text.
 func (f *findings) runsWritten() {
 	w := &f.files
 	if w.runsReplaced(f.commands) {
@@ -45,7 +45,7 @@ func (f *findings) runsWritten() {
 	}
 }
 
-// isText reports whether everything written to files is text of the script.
+// isText reports whether everything that is written to files is text in the script.
 func (f *files) isText(commands []command) bool {
 	return !slices.ContainsFunc(commands, func(c command) bool {
 		if c.writes() && c.name != "tee" || c.name == "cat" && len(c.args) > 0 && f.writer["cat"] {
@@ -56,7 +56,7 @@ func (f *files) isText(commands []command) bool {
 }
 
 // runsReplaced reports whether a command may run a system program that the script itself has put in
-// place: ln -s /bin/rm /usr/bin/x; x y.
+// place, as in ln -s /bin/rm /usr/bin/x; x y.
 func (f *files) runsReplaced(commands []command) bool {
 	for _, c := range commands {
 		if !c.writes() {
@@ -65,7 +65,7 @@ func (f *files) runsReplaced(commands []command) bool {
 		for _, a := range c.args {
 			clean := path.Clean(a.text)
 			if a.kind == literal && isSystem(clean+"/x") && strings.HasPrefix(clean, "/") {
-				return true // the command writes into a program directory, under any name
+				return true // the command writes into a program directory; the name can be any
 			}
 			if _, value, ok := strings.Cut(a.text, "="); ok {
 				clean = path.Clean(value)
@@ -96,15 +96,16 @@ func (f *findings) writeFile(a arg) {
 	}
 }
 
-// element calls read for an element of a list or a pipe, and records the files written by the
-// commands from index at on, which include the pipe's preceding elements.
+// element calls the function read for an element of a list or a pipe. It then records the files
+// that are written by the commands from index at on. These include the preceding elements of the
+// pipe.
 func (f *findings) element(at int, read func()) {
 	outer := f.files.texts
 	read()
 	w := &f.files
 	for i := at; i < len(f.commands); i++ {
 		c := &f.commands[i]
-		if c.maker == unasked { // an inner list may already have set it
+		if c.maker == unasked { // an inner list may have set it before
 			if c.maker = makesNone; c.makes() {
 				c.maker = makesFiles
 			}
@@ -130,7 +131,7 @@ func (f *findings) element(at int, read func()) {
 	w.texts = outer
 }
 
-// mayBeObeyed reports whether a command may obey a file that the script wrote earlier.
+// mayBeObeyed reports whether a command may obey a file that the script wrote before.
 func (f *findings) mayBeObeyed() bool {
 	w, commands := &f.files, f.commands
 	if w.after == 0 {
@@ -144,7 +145,7 @@ func (f *findings) mayBeObeyed() bool {
 	})
 }
 
-// runsPackage reports whether a command may run a script that another command has put into
+// runsPackage reports whether a command may run a script that another command has written into
 // package.json.
 func (f *files) runsPackage(commands []command) bool {
 	for i := range commands {
@@ -155,11 +156,11 @@ func (f *files) runsPackage(commands []command) bool {
 	return false
 }
 
-// compilers are programs that build programs from existing files.
+// compilers are the programs that build programs from existing files.
 var compilers = setOf("gcc cc clang g++ c++ clang++ rustc javac kotlinc scalac ghc ocamlopt dotnet swiftc zig nim tsc esbuild")
 
-// textPrograms are the programs whose output is literal text of the script.
+// textPrograms are the programs whose output is literal text in the script.
 var textPrograms = setOf("cat echo printf tee chmod mkdir cd python python3 node bash sh ruby perl")
 
-// containerPrograms are the programs that run commands from files inside containers.
+// containerPrograms are the programs that run commands from files that are inside containers.
 var containerPrograms = setOf("docker podman nerdctl docker-compose podman-compose")
