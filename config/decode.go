@@ -113,7 +113,8 @@ var units = []struct {
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}}
 
-// size reads a number of bytes with a unit. The number must be at least least and less than 2 GiB.
+// size reads a number of bytes with a unit. The number must be less than 2 GiB and must not be less
+// than least.
 func size(least int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		n, ok := sizeUpTo(int64(least), math.MaxInt32)(v)

@@ -9,7 +9,7 @@ import (
 // Inline reports whether the text is part of the configuration file.
 func (r RuleText) Inline() bool { return r.inline }
 
-// WithRules returns a copy of c in which text replaces Rules[i].Text. It does not read any files.
+// WithRules returns a copy of c with Rules[i].Text replaced by text. It does not read any files.
 // The error is an [ErrorList].
 func (c *Config) WithRules(i int, text string) (*Config, error) {
 	other := *c
@@ -25,7 +25,7 @@ func (c *Config) WithRules(i int, text string) (*Config, error) {
 	return nil, ErrorList{{File: c.Rules[i].File, Msg: fmt.Sprintf("the file %q is empty", c.Rules[i].File)}}
 }
 
-// WithNets returns a copy of c in which the nets in text replace the nets in file. It does not read
+// WithNets returns a copy of c with the nets in file replaced by the nets in text. It does not read
 // any files. The error is an [ErrorList].
 func (c *Config) WithNets(file, text string) (*Config, error) {
 	if strings.TrimSpace(text) == "" {

@@ -13,8 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/basefile"
 )
 
-// A baseFile is a base policy in the form in which it was read from its file, with the settings
-// that it provides.
+// A baseFile is a base policy as it was read from its file, with the settings that it provides.
 type baseFile struct {
 	Base
 	root     Value

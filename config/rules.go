@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A RuleText is a text that contains rules. It is either a file or a part of the configuration.
+// A RuleText contains the text of rules. It is either a file or a part of the configuration.
 type RuleText struct {
 	File string // the name that messages use
 	Text string
@@ -88,7 +88,7 @@ func readRuleText(v Value) RuleText {
 	return r
 }
 
-// indent returns the column in which the lines of a block begin.
+// indent returns the column where the lines of a block begin.
 func (v Value) indent() int {
 	for i, text := range strings.Split(v.text, "\n") {
 		at := v.line + i

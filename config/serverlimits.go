@@ -4,7 +4,7 @@ package config
 type ServerLimits struct {
 	InFlight    int // maximum number of concurrent calls
 	MessageSize int // maximum size of a message from the server, in bytes
-	Sessions    int // maximum number of concurrent sessions for each of which a separate server instance runs
+	Sessions    int // maximum number of concurrent sessions with a server instance of their own
 }
 
 const minMessageSize = 4 << 10

@@ -162,8 +162,8 @@ func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 	return r, nil
 }
 
-// enforcing returns a policy in which the active nets are enforced, even if the original policy is
-// in shadow mode. It also returns the names of the inactive nets.
+// enforcing returns a policy with the active nets enforced, even if the original policy is in
+// shadow mode. It also returns the names of the inactive nets.
 func (p *Policy) enforcing() (active *gate.Policy, idle []string, err error) {
 	whole := p.Policy
 	if p.source.Mode == "shadow" { // verify the policy as it will behave once it is enforced

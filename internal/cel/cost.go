@@ -64,8 +64,7 @@ func elements(v ref.Val) int {
 // text times the number of instructions, because RE2 takes time proportional to this product.
 const maxMatchCost = 64 << 20
 
-// boundedMatch returns a call of matches in which the pattern is a literal. The pattern is compiled
-// only once.
+// boundedMatch returns a call of matches with a literal pattern. The pattern is compiled only once.
 func boundedMatch(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

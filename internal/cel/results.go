@@ -32,7 +32,7 @@ func (r *Results) Condition(src string) (number int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// Untyped reports whether the type of the condition is unknown until evaluation, as it is for a
+// Untyped reports whether the type of the condition is unknown until evaluation. This is so for a
 // field. Any value other than true then counts as a failure.
 func (r *Results) Untyped(number int) bool { return r.programs[number].out.IsExactType(cel.DynType) }
 

@@ -57,8 +57,7 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	return t, nil
 }
 
-// shiftProblems moves the positions of the problems by an offset. The offset is the one at which an
-// embedded expression begins in src.
+// shiftProblems moves the positions of the problems by the offset of an embedded expression in src.
 func shiftProblems(src string, by int, err error) diag.List {
 	list, _ := err.(diag.List)
 	for i, e := range list {

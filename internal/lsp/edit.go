@@ -26,8 +26,8 @@ func (s *server) formatting(d *document, _ Position) any {
 	return []textEdit{{d.span(from, to), write}}
 }
 
-// changed returns the range of lines in which two texts differ, together with the replacement for
-// this range.
+// changed returns the range of lines where two texts differ, together with the replacement for this
+// range.
 func changed(was, is string) (from, to int, write string) {
 	n := 0
 	for n < min(len(was), len(is)) && was[n] == is[n] {

@@ -92,5 +92,5 @@ type Claim struct {
 	Net    string // also set for rules.Exclusive
 	Places []string
 
-	Parts []Claim // for a claim about several names, one claim for each part, all of which must hold; nil: a single claim
+	Parts []Claim // for a claim about several names, one claim for each part; all parts must hold; nil: a single claim
 }

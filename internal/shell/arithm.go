@@ -25,8 +25,8 @@ func (r *expander) arithm(x syntax.ArithmExpr) {
 	})
 }
 
-// term reads a number, a variable or an expansion in arithmetic. Anything in which the parser could
-// overlook an array index makes the reading opaque.
+// term reads a number, a variable or an expansion in arithmetic. The reading becomes opaque if the
+// parser could overlook an array index in the term.
 func (r *expander) term(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {

@@ -14,7 +14,7 @@ type reach uint8
 
 const (
 	all    reach = iota // the doubt concerns all commands
-	inText              // the doubt concerns the commands whose words occur in a text that is not parsed
+	inText              // the doubt concerns the commands with words that occur in unparsed text
 	strict              // the doubt concerns all commands under [Options.Strict]; otherwise it concerns none, but nothing is certain any more
 	mild                // the doubt concerns all commands under [Options.Strict]; otherwise it concerns none
 )

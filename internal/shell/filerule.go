@@ -125,9 +125,9 @@ func (row *unnamedWrites) describes(operands, options []arg) bool {
 }
 
 // withRows parses the rows in the unnamed field of each entry and returns the table. Rows are
-// separated by commas. A row contains the first operands, a + for one further operand, a = if there
-// must not be further operands, options at least one of which is required, and, after a !, options
-// that must not be present.
+// separated by commas. A row contains the first operands, a + for one further operand, and a = if
+// there must not be further operands. It can also contain options; at least one of them is
+// required. Options after a ! must not be present.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.unnamed, ",") {

@@ -110,8 +110,8 @@ func (f *findings) touch(access Access, at arg) {
 	f.touched = append(f.touched, one)
 }
 
-// arithmeticOn adds a doubt because bash evaluates a text as arithmetic, and an array index in it
-// may run a command. The doubt concerns all commands only if the script contains such a text.
+// arithmeticOn adds a doubt because bash evaluates text as arithmetic, and an array index in the
+// text may run a command. The doubt concerns all commands only if the script contains such text.
 func (f *findings) arithmeticOn(what string) {
 	if hasCommandIndex(f.outermost) {
 		f.doubtAll(what)
@@ -120,7 +120,7 @@ func (f *findings) arithmeticOn(what string) {
 	f.doubtStrict(what)
 }
 
-// arrayOf adds a doubt because bash expands a text again, as the elements of an array.
+// arrayOf adds a doubt because bash expands a string again, as the elements of an array.
 func (f *findings) arrayOf(what string) {
 	if strings.Contains(f.outermost, "$(") || strings.Contains(f.outermost, "`") || strings.Contains(f.outermost, "<(") {
 		f.doubtAll(what)

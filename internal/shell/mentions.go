@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// mentions are the words in unparsed texts. These texts are arguments of programs that may run what
-// a text names. The words are collected once for all patterns. Each has the index of the first
-// doubt about it.
+// mentions are the words in unparsed texts. The texts are arguments of programs that may run the
+// commands that a text names. The words are collected once for all patterns. Each word has the
+// index of the first doubt about it.
 type mentions struct {
 	words map[string]int
 	texts []mention // the whole texts, for finding names that contain separator characters

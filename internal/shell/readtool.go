@@ -81,7 +81,7 @@ func (t *tool) readArgument(args []arg) (p plan) {
 	return p
 }
 
-// readLauncher reads arguments, each of which may be the beginning of a command.
+// readLauncher reads arguments. A command may begin at each of them.
 func readLauncher(args []arg) (p plan) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") }) {
 		p.doubt(inText, "an argument that may be a script", args...)

@@ -25,8 +25,8 @@ func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// possibleDoubt returns the doubt because of which the script may run p, although no command
-// matches p.
+// possibleDoubt returns the doubt that leaves open whether the script runs p, if no command matches
+// p.
 func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	if p.name.text == "" {
 		return nil, false

@@ -19,7 +19,7 @@ type nestedReader interface {
 	// substitution reads the commands whose output becomes part of a word. The parameter fed says
 	// that their standard input is a pipe.
 	substitution(list []*syntax.Stmt, fed bool)
-	// tentativeScript reads a text that a program may run as a script.
+	// tentativeScript reads text that a program may run as a script.
 	tentativeScript(text string)
 }
 

@@ -40,7 +40,8 @@ func isSlice(p *syntax.ParamExp) bool {
 		p.Names == 0 && p.NestedParam == nil && p.Flags == nil && !p.IsSet && len(p.Modifiers) == 0
 }
 
-// onlyExpansion returns the expansion of which w consists. For any other word, it returns nil.
+// onlyExpansion returns the expansion if w consists of a single expansion. For any other word, it
+// returns nil.
 func onlyExpansion(w *syntax.Word) (p *syntax.ParamExp, quoted bool) {
 	if len(w.Parts) != 1 {
 		return nil, false

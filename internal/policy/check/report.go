@@ -22,7 +22,7 @@ type Report struct {
 	Complete  bool            `json:"complete"` // all questions about the policy were answered
 
 	verified *Analysis // nil: the policy was not verified
-	open     int       // number of unknown claims because of which the report is not ok
+	open     int       // number of unknown claims that prevent the report from being ok
 }
 
 // A reportedTool is the result for a single name. Its events are a sequence that "petrigate eval"

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Events returns the events of a run in which every approval is granted. Each call has all names of
+// Events returns the events of a run where every approval is granted. Each call has all names of
 // its tool.
 func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	events := []sandbox.Event{}

@@ -48,7 +48,7 @@ type repeat struct{ first, again int }
 
 // An openCall is a call in flight that at least one of the states remembers.
 type openCall struct {
-	step    verify.Step // the step in which the call began
+	step    verify.Step // the step that began the call
 	numbers [2]uint64
 }
 

@@ -201,7 +201,7 @@ type exemption struct {
 	name string
 }
 
-// exemptions returns the exemptions because of which a net abstains although it lists the call.
+// exemptions returns the exemptions that make a net abstain although it lists the call.
 func (e *Explanation) exemptions(v gate.Verdict) []exemption {
 	for _, t := range e.of.net(v.Net).Transitions {
 		lists := slices.ContainsFunc(e.names, func(n gate.Name) bool { return names(t.Tools, n.Text) })

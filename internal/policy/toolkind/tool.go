@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Listed is a tool in the form in which its server lists it.
+// A Listed is a tool as its server lists it.
 type Listed struct {
 	Name        string // the tool's name on its server
 	Schema      json.RawMessage

@@ -52,7 +52,7 @@ func (a AlwaysPossible) budget(n *gate.Net) bool {
 	return gates && n.Cause == gate.CauseLimit && !n.Shadow
 }
 
-// unlimited returns a copy of n in which calls take no tokens and are never refused.
+// unlimited returns a copy of n where calls take no tokens and are never refused.
 func unlimited(n gate.Net) gate.Net {
 	n.Transitions = slices.Clone(n.Transitions)
 	for i := range n.Transitions {

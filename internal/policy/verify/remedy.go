@@ -27,7 +27,7 @@ type RemedyFinder struct {
 type Remedy struct {
 	Found bool   // the refused call is admitted after Steps
 	None  bool   // no successful calls make the refused call possible
-	Steps Trace  // the calls to make, each of which succeeds before the next begins; the refused call is not included
+	Steps Trace  // the calls to make; each succeeds before the next begins; the refused call is not included
 	Why   string // the reason if neither Found nor None is set
 
 	// Asks is the number of people who must approve a step, by index of the step. The key

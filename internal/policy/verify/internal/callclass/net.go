@@ -142,7 +142,7 @@ func (n *Net) shut(e Meaning) bool {
 	return false
 }
 
-// start returns the marking in which n waits for its first call.
+// start returns the marking where n waits for its first call.
 func (n *Net) start() petri.Marking {
 	net, m := n.Info.Structure()
 	net.Advance(m, n.Info.Structural(), toolnet.MaxRounds, func(m petri.Marking) petri.Marking { return m })

@@ -47,7 +47,7 @@ func (o *overlaps) look(maps []gate.Map) {
 	}
 }
 
-// try searches for a text that both patterns match.
+// try searches for a string that both patterns match.
 func (o *overlaps) try(a, b *pattern) {
 	read := a.Reader != nil && b.Reader != nil
 	switch {

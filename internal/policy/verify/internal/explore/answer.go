@@ -60,7 +60,7 @@ func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
 // Any matches every class.
 func Any(*callclass.Class) bool { return true }
 
-// Tagged returns a tag function that marks the classes selected by match as [Wanted].
+// Tagged returns a tag function that marks the classes that match selects as [Wanted].
 func Tagged(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) uint8 {
 		if match(s) {

@@ -2,8 +2,8 @@ package explore
 
 import "github.com/petrigate/petrigate/gate"
 
-// InSessions reports whether the query is met by a run in which every call is the first call of a
-// session of its own, as far as nets with wider scopes are concerned.
+// InSessions reports whether the query is met by a run where every call is the first call of its
+// own session, as far as nets with wider scopes are concerned.
 func (m *Model) InSessions(q *Query) bool {
 	var shared []int
 	for i, n := range m.Nets {

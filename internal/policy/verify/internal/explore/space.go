@@ -430,7 +430,8 @@ func (s *Space) admits(k int32, c int) bool {
 	return true
 }
 
-// succeeded returns the state that [Space.atOnce] looks up. That state may not have been visited.
+// succeeded returns the state that [Space.atOnce] looks up. It is possible that this state was not
+// visited.
 func (s *Space) succeeded(k int32, c uint32) []uint32 {
 	words := s.state(k)
 	next := slices.Clone(words[:1+len(s.nets)])
