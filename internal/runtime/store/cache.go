@@ -153,7 +153,7 @@ func (c *cache) applyTakeover(t *takeover) {
 	}
 }
 
-// appendMissing appends the cached sessions that list lacks.
+// appendMissing appends the cached sessions that are missing from list.
 func (c *cache) appendMissing(list []admission.SessionInfo) []admission.SessionInfo {
 	there := make(map[string]bool, len(list))
 	for i := range list {

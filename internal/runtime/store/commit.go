@@ -41,7 +41,7 @@ type committer struct {
 type unflushed []*queued
 
 // flush flushes the batch to disk and ends its steps. It does not need the commit lock, so the next
-// batch can be committed meanwhile.
+// batch can be committed in the meantime.
 func (all unflushed) flush() {
 	if len(all) == 0 {
 		return

@@ -1,6 +1,6 @@
 // Package store implements [admission.Ledger]: it stores the nets' states and the records of
-// decisions. It also stores what the processes that use the same database share: the kill switch,
-// each process's heartbeat, and the calls that wait for another round trip.
+// decisions. It also stores the data shared by all processes that use the same database: the kill
+// switch, each process's heartbeat, and the calls that wait for another round trip.
 //
 // There are two ledgers. [Memory] keeps the states in a process's memory and sends its records to
 // an audit.Recorder. [Durable] stores them in a database, a backend.Backend, which other processes
@@ -25,7 +25,7 @@
 //  5. The first goroutine that waits for its step acquires the commit lock and commits a batch
 //     of the queue in one transaction. The database checks all versions (compare-and-swap).
 //  6. If an op needs a flush to disk, flush after releasing the commit lock, so that the next
-//     batch can be committed meanwhile. Only then does the step end.
+//     batch can be committed in the meantime. Only then does the step end.
 //
 // If an op fails, the rows that it changed or depended on are dropped, and every later step that
 // used one of them fails too. The next decision reads those rows from the database again. If the

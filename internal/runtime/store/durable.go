@@ -89,7 +89,7 @@ func (d *Durable) lockPolicy() { d.policyMu.RLock() }
 
 func (d *Durable) unlockPolicy() { d.policyMu.RUnlock() }
 
-// Adopt implements [admission.Ledger]. It blocks all steps meanwhile. It reports on the cached
+// Adopt implements [admission.Ledger]. It blocks all steps while it runs. It reports on the cached
 // sessions only; other sessions are converted when they are read.
 func (d *Durable) Adopt(ctx context.Context, a admission.Adoption) ([]admission.Adopted, error) {
 	d.policyMu.Lock()

@@ -25,8 +25,8 @@ type entry struct {
 	evicted    bool // dropped from the cache; another entry may have replaced this one
 	roams      bool // the last read showed a change by another process
 	owner      uint64
-	admittedBy map[uint64]string  // process that admitted each open call; calls of this process are missing
-	asks       map[uint64]*queued // step that staged each call that waits for approval
+	admittedBy map[uint64]string  // for each open call, the process that admitted it; calls that this process admitted are missing
+	asks       map[uint64]*queued // for each call that waits for approval, the step that staged it
 }
 
 // markEnded marks the session as ended. It returns e if the session is finished, otherwise nil.
@@ -104,7 +104,7 @@ func (e *entry) storedInfo(writer string) statecode.Info {
 	return i
 }
 
-// appendRows appends the rows of the session and its parts that rows lacks.
+// appendRows appends the rows of the session and its parts, except those that are already in rows.
 func (e *entry) appendRows(rows []*row) []*row {
 	if !slices.Contains(rows, e.row) {
 		rows = append(rows, e.row)

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxHeads bounds the number of chains in a start record. It contains those with the newest
-// records; earlier start records contain the others.
+// maxHeads bounds the number of chains in a start record. The record contains the chains with the
+// newest records; earlier start records contain the others.
 const maxHeads = 100
 
 // Heads returns the last record of each other process's chain, the newest first.

@@ -55,7 +55,7 @@ func (l *Late) Try(ctx context.Context) error {
 	return err
 }
 
-// errSilent: the first attempt takes longer than the start of the process can wait
+// errSilent means that the first attempt takes longer than the start of the process can wait.
 var errSilent = errors.New("it does not answer")
 
 // opened returns the database and opens it if necessary. It waits until ctx ends for the first
@@ -300,7 +300,7 @@ func (l *Late) Close() error {
 	return l.inner.Close()
 }
 
-// errNoPins: the database does not implement [backend.Pins].
+// errNoPins means that the database does not implement [backend.Pins].
 var errNoPins = errors.New("the state database stores no accepted tool definitions")
 
 func (l *Late) pins(ctx context.Context) (backend.Pins, error) {

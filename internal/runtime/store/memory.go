@@ -46,7 +46,7 @@ const maxLingering = 10_000
 var _ admission.Ledger = (*Memory)(nil)
 
 // NewMemory returns a ledger with initial states of p. Only the nets in active are active, or all
-// nets if it is nil. Approvals may be nil if no call needs approval.
+// nets if active is nil. Approvals may be nil if no call needs approval.
 func NewMemory(p *gate.Policy, active []string, approvals Approvals, recorder *audit.Recorder) *Memory {
 	return &Memory{
 		approvals: approvals, recorder: recorder, policy: p, active: active,
@@ -199,7 +199,7 @@ func (m *Memory) Records() bool { return m.recorder.Active() }
 // Ready implements [admission.Ledger].
 func (m *Memory) Ready() error { return m.recorder.Ready() }
 
-// Adopt implements [admission.Ledger]. It blocks all steps meanwhile.
+// Adopt implements [admission.Ledger]. It blocks all steps while it runs.
 func (m *Memory) Adopt(_ context.Context, a admission.Adoption) ([]admission.Adopted, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

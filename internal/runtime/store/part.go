@@ -15,12 +15,12 @@ type part struct {
 
 	mu    sync.Mutex
 	data  []*gate.NetData // in the order of the nets
-	owner uint64          // last assigned number, see [gate.State.Owners]
+	owner uint64          // last assigned number; see [gate.State.Owners]
 
 	// Used only by Durable.
 	name  string
 	row   *row // nil: not read from the database yet
-	reads bool // decisions can depend on the nets without moving them
+	reads bool // decisions can depend on the nets without changing their markings
 }
 
 // newPart returns a scope's part with its nets in their initial states.

@@ -30,13 +30,13 @@ type presence struct {
 	own    *row
 	last   time.Time // time of this process's last heartbeat
 	seen   map[string]sighting
-	status map[string]processStatus // by process
+	status map[string]processStatus // status of each process, by name
 }
 
 // processStatus is the content of a process's heartbeat.
 type processStatus struct {
-	changed time.Time // by the database's clock
-	names   bool      // the process stores the process that admitted each open call
+	changed time.Time // time of the last change, by the database's clock
+	names   bool      // the process also stores which process admitted each open call
 }
 
 // live reports whether the process has written a heartbeat within beatTimeout.

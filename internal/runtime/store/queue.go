@@ -120,8 +120,8 @@ func (s *queued) dropReason() error {
 	return nil
 }
 
-// fail ends the step, of which nothing was committed, with the error result. It drops the rows that
-// the step changed and those whose versions it checked, for the reason why.
+// fail ends a step that was not committed; result is the step's error. It drops the rows that the
+// step changed and those whose versions it checked; why is the reason for dropping them.
 func (s *queued) fail(why, result error) {
 	for _, r := range s.rows[:len(s.op.Writes)] {
 		r.drop(why)

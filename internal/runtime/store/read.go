@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// errEvicted: the cache has replaced this entry; retry.
+// errEvicted means that the cache has replaced this entry, and that the caller must retry.
 var errEvicted = errors.New("the cache has replaced this entry")
 
 // withSession runs f with the session and its parts locked.
@@ -225,8 +225,8 @@ func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	return nil
 }
 
-// noteAdopted marks which rows must be written of a part that was stored under another policy. It
-// returns [admission.ErrHeld] if a net cannot be replaced.
+// noteAdopted marks the rows that must be written for a part that was stored under another policy.
+// It returns [admission.ErrHeld] if a net cannot be replaced.
 func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) error {
 	if r.removed = l.StaleRows; l.RewriteValues {
 		for i, n := range d.codec.Policy().Nets() {

@@ -76,7 +76,7 @@ func notStale(err error) error {
 }
 
 // noteRemoval writes the removal part and commits the event e, if any, with it. It returns
-// [admission.ErrStale] if another process has written the part meanwhile.
+// [admission.ErrStale] if another process has written the part in the meantime.
 func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.Removal, e *audit.Removed) error {
 	s := r.newQueued(admission.Key{})
 	if e != nil {
@@ -93,8 +93,8 @@ func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.R
 	return r.enqueue(s).Wait(ctx)
 }
 
-// checkOnRecord returns e if the database has a record that equals object, its copy. The next event
-// repeats the contents of e, so a forged copy must not be used.
+// checkOnRecord returns e if the database has a record that is equal to object, which is the stored
+// copy of that record. The next event repeats the contents of e, so a forged copy must not be used.
 func (r *Retention) checkOnRecord(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
 	if object == nil {
 		return e, nil

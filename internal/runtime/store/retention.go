@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	removalBatch = 50 // records per transaction
+	removalBatch = 50 // number of records per transaction
 
 	minPause      = 20 * time.Millisecond // shortest pause after a transaction
-	surveyPage    = 50                    // records read at a time during the survey
+	surveyPage    = 50                    // number of records read at a time during the survey
 	surveyPause   = 3 * time.Millisecond  // pause after each of these reads
 	firstRound    = 10 * time.Second      // delay after the start; short, because the process might not live long
 	retryDelay    = time.Minute           // delay after a failure

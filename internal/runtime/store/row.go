@@ -15,7 +15,7 @@ import (
 // part guards the row.
 type row struct {
 	id      backend.PartID
-	version int64   // after all staged steps
+	version int64   // version after all staged steps
 	size    int     // number of data bytes in the last write
 	last    *queued // last staged step; nil: none
 	dirty   map[value]struct{}

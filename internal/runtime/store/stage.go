@@ -126,7 +126,7 @@ func (e *entry) accesses(delta *gate.Delta) (parts [3]access) {
 }
 
 // endingCall returns the call that the delta closes or replaces, or nil if there is no such call.
-// The step also depends on nets that wait for the call but do not move.
+// The step also depends on nets that wait for the call, even if their markings do not change.
 func (e *entry) endingCall(delta *gate.Delta) *gate.OpenCall {
 	if c := e.state.Calls[delta.Closed]; c != nil {
 		return c

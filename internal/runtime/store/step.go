@@ -16,7 +16,7 @@ type step struct {
 	before   savedState
 	uses     string // ID of the approval that the step uses up
 	finished *entry // the session, if this is its last step
-	revert   func() // the method undo, bound only once
+	revert   func() // method value of undo, which is created only once
 }
 
 // newStep returns a step of session e, or of no session if e is nil.
@@ -55,8 +55,8 @@ func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (
 	return s, nil
 }
 
-// stage applies a change to a session. Without records it returns a nil step, and the session as
-// over if it is finished.
+// stage applies a change to a session. Without records it returns a nil step, and over is the
+// session if it is finished.
 func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, error), records bool) (s *step, over *entry, err error) {
 	e := m.entry(k)
 	if e == nil {
@@ -102,8 +102,8 @@ func (s *step) apply(d *gate.Delta) error {
 	return err
 }
 
-// undo reverts a step whose records could not be written. The recorder has undone all later steps
-// before.
+// undo reverts a step whose records could not be written. The recorder has already undone all later
+// steps.
 func (s *step) undo() {
 	s.entry.lockWithParts()
 	defer s.entry.unlockWithParts()

@@ -15,7 +15,7 @@ import (
 
 // Stops is the kill switch of this process or of all processes that share a database. In the latter
 // case its stops may be seconds old, so the commit of an admission checks them again. A stop that
-// the database could not store applies only to this process, see [Stops.Watch].
+// the database could not store applies only to this process; see [Stops.Watch].
 type Stops struct {
 	recorder *audit.Recorder // used without a database
 	database backend.Backend // nil: no database

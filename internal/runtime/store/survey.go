@@ -15,9 +15,9 @@ import (
 
 // Limits of a removal event. The next event removes the rest.
 const (
-	maxRecords = 50_000 // records that the event covers
-	maxWhole   = 500    // chains that are removed completely
-	maxPartial = 500    // chains that are removed partially
+	maxRecords = 50_000 // number of records that the event covers
+	maxWhole   = 500    // number of chains that are removed completely
+	maxPartial = 500    // number of chains that are removed partially
 )
 
 // startSlack is how much longer a removal event is kept than the start records before it, because
@@ -31,7 +31,7 @@ type oldChain struct {
 	through audit.Place    // last record that can be removed
 	records uint64         // number of records that can be removed
 	start   time.Time      // time of the first start record among them; zero: none
-	closed  bool           // all further records stay
+	closed  bool           // all further records of the chain stay
 	broken  bool           // a record does not match the previous record's hash
 	removed []removalEvent // removal events among the removable records
 }
@@ -39,8 +39,8 @@ type oldChain struct {
 // removalEvent is a removal event with its position in the chain.
 type removalEvent struct {
 	at     time.Time
-	before audit.Place // the previous record
-	nth    uint64      // position among the removable records, from 1
+	before audit.Place // position of the previous record
+	nth    uint64      // number of the record among the removable records, from 1
 }
 
 // survey finds the removable records. These records stay:

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// takeover converts the cached states to another policy. No other goroutine holds the lock of a
-// session or part meanwhile.
+// takeover converts the cached states to another policy. While it runs, no other goroutine holds
+// the lock of a session or part.
 type takeover struct {
 	admission.Adoption
 	from, to   *statecode.Codec

@@ -1,7 +1,7 @@
 // Package backend defines what a durable ledger needs from a database: rows for the states of
 // sessions and shared nets, chained records, approvals, and the kill switch. The package knows
-// neither nets nor SQL: the ledger (package store) encodes, and the packages journal and postgres
-// store.
+// neither nets nor SQL: the ledger (package store) encodes the data, and the packages journal and
+// postgres store it.
 //
 // A [Part] is a session, or the nets that a principal's sessions or all sessions share. Each write
 // raises its version by one. An [Op] is a step of the gate: it writes parts if they still have the
@@ -28,7 +28,7 @@ var (
 var ErrClock = errors.New("the clock is behind the records")
 
 // ErrUncertain is the error of [Backend.Commit] if the connection broke and it is unknown whether
-// the commit took effect. This process's records show whether it did, see [Backend.Records].
+// the commit took effect. This process's records show whether it did; see [Backend.Records].
 var ErrUncertain = errors.New("the commit's outcome is unknown")
 
 // ErrRolledBack is the error of a database that lacks commits which this process or an earlier
@@ -84,16 +84,16 @@ type Part struct {
 type Write struct {
 	ID      PartID
 	Version int64             // version that was read; 0: the part must not exist yet
-	Read    bool              // only check the version; do not change the part
+	Read    bool              // check only the version; do not change the part
 	Data    []byte            // new data; nil, without Change: remove the part with its values
-	Change  []byte            // changes of the data instead of Data, for a backend that merges
+	Change  []byte            // changes to the data, used instead of Data if the backend merges
 	Values  map[string][]byte // value rows to replace; nil: remove the row. Other rows stay
 }
 
 // Event is a JSON object to record, without a number and without a line break.
 type Event struct {
 	Time    time.Time
-	Session string // the step's session; empty: none, although the object may concern a session
+	Session string // the step's session; empty: no session, although the object may concern one
 	Object  []byte
 }
 
@@ -102,15 +102,15 @@ type Event struct {
 type Record struct {
 	Event
 	Writer string
-	Seq    uint64   // counts from 1 without gaps
+	Seq    uint64   // number of the record in its chain; counts from 1 without gaps
 	Hash   [32]byte // see audit.Link
 }
 
 // Op is one step.
 type Op struct {
 	Session string  // the step's session, for the kill switch
-	Reserve bool    // admits a call: flushed to the disk before the call is sent, and refused while the session is stopped
-	Lasts   bool    // changes state that outlives this process
+	Reserve bool    // the op admits a call: it is flushed to the disk before the call is sent, and refused while the session is stopped
+	Lasts   bool    // the op changes state that outlives this process
 	Writes  []Write // written completely or not at all
 	Events  []Event // added to this process's chain if the op is committed
 	Uses    string  // ID of the approval that the op uses up; empty: none
@@ -132,27 +132,27 @@ type Op struct {
 const (
 	Pending  = "pending"
 	Approved = "approved"
-	Consumed = "consumed" // used up by an [Op]
+	Consumed = "consumed" // the approval was used up by an [Op]
 )
 
 // Approval is a stored approval request. Its state changes by compare-and-swap of the version.
 type Approval struct {
 	ID      string
 	Key     string // key of the call; at most one live approval has a given key
-	State   string // see package approval
+	State   string // state as defined by package approval
 	Session string
 	Version int64
 	Created time.Time
 	Expires time.Time
-	Data    []byte // other facts, a JSON object
+	Data    []byte // other facts about the approval, as a JSON object
 }
 
 // Live reports whether the approval can still be answered or used.
 func (a *Approval) Live() bool { return a.State == Pending || a.State == Approved }
 
-// Stop is a use of the kill switch.
+// Stop describes one use of the kill switch.
 type Stop struct {
-	Session string // empty: all sessions
+	Session string // session whose calls are stopped; empty: all sessions
 	Actor   string
 	Reason  string
 	Time    time.Time
@@ -160,7 +160,7 @@ type Stop struct {
 
 // Query selects records.
 type Query struct {
-	Writer  string    // empty: all writers, sorted by time
+	Writer  string    // only records of this writer; empty: the records of all writers, sorted by time
 	After   uint64    // with Writer: only records with greater numbers
 	Since   time.Time // earliest time; zero: no limit
 	Session string    // only records of this session or of no session; empty: all
@@ -178,7 +178,7 @@ type Backend interface {
 	// Versions reads the current versions of parts, in the order of ids.
 	Versions(ctx context.Context, ids ...PartID) ([]int64, error)
 
-	// List reads the scope's parts whose data contains the text, without their values, oldest
+	// List reads the scope's parts whose data contains the given text, without their values, oldest
 	// first.
 	List(ctx context.Context, s Scope, text string) iter.Seq2[Part, error]
 
@@ -200,9 +200,9 @@ type Backend interface {
 	// Records reads the selected records.
 	Records(ctx context.Context, q Query) iter.Seq2[Record, error]
 
-	// RemoveRecords removes a chain's oldest records up to the record through, but at most the
-	// given number, and returns how many it has removed. Before, the caller must record the
-	// removal. It must keep the last record of each running process.
+	// RemoveRecords removes a chain's oldest records up to the number through, but at most the
+	// given number of records, and returns how many it has removed. The caller must first record
+	// the removal, and must keep the last record of each running process.
 	RemoveRecords(ctx context.Context, writer string, through uint64, most int) (removed int, err error)
 
 	// PutApproval writes an approval if its version in the database is a.Version (0: it does not

@@ -16,7 +16,7 @@ func (e *ClockError) Error() string {
 		ErrClock, e.Newest.UTC().Format(time.RFC3339), e.Newest.Sub(e.At).Round(time.Second))
 }
 
-// Unwrap implements [errors.Is].
+// Unwrap makes [errors.Is] match [ErrClock].
 func (e *ClockError) Unwrap() error { return ErrClock }
 
 // Behind returns the error of an [Op] with a reservation that is older than the newest record.

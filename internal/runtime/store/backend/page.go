@@ -16,9 +16,9 @@ type Row struct {
 	Place int64 // identifies the row within the database
 }
 
-// Pages yields the records that q selects. The function read returns at most n records of the next
-// page, after a row that is zero at first. If q has Last, it returns the last n records, newest
-// first.
+// Pages yields the records that q selects. The function read returns the next page: at most n
+// records that follow the row after, which is zero at first. If q has Last, it returns the last n
+// records, newest first.
 func Pages(q Query, read func(after Row, n int) ([]Row, error)) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		var after Row

@@ -24,6 +24,6 @@ type Pins interface {
 	// processes add a pin for the same tool, only one succeeds, and all read its pin afterwards.
 	AddPins(ctx context.Context, pins []Pin) (added int, err error)
 
-	// PutPin replaces a pin and wakes other processes, see [Backend.Changes].
+	// PutPin replaces a pin and wakes other processes; see [Backend.Changes].
 	PutPin(ctx context.Context, p Pin) error
 }

@@ -164,7 +164,7 @@ func (a *archive) purgeOne(s *sqlite.Segment, removed map[string]uint64) error {
 			return err
 		}
 		if err := a.disk.syncDir(filepath.Dir(name)); err != nil {
-			return err // without a flush, the file might come back after a crash, and the database would not know it
+			return err // without a flush, the file might come back after a crash without the database knowing about it
 		}
 		return a.checkpoint.Seal(nil, []uint64{s.After})
 	case leave < stay:

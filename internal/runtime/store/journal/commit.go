@@ -128,7 +128,7 @@ func (b *Backend) lockProcess(ctx context.Context) error {
 	return err
 }
 
-// fetch reads the versions and approvals that only the checkpoint has.
+// fetch reads those versions and approvals that are only in the checkpoint.
 func (w *batch) fetch(ops []*backend.Op) error {
 	var parts []backend.PartID
 	var uses []string
@@ -374,8 +374,8 @@ func (w *batch) needsFlush(op *backend.Op) bool {
 	return op.Reserve && (op.Lasts || op.Uses != "")
 }
 
-// setFlush sets Flush of the ops that must be on the disk. Commit's caller calls it, so that other
-// steps can be appended meanwhile.
+// setFlush sets Flush of the ops that must be on the disk. Commit's caller calls Flush, so that
+// other steps can be appended in the meantime.
 func (w *batch) setFlush() {
 	w.lockImage()
 	d, step := w.log.flusher, w.image.at.step

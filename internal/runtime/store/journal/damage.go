@@ -24,7 +24,7 @@ func (b *Backend) Damage(context.Context) (file, what string, err error) {
 		return "", "", err
 	}
 	err = b.checkpoint.Read(func(r sqlite.Reading) error {
-		for range 3 { // another process may seal segments meanwhile
+		for range 3 { // another process may seal segments in the meantime
 			i := inspection{directory: b.archive.directory, reading: r}
 			err = i.run()
 			if file, what = i.file, i.what; !errors.Is(err, fs.ErrNotExist) && !i.moved {
@@ -145,7 +145,7 @@ func (i *inspection) compareCheckpoint(name string) error {
 	}
 	for id, p := range i.image.parts {
 		if p.data == nil && p.version > 0 {
-			continue // the log has only changes of this part
+			continue // the log has only changes to this part
 		}
 		if err := i.comparePart(id, p); err != nil {
 			return err

@@ -97,7 +97,7 @@ func (b *Backend) foldNow(flush bool) error {
 		return err
 	}
 	b.lockImage()
-	if b.image.folded >= f.From { // otherwise the image was reloaded meanwhile
+	if b.image.folded >= f.From { // otherwise the image was reloaded in the meantime
 		if at.Step > f.To.Step {
 			n = b.image.bytes // may include some bytes that are not folded yet
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// maxVersions bounds the number of cached part versions that the checkpoint has too.
+// maxVersions bounds the number of cached part versions that are also in the checkpoint.
 const maxVersions = 1 << 16
 
 // image is the state at a position in the log, as far as it differs from the checkpoint.
@@ -22,7 +22,7 @@ type image struct {
 	stops    map[string]backend.Stop  // all stops in force
 	switched map[string]uint64        // step of the last change of each session's stop
 	used     map[string]use           // used approvals
-	heads    map[string]head          // by writer
+	heads    map[string]head          // heads of the chains, by writer
 	clock    sqlite.Clock
 
 	since time.Time // time when the first unfolded step arrived; zero: all steps are folded
@@ -35,7 +35,7 @@ type part struct {
 	version int64
 	changed time.Time
 	data    []byte   // nil: same as in the checkpoint
-	changes [][]byte // changes of the data, see [statecode.Merge]
+	changes [][]byte // changes to the data; see [statecode.Merge]
 	cleared bool     // the values in the checkpoint no longer belong to the part
 	values  map[string][]byte
 }

@@ -63,7 +63,7 @@ type Backend struct {
 	closed      bool
 	lastErr     error // error of the last write
 	lastFoldErr error // error of the last fold
-	spaceNeeded int   // bytes that did not fit on the disk; 0: there was space
+	spaceNeeded int   // number of bytes that did not fit on the disk; 0: there was space
 }
 
 var _ backend.Backend = (*Backend)(nil)

@@ -47,7 +47,7 @@ type move struct {
 	id      backend.PartID
 	version int64 // 0: the part is removed
 	changed time.Time
-	data    []byte            // nil although version is not 0: see change
+	data    []byte            // nil although version is not 0: change is used instead
 	change  []byte            // see [statecode.Merge]
 	values  map[string][]byte // rows to replace; nil: the row is removed
 }
@@ -56,7 +56,7 @@ type move struct {
 type position struct {
 	step    uint64
 	hash    [sha256.Size]byte
-	segment uint64 // number of the segment: the step before it
+	segment uint64 // number of the segment, which is the number of the step before it
 	offset  int64
 }
 
@@ -215,7 +215,7 @@ func plainName(name string) (string, error) {
 	return name, nil
 }
 
-// errBroken: this package did not write the line
+// errBroken means that this package did not write the line.
 var errBroken = errors.New("it is not a log line")
 
 // cutHash splits a line without its line break into its hash and the text before.
@@ -253,7 +253,7 @@ func readHeader(line []byte) (database string, at position, err error) {
 	return database, at, err
 }
 
-// members calls each for every member of an object that this package wrote.
+// members calls the function each for every member of an object that this package wrote.
 func members(object []byte, each func(key string, value []byte) error) (err error) {
 	whole := rawjson.Members(object, func(key, value []byte, _ int) bool {
 		err = each(string(key), value)
@@ -306,7 +306,7 @@ func readRecordHead(line []byte, r backend.Record) (_ backend.Record, rest []byt
 	return r, rest, err
 }
 
-// cutMember cuts the first member off a text and returns the member's value, or nil if its key
+// cutMember cuts the first member off a string and returns the member's value, or nil if its key
 // differs.
 func cutMember(text []byte, start string) (value, rest []byte) {
 	if !bytes.HasPrefix(text, []byte(start)) {

@@ -23,7 +23,7 @@ import (
 // its first step. It first has all its lines and, once it is sealed, only its records.
 const (
 	logSuffix      = "-log"
-	endSuffix      = "-head"     // the last step known to be on the disk, see durableEnd
+	endSuffix      = "-head"     // the last step known to be on the disk; see durableEnd
 	nextSuffix     = "-log.new"  // the next segment before it is named
 	segmentSuffix  = "-log-"     // followed by twenty digits
 	fullSuffix     = ".full"     // with all lines
@@ -196,7 +196,7 @@ func (l *log) readFrom(buf []byte, offset int64, most int, all bool) (data []byt
 		data = slices.Grow(data, next)[:from+next]
 		n, err := l.file.ReadAt(data[from:], offset+int64(from))
 		if data = data[:from+n]; errors.Is(err, io.EOF) {
-			return trimPadding(data), false, nil // another process has truncated the file meanwhile
+			return trimPadding(data), false, nil // another process has truncated the file in the meantime
 		}
 		if err != nil {
 			return nil, false, err

@@ -34,7 +34,7 @@ type processLock struct {
 	abandoned   chan struct{} // closed when the last abandoned goroutine of wait ends; nil: there was no such goroutine
 }
 
-// errLockTimeout: the other process did not release the lock in time
+// errLockTimeout means that the other process did not release the lock in time.
 var errLockTimeout = errors.New("another process holds the lock of the state log; if it is suspended, resume it or end it")
 
 // lock waits until this process holds the lock.

@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// view runs f on a consistent state. First, see copies the needed parts of the image while mu is
-// held; then f reads the checkpoint, which is not ahead of that image. view does not need the
-// process lock.
+// view runs f on a consistent state. It first calls see, which copies the needed parts of the image
+// while mu is held. Then f reads the checkpoint, which is not ahead of that image. view does not
+// need the process lock.
 func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
 	for {
 		b.lockImage()

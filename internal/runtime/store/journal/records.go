@@ -106,7 +106,7 @@ func (a *archive) records(ctx context.Context, q backend.Query, yield func(*back
 }
 
 // collect finds the segments and the removed records. It keeps unsealed segments open, so that the
-// query sees a consistent log even if another process renames or seals segments meanwhile.
+// query sees a consistent log even if another process renames or seals segments in the meantime.
 func (s *selection) collect(a *archive) error {
 	index := map[uint64]*sqlite.Segment{}
 	err := a.checkpoint.Read(func(r sqlite.Reading) (err error) {
@@ -137,7 +137,7 @@ func (s *selection) collect(a *archive) error {
 		g := segment{name: a.segmentName(after), index: index[after]}
 		if !sealed[after] {
 			if g.file, err = a.disk.open(g.name+fullSuffix, os.O_RDONLY); errors.Is(err, fs.ErrNotExist) {
-				g.file, err = nil, nil // sealed meanwhile
+				g.file, err = nil, nil // sealed in the meantime
 			}
 			g.index = nil
 		}
@@ -260,8 +260,8 @@ func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record
 	return nil
 }
 
-// eachLineBackwards calls each for the segment's lines in reverse order, with the offset after each
-// line.
+// eachLineBackwards calls the function each for the segment's lines in reverse order, with the
+// offset after each line.
 func (g *segment) eachLineBackwards(d disk, each func(line []byte, end int64) (bool, error)) error {
 	f, done, err := g.open(d)
 	if err != nil || f == nil {

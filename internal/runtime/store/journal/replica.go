@@ -48,7 +48,7 @@ type chainEnd struct {
 	hash [32]byte
 }
 
-// load sets the image to the checkpoint, from which the log is then read.
+// load sets the image to the checkpoint. The log is then read from the checkpoint's position.
 func (r *replica) load() error {
 	var at sqlite.Place
 	err := r.checkpoint.Read(func(read sqlite.Reading) (err error) {
@@ -266,7 +266,7 @@ func (r *replica) cut(junk int64) error {
 
 // openPosition opens the segment that contains the image's position. If the image is at the end of
 // a segment, which may already be sealed, it opens the next segment. If another process has sealed
-// the segment meanwhile, openPosition opens no file and reloads the checkpoint.
+// the segment in the meantime, openPosition opens no file and reloads the checkpoint.
 func (r *replica) openPosition() error {
 	at := &r.image.at
 	unnamed := r.log.open() // a process ended during a rotation
@@ -307,8 +307,9 @@ func (r *replica) openPosition() error {
 	return nil
 }
 
-// reopen switches to a file, for example a copy, that has replaced the segment under its name, if
-// that file has all steps that the image has read. It reports whether it has switched.
+// reopen checks whether another file, for example a copy, has replaced the segment under its name.
+// If that file has all steps that the image has read, reopen switches to it. It reports whether it
+// has switched.
 func (r *replica) reopen() bool {
 	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)
 	if err != nil {
@@ -339,7 +340,7 @@ func (r *replica) openNext() error {
 			_ = f.Close()
 		}
 		f, header, err = r.log.openSegment(r.log.segmentName(at.step)+fullSuffix, os.O_RDWR)
-		if errors.Is(err, fs.ErrNotExist) { // folded and sealed meanwhile
+		if errors.Is(err, fs.ErrNotExist) { // folded and sealed in the meantime
 			return r.reload()
 		}
 		if err != nil {

@@ -21,7 +21,7 @@ type batch struct {
 	names     [][]byte
 	inserts   []int32 // positions of parts that may need to be inserted
 	positions map[backend.PartID]int32
-	ends      []int32 // last positions of runs of parts that are all only read, or all written
+	ends      []int32 // the parts form runs that are either all only read or all written; the last position of each run
 	shared    []bool  // for each run, whether its parts are only read
 
 	sessions, uses [][]byte
@@ -86,8 +86,8 @@ func (p *plan) part(id backend.PartID) *part {
 	return p.parts[id]
 }
 
-// add adds an op to the plan. It returns an error if the op cannot be committed whatever the
-// database contains.
+// add adds an op to the plan. It returns an error if the op cannot be committed regardless of what
+// the database contains.
 func (p *plan) add(op *backend.Op) error {
 	err := p.reject(op)
 	for _, w := range op.Writes {
@@ -121,7 +121,7 @@ func (p *plan) reject(op *backend.Op) error {
 	return nil
 }
 
-// orderParts sorts the parts into the order in which all processes lock them.
+// orderParts sorts the parts into the order that all processes use to lock them.
 func (b *batch) orderParts(parts map[backend.PartID]*part) {
 	ids := make([]backend.PartID, 0, len(parts))
 	for id, p := range parts {

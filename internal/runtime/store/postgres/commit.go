@@ -24,9 +24,9 @@ import (
 //     row lock, because commits that share a row lock would not queue behind a stop.
 //   - Used approvals, by SELECT FOR UPDATE in ID order.
 //   - Existing parts, by SELECT FOR UPDATE, ordered by scope and name. If another transaction
-//     has changed the row meanwhile, PostgreSQL returns the new version. Parts that the whole
-//     batch only reads are locked by SELECT FOR SHARE, in the same order, so that readers do not
-//     wait for each other.
+//     has changed the row in the meantime, PostgreSQL returns the new version. Parts that the
+//     whole batch only reads are locked by SELECT FOR SHARE, in the same order, so that
+//     transactions that only read them do not wait for each other.
 //   - Missing parts have no row to lock, so a row with version 0 is inserted first, in the same
 //     order. A transaction that inserts the same row waits for the end of this transaction, and
 //     then finds a row with another version. If a row is removed between the two steps, it is

@@ -14,7 +14,7 @@ import (
 // trusted, and an op with such a version is stale.
 type freshParts struct {
 	mu    sync.Mutex
-	mark  string                      // identifies the time between two crashes
+	mark  string                      // identifies the period between two crashes
 	parts map[backend.PartID]struct{} // nil: all parts are fresh, because no crash was seen
 }
 

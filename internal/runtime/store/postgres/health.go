@@ -10,10 +10,10 @@ import (
 )
 
 // health tracks whether the database is available and, if not, why. While the database is
-// unavailable, one goroutine probes it, see [DB.probeLoop], and all other operations fail
+// unavailable, one goroutine probes it (see [DB.probeLoop]), and all other operations fail
 // immediately.
 type health struct {
-	requests chan struct{} // full while a requested probe has not begun
+	requests chan struct{} // has an element while a requested probe has not begun
 
 	mu     sync.Mutex
 	err    error

@@ -25,7 +25,7 @@ type listener struct {
 	health  *health
 	wrap    func(doing string, err error) error // see [DB.wrap]
 
-	changes chan struct{} // full until a change is received
+	changes chan struct{} // has an element after a change until the element is received
 }
 
 // wake wakes the receiver of the channel changes.

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Load implements [backend.Backend]. It reads the parts after it was called.
+// Load implements [backend.Backend]. It does not return parts that were read before it was called.
 func (d *DB) Load(ctx context.Context, ids ...backend.PartID) ([]backend.Part, error) {
 	one := &loadCall{ids: ids, ended: make(chan struct{})}
 	if d.loads.add(one) {

@@ -52,8 +52,8 @@ func migrate(ctx context.Context, tx pgx.Tx) error {
 }
 
 // lockSchema waits until no other process migrates, and then returns the schema version. If another
-// process creates the table meanwhile, lockSchema returns an error for which [concurrentMigration]
-// is true.
+// process creates the table in the meantime, lockSchema returns an error that [concurrentMigration]
+// recognizes.
 func lockSchema(ctx context.Context, tx pgx.Tx) (int, error) {
 	for _, s := range []string{
 		`SET LOCAL lock_timeout = 0`, `SET LOCAL statement_timeout = 0`,

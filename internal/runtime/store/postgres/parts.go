@@ -34,7 +34,7 @@ LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
 ORDER BY a.slot`
 
 // readCurrent runs f, which reads n rows, and retries it if the server has recovered from a crash
-// meanwhile.
+// in the meantime.
 func (d *DB) readCurrent(ctx context.Context, n int, f func(context.Context) (mark string, err error)) error {
 	return d.read(ctx, "reading", func(ctx context.Context) error {
 		for {
@@ -84,7 +84,7 @@ LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
 ORDER BY a.slot`
 
 // Versions implements [backend.Backend]. If a part was not read since the server last crashed, its
-// version is negative, so that a process that read the part before has to read it again, see
+// version is negative, so that a process that read the part before has to read it again; see
 // [freshParts].
 func (d *DB) Versions(ctx context.Context, ids ...backend.PartID) (versions []int64, err error) {
 	scopes, names := idColumns(ids)
@@ -108,7 +108,7 @@ const (
 	JOIN petrigate_part p ON p.id = a.id ORDER BY a.n`
 )
 
-// List implements [backend.Backend]. It may omit parts that are removed meanwhile.
+// List implements [backend.Backend]. It may omit parts that are removed while it runs.
 func (d *DB) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
 	return func(yield func(backend.Part, error) bool) {
 		ids, err := d.listIDs(ctx, s, text)

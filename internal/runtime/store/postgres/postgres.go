@@ -2,7 +2,7 @@
 // PostgreSQL 13 or later, which many processes can share. It implements [backend.Backend] and
 // [backend.Pins].
 //
-// A commit takes one round trip, see [DB.Commit]: the function petrigate_commit compares versions
+// A commit takes one round trip (see [DB.Commit]): the function petrigate_commit compares versions
 // and writes everything in one transaction. Each process is a writer with its own chain of records.
 // The writer's row contains a commit count and a fencing token, so PostgreSQL refuses a commit that
 // was sent twice or that arrives after the process has given it up. If a connection breaks during a
@@ -31,7 +31,7 @@ import (
 // Options configures a [DB]. DSN is required.
 type Options struct {
 	DSN     string        // URL or keywords; PGHOST, PGPASSWORD and so on provide missing settings
-	NoSync  bool          // no commit waits for the disk, not even with reservations
+	NoSync  bool          // no commit waits for the disk, not even one with a reservation
 	Timeout time.Duration // timeout of each commit and of each page read; 0: five seconds
 	Poll    time.Duration // interval for polling for changes by other processes; 0: one second
 }
@@ -63,7 +63,7 @@ func (d *DB) Writer() string { return d.writer.name }
 // Changes implements [backend.Backend].
 func (d *DB) Changes() <-chan struct{} { return d.listener.changes }
 
-// notify wakes the other processes after a change of approvals or stops. It is not part of the
+// notify wakes the other processes after a change to approvals or stops. It is not part of the
 // transaction, because a transaction that notifies holds a server-wide lock while it commits. If
 // notify fails, the other processes find the change by polling.
 func (d *DB) notify(ctx context.Context) {

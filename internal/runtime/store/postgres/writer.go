@@ -49,7 +49,7 @@ func (w *writer) lock(ctx context.Context) error {
 
 func (w *writer) unlock() { <-w.sem }
 
-// attempts bounds the attempts of a commit while the database answers.
+// attempts bounds the number of attempts that a commit makes while the database answers.
 const attempts = 8
 
 // Errors of one attempt.
@@ -59,9 +59,9 @@ var (
 	errMoved  = errors.New("the server has recovered from a crash, or an earlier commit has taken effect")
 )
 
-// commit commits ops after change, if not nil, has modified their batch. After a broken connection
-// it asks the database whether the commit took effect and, if so, for the answer. If the database
-// does not reply in time, commit returns [backend.ErrUncertain].
+// commit commits ops. If change is not nil, it first modifies their batch. After a broken
+// connection, commit asks the database whether the commit took effect and, if so, for the answer.
+// If the database does not reply in time, commit returns [backend.ErrUncertain].
 func (w *writer) commit(ctx context.Context, ops []*backend.Op, change func(*batch)) error {
 	var open *batch
 	for n := 1; ; n++ {

@@ -8,8 +8,8 @@ import (
 // pollInterval is the time between two checks for changes.
 const pollInterval = 75 * time.Millisecond
 
-// changes polls the database for other processes' changes of approvals and stops. The first call of
-// listen starts it.
+// changes polls the database for changes that other processes make to approvals and stops. The
+// first call of listen starts it.
 type changes struct {
 	mu    sync.Mutex
 	wake  chan struct{} // nil: listen was not called yet

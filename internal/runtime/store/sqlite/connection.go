@@ -26,9 +26,9 @@ type connection struct {
 
 	mu           sync.Mutex  // held during a transaction
 	link         *link       // nil: not connected
-	file         fs.FileInfo // of the file that was last found valid, at that time
+	file         fs.FileInfo // info of the file that was last found valid, taken at that time
 	state        fileState
-	wal          fs.FileInfo // of the file's write-ahead log
+	wal          fs.FileInfo // info of the file's write-ahead log
 	replaced     bool        // another file has replaced the one in use
 	closed       bool
 	shortTimeout bool // the connection uses busyTimeoutShort
@@ -65,7 +65,7 @@ func (c *connection) commit(f func(*link) error) error {
 	}
 	version, err := c.link.number("PRAGMA user_version")
 	if err == nil {
-		err = schema.Check(int(version)) // a newer program may have opened the database meanwhile
+		err = schema.Check(int(version)) // a newer program may have opened the database in the meantime
 	}
 	if err == nil {
 		err = f(c.link)
@@ -150,8 +150,8 @@ func (c *connection) checkContent() error {
 	return err
 }
 
-// checkFiles refuses files that other users could have written, and also read-only files, beside
-// which SQLite would create a read-only log.
+// checkFiles refuses files that other users could have written. It also refuses read-only files,
+// because SQLite would create a read-only log beside such a file.
 func (c *connection) checkFiles() error {
 	if err := safefile.OwnDirectory(filepath.Dir(c.path)); err != nil {
 		return err

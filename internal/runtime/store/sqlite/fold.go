@@ -25,7 +25,7 @@ func (c Clock) Newest() time.Time {
 	return time.UnixMicro(c.Told)
 }
 
-// Change is a part's new content. Version 0 removes the part.
+// Change is a part's new content. If the version is 0, the part is removed.
 type Change struct {
 	backend.Part          // nil Data: unchanged in the database
 	Changes      [][]byte // changes to merge into the data
@@ -50,7 +50,7 @@ type Fold struct {
 	From  uint64 // the step before the changes
 	To    Place
 	Parts []Change
-	Stops map[string]*backend.Stop // by session; nil: the stop has ended
+	Stops map[string]*backend.Stop // stop of each session; nil: the stop has ended
 	Used  map[string]time.Time     // IDs of used approvals and the times of their use
 	Heads []backend.Record         // last record of each chain
 	Clock Clock
@@ -63,10 +63,10 @@ func (e *FoldError) Error() string {
 	return fmt.Sprintf("%v: its checkpoint is at step %d, but was at %d; restore the newer copy", backend.ErrRolledBack, e.Have, e.From)
 }
 
-// Unwrap implements [errors.Is].
+// Unwrap makes [errors.Is] match [backend.ErrRolledBack].
 func (e *FoldError) Unwrap() error { return backend.ErrRolledBack }
 
-// Fold applies the changes unless another process has already folded as far. It returns the
+// Fold applies the changes unless another process has already folded that far. It returns the
 // database's new place.
 func (c *Checkpoint) Fold(f *Fold) (at Place, err error) {
 	err = c.writer.transact(func(l *link) error {
@@ -100,7 +100,7 @@ func (f *Fold) write(l *link) error {
 	if err := f.approvalsAndStops(l); err != nil {
 		return err
 	}
-	for i := range f.Heads { // except chains that were removed meanwhile
+	for i := range f.Heads { // except chains that were removed in the meantime
 		r := &f.Heads[i]
 		if _, err := l.exec(`INSERT OR REPLACE INTO head (writer, seq, hash, time, session, object) SELECT ?, ?, ?, ?, ?, ?
 WHERE NOT EXISTS (SELECT 1 FROM removed WHERE writer = ? AND through >= ?)`,

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	driver "modernc.org/sqlite" // registers itself
+	driver "modernc.org/sqlite" // the imported package registers itself
 )
 
 // link is a connection with its prepared statements. Only one goroutine at a time may use it.
@@ -127,7 +127,7 @@ func (l *link) row(text string, args []any, to ...any) (found bool, err error) {
 	return err == nil, err
 }
 
-// rows calls each for every row.
+// rows calls the function each for every row.
 func (l *link) rows(text string, args []any, each func(scan func(to ...any) error) error) error {
 	s, err := l.prepared(text)
 	if err != nil {

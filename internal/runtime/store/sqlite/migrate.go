@@ -8,7 +8,7 @@ import (
 )
 
 // migrate upgrades the schema to the newest version. The caller must prevent other processes from
-// writing meanwhile.
+// writing at the same time.
 func (c *connection) migrate() error {
 	l := c.link
 	if err := l.run("PRAGMA journal_mode = WAL"); err != nil {

@@ -12,7 +12,7 @@ import (
 type Segment struct {
 	After  uint64           // the step before the segment's first step
 	Latest time.Time        // time of the latest record
-	Chains map[string]Range // by writer
+	Chains map[string]Range // record numbers in each chain, by writer
 }
 
 // Range is an inclusive range of record numbers in a chain.

@@ -12,12 +12,12 @@ import (
 
 // Change lists the parts of a state that have changed since the state was last written.
 type Change struct {
-	Nets  []int    // by index in the policy
-	Calls []uint64 // by number
+	Nets  []int    // indexes of the nets in the policy
+	Calls []uint64 // numbers of the calls
 	Spent bool     // a grant was used
 }
 
-// AppendSessionChange appends the changes of a session part since the same process wrote it under
+// AppendSessionChange appends the changes to a session part since the same process wrote it under
 // the same policy: members of the part, nets by name, and calls by number. Null means that a net is
 // back in its initial state or that a call has ended. [Merge] applies the changes to the part.
 func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Processes, change *Change) ([]byte, error) {
@@ -100,7 +100,7 @@ func Merge(part []byte, changes [][]byte) ([]byte, error) {
 // merged is a decoded part.
 type merged struct {
 	top   map[string][]byte
-	keys  []string // keys of top that order lacks
+	keys  []string // keys of top that are not in order
 	nets  map[string][]byte
 	names []string // net names in their order
 	calls map[uint64][]byte

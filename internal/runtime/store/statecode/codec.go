@@ -24,7 +24,7 @@ type Codec struct {
 	byName      map[string]int
 }
 
-// New returns a codec for states of p. Only the nets in active are active, or all nets if it is
+// New returns a codec for states of p. Only the nets in active are active, or all nets if active is
 // nil.
 func New(p *gate.Policy, active []string) *Codec {
 	c := &Codec{policy: p, active: active, start: p.NewState(active), fingerprint: p.Fingerprint()[:fingerprintDigits], byName: map[string]int{}}
@@ -51,8 +51,8 @@ type net struct {
 	limit       string   // see [gate.NetID]
 	row         string   // encoded name, the prefix of the names of its value rows
 	head        []byte   // encoded name and fingerprint
-	places      [][]byte // encoded as keys
-	transitions [][]byte // encoded as values
+	places      [][]byte // place names, encoded as keys
+	transitions [][]byte // transition names, encoded as values
 	place       map[string]int
 	transition  map[string]int
 	timed       int
@@ -101,7 +101,7 @@ type Info struct {
 	Owner     uint64 // see [gate.State.Owners]; 0: none
 	Writer    string // the session's process; empty: none, because the session outlives processes
 	Ended     bool   // the session is kept for its open calls
-	Open      int    // number of open calls; not written, see [ReadInfo]
+	Open      int    // number of open calls; not written; see [ReadInfo]
 	About     string // one JSON object; empty: none
 }
 

@@ -251,9 +251,9 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	d.state.Nets[i] = data
 }
 
-// values decodes a net's value rows. It clears the net's state meanwhile: otherwise Apply would
-// drop a value whose state equals the net's current state, although the two differed when the row
-// was written.
+// values decodes a net's value rows. It first clears the net's state: otherwise Apply would drop a
+// value whose state equals the net's current state, although the two differed when the row was
+// written.
 func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {
 	n := &d.Codec.nets[i]
 	d.state.Nets[i] = &gate.NetData{}

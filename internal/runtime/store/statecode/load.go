@@ -11,7 +11,7 @@ import (
 // Loaded is a decoded part.
 type Loaded struct {
 	State *gate.State // other parts' nets are in their initial states
-	Info  Info        // of a session part
+	Info  Info        // facts about the session; set for a session part
 
 	// process that admitted each of a session's open calls, by call number; empty: unknown
 	Processes map[uint64]string

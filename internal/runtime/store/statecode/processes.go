@@ -9,8 +9,8 @@ import (
 
 // Processes contains the processes that admitted a session's open calls.
 type Processes struct {
-	Own    string            // process of the calls that Others lacks
-	Others map[uint64]string // by call number; empty: unknown
+	Own    string            // process that admitted the calls that are not in Others
+	Others map[uint64]string // processes by call number; empty: unknown
 }
 
 // processFor returns the process to write with a call. It is empty if the process is unknown or is
@@ -37,7 +37,7 @@ func formVersion(s *gate.State, writer string, p Processes) string {
 	return "1"
 }
 
-// OpenCalls is a text that is in the part of every session with open calls.
+// OpenCalls is a string that occurs in the part of every session with open calls.
 const OpenCalls = `,"calls":[{"number":`
 
 // OpenCall is an open call as stored.

@@ -82,7 +82,7 @@ func uses(t *testing.T, open func() backend.Backend) {
 	if err != nil || len(list) != 1 || list[0].State != backend.Consumed || list[0].Version != 2 {
 		t.Fatal(list, err)
 	}
-	put(t, a, approval("next", "3", backend.Pending)) // the key is free
+	put(t, a, approval("next", "3", backend.Pending)) // the key is free again
 }
 
 func drop(t *testing.T, open func() backend.Backend) {
@@ -141,7 +141,8 @@ func stops(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// clock: a reservation with a time long before the last record is refused; settling a call is not.
+// clock tests that a reservation is refused if its time is long before the last record, but that
+// settling a call is not.
 func clock(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	at := func(reserve bool, after time.Duration) *backend.Op {
@@ -163,7 +164,7 @@ func clock(t *testing.T, open func() backend.Backend) {
 	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
-	commit(t, a, nil, at(true, 2*time.Hour)) // the clock that was ahead is right now
+	commit(t, a, nil, at(true, 2*time.Hour)) // the clock that was ahead is right by then
 	commit(t, open(), backend.ErrClock, at(true, time.Hour))
 }
 

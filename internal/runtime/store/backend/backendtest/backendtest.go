@@ -188,7 +188,7 @@ func stale(t *testing.T, open func() backend.Backend) {
 	expect(t, a, session("y"), 0, "")
 }
 
-// read: an op may require the version of a part that it does not change.
+// read tests that an op may require the version of a part that it does not change.
 func read(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")
@@ -209,7 +209,8 @@ func read(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// whole: an op is committed with all its parts, its records and its approval, or not at all.
+// whole tests that an op is committed with all its parts, its records and its approval, or not at
+// all.
 func whole(t *testing.T, open func() backend.Backend) {
 	b := open()
 	put(t, b, approval("q", "k", backend.Approved))
@@ -235,7 +236,7 @@ func whole(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// batch: ops see the writes of earlier ones, and a stale op does not affect others.
+// batch tests that ops see the writes of earlier ones, and that a stale op does not affect others.
 func batch(t *testing.T, open func() backend.Backend) {
 	b := open()
 	x, y := session("x"), session("y")
@@ -267,7 +268,8 @@ func batch(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// between: cached versions from the last commit are invalid once another process has written.
+// between tests that cached versions from the last commit are invalid once another process has
+// written.
 func between(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	for i := range int64(5) {
@@ -279,8 +281,8 @@ func between(t *testing.T, open func() backend.Backend) {
 	commit(t, a, nil, write(session("x"), 0, `{}`))
 }
 
-// built: an op that was decided on a refused step is refused too, although another process has
-// written the version that the step would have written.
+// built tests that an op that was decided on a refused step is refused too, even if another process
+// has written the version that the step would have written.
 func built(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")

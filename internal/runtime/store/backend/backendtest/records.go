@@ -81,7 +81,7 @@ func many(t *testing.T, b backend.Backend) {
 	}
 }
 
-// concurrent: no increment is lost if several processes increment the same number.
+// concurrent tests that no increment is lost if several processes increment the same number.
 func concurrent(t *testing.T, open func() backend.Backend) {
 	const processes, steps = 3, 40
 	id := backend.PartID{Scope: backend.Global}
@@ -134,8 +134,8 @@ func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error 
 	return nil
 }
 
-// remove: the oldest records of a chain are removed, some at a time; the remaining and the
-// following records are unaffected.
+// remove tests that the oldest records of a chain can be removed, some at a time, and that the
+// remaining and the following records are unaffected.
 func remove(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	for i := range 6 {

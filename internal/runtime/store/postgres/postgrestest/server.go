@@ -113,7 +113,7 @@ func (s *Server) Run(sql string) {
 	Run(s.t, s.DSN(), sql)
 }
 
-// Copy copies the server's data. It stops the server meanwhile.
+// Copy copies the server's data. It stops the server for that time.
 func (s *Server) Copy() {
 	s.t.Helper()
 	s.Stop("fast")
