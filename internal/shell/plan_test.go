@@ -33,7 +33,7 @@ func TestPlans(t *testing.T) {
 			{do: runsFile, args: words("x.py")},
 		}},
 		"sed": {readSed(words("-e s/a/b/e x")), plan{
-			{reach: inText, what: "a script of sed that is not known", args: words("-e s/a/b/e x")},
+			{reach: inText, what: "an unsupported sed script", args: words("-e s/a/b/e x")},
 		}},
 	} {
 		if !reflect.DeepEqual(tt.got, tt.want) {
