@@ -19,8 +19,8 @@ type (
 	}
 )
 
-// AtMost claims that at most Count calls of Tools, taken together, are admitted per period,
-// regardless of their outcomes.
+// AtMost claims that per period, at most Count calls of Tools are admitted. The calls of all these
+// tools are counted together, whatever their outcomes are.
 type AtMost struct {
 	Count int
 	Tools []gate.Tool
@@ -84,7 +84,7 @@ type Each struct{ Of []Assertion }
 // only calls that need no approval.
 type NeverAfter struct {
 	Tool, After gate.Tool
-	Until       []gate.Tool // empty: the restriction is permanent
+	Until       []gate.Tool // the calls that end the restriction; empty: it is permanent
 	Unapproved  *Approval   // nil: the claim covers all calls
 }
 

@@ -12,8 +12,8 @@ import (
 // else makes a tool permanently unavailable, this is either the end of a workflow, if successful
 // calls alone can cause it, or a trap, if a failed call is needed.
 
-// Limits on the search for losses if Options.States is at most its default: the total number of
-// states, and the number of states per search.
+// Limits on the search for losses: the total number of states, and the number of states per search.
+// They apply if Options.States is at most its default.
 const (
 	lossEffort = 2 * DefaultStates
 	lossStates = DefaultStates / 25
@@ -109,7 +109,7 @@ func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	return Loss{Trace: p.Counterexample, Because: p.Because, Rough: p.Rough}, ""
 }
 
-// keptBySuccess reports whether the goal remains reachable after every run of successful calls; if
+// keptBySuccess reports whether the goal remains reachable after every run of successful calls. If
 // that is unknown, why is the reason. It starts with the given nets and adds nets that may block
 // calls.
 func (m *prover) keptBySuccess(nets []int, g *explore.Goal) (kept bool, why string) {

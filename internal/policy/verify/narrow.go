@@ -29,9 +29,9 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 	}
 }
 
-// own reports whether class s stands for a call whose own value is the tracked value. A claim for
-// each value of a key determines which fields hold that value; the first field of the call need not
-// be among them.
+// own reports whether class s stands for a call whose own value is the tracked value. If a claim is
+// made for each value of a key, the claim determines which fields hold that value; these do not
+// always include the first field of the call.
 func (m *prover) own(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.OfItself()
@@ -75,8 +75,8 @@ func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 	return explore.Answer{Why: explore.WhyValues}
 }
 
-// ofOneValue reports whether all tagged calls of the run can have a common value in the printed
-// run. Maps may require different values.
+// ofOneValue reports whether, in the printed run, all tagged calls can have a common value. This is
+// not always so, because maps may require different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	var classes []*callclass.Class
 	for _, mv := range ms {

@@ -147,7 +147,8 @@ func (a AtMost) atOnce() *explore.Query {
 	}
 }
 
-// exceeded reports whether a limit as stated by the claim would refuse a call of the run.
+// exceeded reports whether some call of the run would be refused by a limit like the one that the
+// claim states.
 func (a AtMost) exceeded(ms []explore.Move) bool {
 	wanted := tagged(a.Tools, nil, nil)
 	var now, since time.Duration

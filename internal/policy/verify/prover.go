@@ -12,11 +12,11 @@ import (
 type prover struct {
 	*explore.Model
 	deny       bool
-	small      int // maximum number of states of a group that is explored completely
+	small      int // maximum number of states in a group that is explored completely
 	policy     *gate.Policy
 	also       map[string][]gate.Name // further names of known tools, by tool
 	conditions []string               // conditions that nets evaluate on arguments
-	each       *ForEach               // restricts questions to a single value of its key; nil: all calls
+	each       *ForEach               // the claim that restricts questions to a single value of its key; nil: questions are about all calls
 	options    *Options
 
 	judging bool // some net judges arguments
@@ -49,7 +49,7 @@ func listed(p *gate.Policy) []gate.Tool {
 
 // groups partitions the enforced nets. Nets that share calls are in the same group.
 func (m *prover) groups() [][]int {
-	group := make([]int, len(m.Nets)) // index of the first net in the same group, by net
+	group := make([]int, len(m.Nets)) // by net, the index of the first net in the same group
 	for i := range group {
 		group[i] = i
 	}
@@ -101,8 +101,8 @@ type Options struct {
 	Stop   func() bool // called periodically; returning true ends the searches; nil: never stop
 
 	passes     bool // calls unknown to all nets are admitted, regardless of the default
-	groups     int  // maximum number of states of a group explored completely for liveness; 0: explore.GroupLimit
-	inventions int  // maximum number of names tried for patterns; 0: the default of package callclass
+	groups     int  // maximum number of states in a group that is explored completely for liveness; 0: explore.GroupLimit
+	inventions int  // maximum number of names that are tried for patterns; 0: the default of package callclass
 }
 
 // An Assertion is a claim about a policy. [Never], [NeverBefore], [NeverAfter], [NeverWhile],

@@ -28,8 +28,8 @@ func (m *prover) answered(f explore.Answer, q *explore.Query) Proof {
 // earlier is the tag bit of calls that start a watch of the monitor.
 const earlier = 4
 
-// tagged returns a tag function for the calls that a claim is about, the calls that start a watch,
-// and the calls whose success ends it.
+// tagged returns a tag function. It tags the calls that a claim is about, the calls that start a
+// watch, and the calls whose success ends the watch.
 func tagged(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) (tag uint8) {
 		if carriesAny(s, about, false) {

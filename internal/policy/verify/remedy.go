@@ -28,9 +28,9 @@ type Remedy struct {
 	Found bool   // the refused call is admitted after Steps
 	None  bool   // no successful calls make the refused call possible
 	Steps Trace  // the calls to make; each succeeds before the next begins; the refused call is not included
-	Why   string // the reason if neither Found nor None is set
+	Why   string // if neither Found nor None is set, the reason
 
-	// Asks is the number of people who must approve a step, by index of the step. The key
+	// Asks holds the number of people who must approve each step, by index of the step. The key
 	// len(Steps) stands for the refused call.
 	Asks map[int]int
 
@@ -43,8 +43,8 @@ type Remedy struct {
 // to the client waits for the result.
 const remedyStates = 2000
 
-// remedyRoom is the maximum number of states that a model visits before it is recreated, to limit
-// its memory.
+// remedyRoom is the maximum number of states that a model visits before it is replaced by a new
+// one, which limits memory use.
 const remedyRoom = 1_000_000
 
 // NewRemedyFinder returns a RemedyFinder for p. It uses only the options Tools and Lacks. If Tools
@@ -57,8 +57,8 @@ func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
 	return f
 }
 
-// Remedy returns the shortest sequence of calls that makes call c possible. The call was refused
-// with r in state s. Remedy does not modify s.
+// Remedy returns the shortest sequence of calls that makes call c possible. The refusal r is the
+// refusal of c in state s. Remedy does not modify s.
 func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
 	switch r.Kind {
 	case gate.KindBlocked, gate.KindStateChanged:
@@ -163,7 +163,7 @@ type remedySearch struct {
 	call   gate.Call
 	goal   *callclass.Class
 	values callclass.Values // values in the keys of the nets
-	done   Remedy           // steps found so far, for other values of the call
+	done   Remedy           // the steps that were found so far for other values of the call
 	rounds int
 }
 
@@ -263,9 +263,9 @@ func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	return Remedy{None: true}
 }
 
-// try makes the calls of the plan in a copy of the state. The gate decides: a plan that it refuses
-// is not a remedy. try returns the refusal that stopped the plan; if that was a refusal of the
-// wanted call itself, it also returns the state after the plan.
+// try makes the calls of the plan in a copy of the state. A plan that the gate refuses is not a
+// remedy. try returns the refusal that stopped the plan. If the wanted call itself was refused, it
+// also returns the state after the plan.
 func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.State, *gate.Refusal) {
 	s := t.state.Clone()
 	remedy := Remedy{Found: true, Steps: slices.Clone(t.done.Steps), Asks: make(map[int]int), valued: make(map[int]bool)}
@@ -312,8 +312,8 @@ func (t *remedySearch) makeLast(s *gate.State, c gate.Call, remedy *Remedy, resu
 	return nil
 }
 
-// plan returns the classes of the shortest run of successful calls that leads to the goal,
-// excluding the goal itself. It returns nil if no such run exists.
+// plan returns the classes of the shortest run of successful calls that leads to the goal. The goal
+// itself is not included. If there is no such run, plan returns nil.
 func (t *remedySearch) plan(nets []int, witnessed bool) (plan []*callclass.Class, complete bool) {
 	offers := func(s *callclass.Class) bool { // consider only existing tools
 		_, ok := t.finder.also[s.Tool]

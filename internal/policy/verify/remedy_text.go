@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Calls returns the names of the steps in order, each as often as the step is made. It replaces a
-// synthesized name with its pattern.
+// Calls returns the names of the steps in order. A name is repeated as often as its step is made. A
+// synthesized name is replaced with its pattern.
 func (r *Remedy) Calls() []string {
 	names := r.Steps.Calls()
 	for i, name := range names {
@@ -22,8 +22,8 @@ func (r *Remedy) Calls() []string {
 	return names
 }
 
-// OwnToolMay is the sentence for a client if no call of a server's tool is a remedy but a call of
-// one of the agent's own tools may be.
+// OwnToolMay is a sentence for a client. It is used if no call of a server's tool is a remedy but a
+// call of one of the agent's own tools may be one.
 const OwnToolMay = "No call of a server's tool changes that; a call of one of the agent's own tools may."
 
 // Sentence tells a model how to proceed after the refusal of tool. It returns the empty string if

@@ -20,7 +20,7 @@ type replay struct {
 	results map[int]string // result of each call, by its number in the original run
 	played  int
 
-	run    Trace               // the run as replayed so far
+	run    Trace               // the part of the run that was replayed so far
 	at     map[int]int         // number of each call in run, by its number in the original run
 	asked  map[int][]gate.Step // approvals requested for each call, by its number in run
 	steps  []gate.Step         // approvals requested by the last decision
@@ -45,8 +45,8 @@ func (m *prover) newReplay(t Trace) *replay {
 	return r
 }
 
-// play replays a step, using other arguments if those of the step are refused. It returns the
-// reason if this fails, and the empty string otherwise.
+// play replays a step. If the arguments of the step are refused, it uses others. If this fails,
+// play returns the reason; otherwise, it returns the empty string.
 func (r *replay) play(s Step) (why string) {
 	switch {
 	case s.Wait > 0:
@@ -231,7 +231,7 @@ func (r *replay) meets(q *explore.Query) bool {
 	return false
 }
 
-// asks reports whether an approval that counts for the query was requested before the given call.
+// asks reports whether, before the given call, an approval was requested that counts for the query.
 func (r *replay) asks(q *explore.Query, call int) bool {
 	return slices.ContainsFunc(r.asked[call], func(s gate.Step) bool {
 		return q.Asks == nil || q.Asks(&gate.Transition{Approvals: s.Approvals, Via: s.Via})

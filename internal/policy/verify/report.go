@@ -11,13 +11,13 @@ import (
 // active and enforced, and it covers a single session.
 type Report struct {
 	Names        []Name
-	Proofs       []Proof // results for Options.Prove, in the same order
+	Proofs       []Proof // the results for Options.Prove, in the same order
 	Losses       []Loss
 	Open         []Question // open questions, except for the Unknown and Unsure results in this report
 	Groups       []Group
 	Redundant    []Redundant
 	Overlaps     []Overlap
-	MoreOverlaps bool     // there may be more overlaps
+	MoreOverlaps bool     // whether there may be more overlaps
 	Gaps         []string // reasons why some kinds of calls were not considered; nothing is proved about the affected calls
 	States       int      // total number of states in the groups that were explored completely
 	Visited      int      // number of states visited by all searches
@@ -30,7 +30,7 @@ type Name struct {
 	Shortest Trace  // if Possible, a shortest run of successful calls whose last call has the name
 	Failing  Trace  // if AfterFailure, a run that leads to a call with the name
 	Because  []Net  // if Impossible, nets that forbid all calls with the name; none of them can be omitted
-	Rough    bool   // a subset of Because might suffice, because not all subsets were tried
+	Rough    bool   // whether a subset of Because might suffice, because not all subsets were tried
 	Default  bool   // if Impossible, the default denies all calls with the name
 	Why      string // if Unsure, the reason
 	Supposed string // if Unsure, the tool on whose existence the result depends
@@ -57,10 +57,10 @@ type Group struct {
 // A Deadlock describes whether a group can reach a state that permanently forbids every call that
 // the group gates, even if all calls in flight and all later calls succeed.
 type Deadlock struct {
-	Result  Result // Proved: no such state is reachable
+	Result  Result // if Proved, no such state is reachable
 	Trace   Trace  // a run that leads to such a state
 	Because []Net  // nets that forbid all calls in that state and later; none of them can be omitted
-	Rough   bool   // a subset of Because might suffice, because not all subsets were tried
+	Rough   bool   // whether a subset of Because might suffice, because not all subsets were tried
 	Why     string // if Unknown, the reason
 }
 
@@ -77,7 +77,7 @@ type Loss struct {
 	Tools   []gate.Tool
 	Trace   Trace // a shortest run that makes Tools unreachable by successful calls
 	Because []Net // nets that forbid Tools after Trace; none of them can be omitted
-	Rough   bool  // a subset of Because might suffice, because not all subsets were tried
+	Rough   bool  // whether a subset of Because might suffice, because not all subsets were tried
 }
 
 // A Question is a question that the report leaves open.
@@ -153,6 +153,6 @@ func (r *Report) askOpen() {
 
 // The reasons for an open question that a higher limit can answer.
 const (
-	WhyStates = explore.WhyStates // remedy: raise Options.States
-	WhyTime   = explore.WhyTime   // cause: Options.Stop ended the search
+	WhyStates = explore.WhyStates // this reason can be removed by raising Options.States
+	WhyTime   = explore.WhyTime   // the cause of this reason is that Options.Stop ended the search
 )

@@ -53,8 +53,8 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	return out
 }
 
-// known returns f itself or, if f is an expression without a reader, the field in a key of the
-// policy that has the same source text.
+// known returns the field f itself. If f is an expression without a reader, it returns the field
+// that has the same source text in a key of the policy.
 func known(p *gate.Policy, f gate.Field) gate.Field {
 	if f.Path != "" || f.Reader != nil {
 		return f

@@ -23,7 +23,7 @@ func (m *prover) proof(a Assertion) Proof {
 	}
 	switch a.(type) {
 	case Reachable, DeadlockFree, NoTerminalStates:
-		return p // these assertions already consider both a single value and several
+		return p // each of these assertions already considers both a single value and several
 	}
 	if always, ok := a.(AlwaysPossible); ok && always.ButBudget {
 		return p // this assertion does so, too
@@ -44,8 +44,8 @@ func (m *prover) proof(a Assertion) Proof {
 	return p
 }
 
-// forEach returns the key of one of the nets, in the form that claims use, if the claim is proved
-// for each value of that key separately. Otherwise, it returns the empty string.
+// forEach returns the key of one of the nets, as claims write it, if the claim is proved separately
+// for each value of that key. Otherwise, it returns the empty string.
 func (m *prover) forEach(a Assertion, nets []Net) string {
 	for _, n := range m.Nets {
 		if !n.Keyed() || n.Info.Shadow || !slices.Contains(nets, Net{n.Info.Name, n.Info.Rule}) {
@@ -59,8 +59,8 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 	return ""
 }
 
-// compares returns the net's key fields that the claim compares between its calls, and the
-// corresponding phrase in a claim, such as "with same path".
+// compares returns those of the net's key fields that the claim compares between its calls. It also
+// returns the corresponding phrase in a claim, for example "with same path".
 func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
 	switch a := a.(type) {

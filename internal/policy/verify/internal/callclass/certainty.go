@@ -99,8 +99,9 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	return values, true
 }
 
-// scriptsOf returns scripts of the commands that the patterns in set look for, with different
-// commands as evidence, and scripts that also run a command that no pattern looks for.
+// scriptsOf returns scripts that consist of the commands that the patterns in set look for. In
+// different scripts, different commands are evidence. Some of the scripts also run a command that
+// no pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
 	other := unrelatedCommand(ps)
 	var commands []string

@@ -15,7 +15,7 @@ type clock struct {
 	late  bool
 }
 
-// over calls stop and reports whether the time is up.
+// over reports whether the time is up. It calls stop to find this out.
 func (c *clock) over() bool {
 	if c == nil {
 		return false
@@ -24,7 +24,7 @@ func (c *clock) over() bool {
 	return c.late
 }
 
-// tick is like over but calls stop only periodically.
+// tick reports the same as the method over but calls stop only periodically.
 func (c *clock) tick() bool {
 	c.ticks++
 	if c.ticks%askEvery == 0 {

@@ -66,9 +66,9 @@ func expression(source string) string {
 	return text
 }
 
-// samples returns arguments with the members that the conditions mention. They are filled with the
-// constants in the conditions, with values next to these, and with the values in more. Members that
-// other maps read are not set. The first sample is empty.
+// samples returns arguments with the members that the conditions mention. The members are filled
+// with the constants in the conditions, with values close to these constants, and with the values
+// in more. Members that other maps read are not set. The first sample is empty.
 func samples(conditions, fields []string, more ...any) []map[string]any {
 	var members []string
 	values := append(more, "", 0, true, false, []any{})
@@ -134,7 +134,7 @@ func Numbered(args string, number int) []string {
 	return nil
 }
 
-// literals returns the constants in an expression and values next to them.
+// literals returns the constants in an expression and values close to them.
 func literals(source string) []any {
 	var values []any
 	for _, s := range quote.FindAllString(source, -1) {
@@ -189,7 +189,7 @@ func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 	return true
 }
 
-// read returns what each condition finds in the arguments.
+// read returns what each of the conditions finds in the arguments.
 func (w *conditions) read(tool, args string) []gate.Found {
 	if found, ok := w.found[args]; ok {
 		return found

@@ -129,7 +129,7 @@ func (b *keyFields) findTexts(s *sort) {
 	}
 }
 
-// has reports whether a field of the sort overlaps the given field.
+// has reports whether some field of the sort overlaps the given field.
 func (s *sort) has(field string) bool {
 	return field != "" && slices.ContainsFunc(s.fields, func(f gate.Field) bool { return f.Path != "" && (f.Path == field || overlap(f.Path, field)) })
 }

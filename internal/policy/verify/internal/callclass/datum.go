@@ -32,7 +32,7 @@ type Reading struct {
 // A sort is a set of fields that are compared with each other.
 type sort struct {
 	fields []gate.Field
-	texts  [2]string // texts of the tracked value and of another value; if possible, no map matches them
+	texts  [2]string // the texts of the tracked value and of another value; they match no map, if that is possible
 }
 
 // normalize returns f without those of its parts that do not affect its value.
@@ -56,7 +56,8 @@ type literal string
 // MarshalJSON returns the literal unchanged.
 func (l literal) MarshalJSON() ([]byte, error) { return []byte(l), nil }
 
-// single returns the element of an array with a single element, and any other literal unchanged.
+// single returns the only element of an array that has a single element. It returns any other
+// literal unchanged.
 func (l literal) single() literal {
 	var elements []json.RawMessage
 	if json.Unmarshal([]byte(l), &elements) == nil && len(elements) == 1 {
@@ -65,7 +66,7 @@ func (l literal) single() literal {
 	return l
 }
 
-// quoted returns the literal of the string text.
+// quoted returns the given string as a literal.
 func quoted(text string) literal {
 	b, err := json.Marshal(text)
 	if err != nil {

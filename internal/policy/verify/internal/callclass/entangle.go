@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// entangled reports whether a field of the form affects a map that reads another field which the
+// entangled reports whether a field of the form affects a map that reads another field, which the
 // form omits. This happens if one path is a prefix of the other, or if one treats a value as an
 // object and the other as a list. Two fields that differ only in letter case always make the form
 // doubtful.
@@ -49,9 +49,9 @@ func isPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// overlap reports whether the same value can affect both fields: either the steps of one are a
-// prefix of the steps of the other, or at the first difference one step is a key and the other an
-// array element.
+// overlap reports whether the same value can affect both fields. This is so if the steps of one
+// field are a prefix of the steps of the other, or if, at the first difference, one step is a key
+// and the other an array element.
 func overlap(a, b string) bool {
 	if !isPath(a) && !isPath(b) {
 		return false

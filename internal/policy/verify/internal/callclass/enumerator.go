@@ -18,13 +18,14 @@ type Enumerator struct {
 	overflows         []string // gaps found in deferred calls
 	Deny              bool
 	certainties       map[string]certainty   // the properties of labels that matter, by label of a reader
-	conditions        map[string]*conditions // conditions, by tool
+	conditions        map[string]*conditions // the conditions that apply to each tool, by tool
 	paths             map[string][]string    // cached results of [Enumerator.pathsOf], by tool
 	certainConditions map[*mapping]bool      // cached results of [Enumerator.certainIfHolds]
 	lacks             func(tool string, f gate.Field) string
 }
 
-// keyFields holds the fields that keys and assertions read from the calls of a vocabulary.
+// A keyFields holds the fields that keys and assertions read from calls with the names in a
+// vocabulary.
 type keyFields struct {
 	vocabulary
 	sorts  []*sort
@@ -41,7 +42,7 @@ type Class struct {
 	supposed  bool           // the tool might not exist
 	lacking   string         // argument of the calls that is not listed in the tool's schema; may be empty
 	labels    []naming.Label // first the policy's labels, then those added by nets' own maps, then patterns that match a label
-	Effects   []Effect       // at most one per net
+	Effects   []Effect       // the effects of the class; at most one per net
 	KnownTo   []int          // indexes of the nets that know the call; this matters if the default denies unknown calls
 	Waits     bool           // the class is not a call: time passes until the clock fires a transition
 	Wait      time.Duration
@@ -51,7 +52,7 @@ type Class struct {
 
 	of        *recipe  // the recipe for building the arguments
 	exchanged *Class   // the result of [Class.Exchanged]
-	alike     []*Class // the classes of the same call with all combinations of presences of the tracked value
+	alike     []*Class // the classes of the same call, one for each combination of presences of the tracked value
 }
 
 // An Effect is the number of the [Meaning] that a class has in a net.
@@ -84,7 +85,7 @@ type deferred struct {
 	byNet    [][]int      // by net, the atoms that the net can see
 	alone    [][]contrast // by atom, the calls with the atom and the same calls without it
 	of       func(atoms []int) kinds
-	made     map[string]kinds // cached results, by atoms
+	made     map[string]kinds // the classes that were already created, by atoms
 	overflow string           // the reason why not all calls can be created if all atoms are visible
 }
 
@@ -110,7 +111,7 @@ type certainty struct{ evidence, certain bool }
 // results that a class requires. If no sample does so, the class has no known arguments.
 type conditions struct {
 	maps    []*mapping
-	samples []map[string]any // the empty sample comes first
+	samples []map[string]any // the sample arguments; the first sample is empty
 	found   map[string][]gate.Found
 }
 

@@ -11,10 +11,11 @@ type mapping struct {
 	net  int   // index of the net that owns the map; -1: the policy
 	same []int // patterns of readers that give the same label for the same field
 
-	readings map[readingKey]gate.Reading // cache, shared by all mappings created together
+	readings map[readingKey]gate.Reading // a cache that all mappings created together share
 }
 
-// A readingKey identifies a text that a reader has read, and the tool of the call that contains it.
+// A readingKey identifies the text that a reader has read, and the tool of the call that contains
+// the text.
 type readingKey struct {
 	reader     gate.Reader
 	tool, text string
@@ -48,8 +49,8 @@ func (m *mapping) read(text string) gate.Reading {
 	return r
 }
 
-// matches reports whether text contains what the map looks for. It is also true if the reader
-// cannot tell.
+// matches reports whether text contains what the map looks for. It also returns true if the map's
+// reader cannot tell.
 func (m *mapping) matches(text string) bool {
 	if m.Reader != nil {
 		return m.read(text).Finds(m.Pattern) != gate.NotFound

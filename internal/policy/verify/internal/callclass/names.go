@@ -38,7 +38,7 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
 			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // the base name comes from a map rather than a tool
-			b.dotted(f.text)                                    // treat it like a name with a dot in a rule
+			b.dotted(f.text)                                    // treat the name like a name with a dot in a rule
 			if fresh {
 				b.supposed[f.text[:i]] = true
 			}
@@ -107,7 +107,7 @@ func (b *vocabulary) taken() map[string]bool {
 }
 
 // synthesizeBases adds tools that the patterns distinguish only by their actions. unnamed holds the
-// tools that no rule names; each of the other tools represents only itself.
+// tools that no rule names. Each of the other tools represents only itself.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.apart = func(at []uint64) string {
 		after := v.step(at, '.')

@@ -64,8 +64,8 @@ type form struct {
 // instead.
 type value struct {
 	field string
-	weak  bool     // not a string; texts holds the leaves followed by their concatenation
-	texts []string // nil for an abstract value
+	weak  bool     // whether the value is not a string; texts then holds the leaves, followed by their concatenation
+	texts []string // the texts of the value; nil for an abstract value
 	hits  []hit    // the matches of an abstract value
 	like  string   // for an abstract value, an action that is matched by the same name patterns; may be empty
 }
@@ -207,7 +207,7 @@ func Also(tools []Tool) map[string][]gate.Name {
 	return also
 }
 
-// eachForm calls do with every combination of one value per field.
+// eachForm calls the function do with every combination of one value per field.
 func eachForm(base []naming.Label, options [][]*value, count int, do func(*form)) {
 	for k := range count {
 		f := &form{tools: base}

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// A Net determines which calls a net distinguishes: which of its transitions list a name, and the
-// meaning of each set of names.
+// A Net determines which calls a net distinguishes. It knows which of the net's transitions list a
+// name, and the meaning of each set of names.
 type Net struct {
 	Info  gate.NetInfo
 	Index int
@@ -21,11 +21,11 @@ type Net struct {
 	Adds  []bool // whether a weak name is not enough, by transition
 	Dead  []bool // whether the transition can never fire, by transition
 
-	crossed bool // see [Enumerator.Crossed]
+	crossed bool // the result of [Enumerator.Crossed]
 
 	maps     []*mapping // the net's own maps; empty if the net reads the policy's labels
 	listing  listing.Listing
-	Meanings *Numbers[Meaning] // shared by all copies of the net
+	Meanings *Numbers[Meaning] // the meanings, which all copies of the net share
 	key      []byte
 }
 
@@ -55,7 +55,7 @@ type Numbers[T any] struct {
 	of   map[string]int
 }
 
-// Of returns the number of the value with the given key. If the key is new, Of adds v.
+// Of returns the number of the value with the given key. If the key is new, Of adds the value.
 func (n *Numbers[T]) Of(key []byte, v T) int {
 	number, ok := n.of[string(key)]
 	if !ok {
@@ -83,7 +83,7 @@ type Meaning []Ask
 
 // An Ask is the meaning of a single name of a call in a net.
 type Ask struct {
-	gate.Asked       // without the spoiling transitions
+	gate.Asked       // the transitions that list the name, without the spoiling ones
 	Spoilers   []int // spoiling transitions that list the name
 	Barred     []int // places whose phases do not admit the call, by index; such an Ask has no name
 	Idle       []int // those in Transitions that wait for another value in the result
@@ -128,7 +128,7 @@ func (n *Net) findDead() {
 	}
 }
 
-// shut reports whether n blocks calls with meaning e in every state.
+// shut reports whether n, in every state, blocks calls with meaning e.
 func (n *Net) shut(e Meaning) bool {
 	for _, a := range e {
 		if a.Refused {

@@ -28,7 +28,7 @@ func (o object) text() string {
 	}
 	text, err := json.Marshal(o)
 	if err != nil {
-		panic(err) // cannot happen: the members are strings, numbers and lists of these
+		panic(err) // this cannot happen, because the members are strings, numbers and lists of these
 	}
 	return string(text)
 }
@@ -108,7 +108,7 @@ func clone(object map[string]any) map[string]any {
 	return out
 }
 
-// put sets a field of the arguments, or the member that a plain path leads to. It reports whether
+// put sets a field of the arguments, or the member to which a plain path leads. It reports whether
 // the content fits there.
 func put(object map[string]any, field string, content any) bool {
 	path, deep := strings.CutPrefix(field, "$.")

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// Many patterns can match the same name in too many combinations to synthesize names for all of
-// them. A question is only about few of the patterns, so names for these are synthesized when the
-// question is asked.
+// Many patterns can match the same name in so many combinations that it is not possible to
+// synthesize names for all of them. A question is about only a few of the patterns, so names for
+// these are synthesized when the question is asked.
 
 // openNames represents the calls of tools that are matched only by patterns.
 type openNames struct {

@@ -23,7 +23,7 @@ type openTool struct {
 // match, in any combination. Its fixed values are tried in each view.
 type openField struct {
 	name    string
-	first   int       // number of the field's first atom among all atoms of the tool
+	first   int       // the number that the field's first atom has among all atoms of the tool
 	ps      []pattern // the atoms, if they are maps
 	actions []string  // the atoms, if they are actions in a list
 	fixed   []*value
@@ -171,9 +171,9 @@ func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 	})
 }
 
-// subsets returns values for each subset of the atoms, with texts if these are known. Of the maps
-// that give the same label, only one is used, because it makes no difference which of them match.
-// ok is false if there are too many subsets.
+// subsets returns values for each subset of the atoms, with texts if these are known. If several
+// maps give the same label, it uses only one of them, because it makes no difference which of them
+// match. ok is false if there are too many subsets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
 		var actions []string
@@ -243,8 +243,8 @@ func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	return fmt.Sprint(v.weak, certainties)
 }
 
-// sameLabel groups the patterns by the label that they give to a call. A net that uses the first
-// matching map distinguishes all its maps.
+// sameLabel groups the patterns by the label that they give to a call. If a net uses only the first
+// matching map, all its maps are distinguished.
 func (b *vocabulary) sameLabel(ps []pattern) [][]int {
 	var groups [][]int
 	for i := range ps {

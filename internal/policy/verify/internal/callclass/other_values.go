@@ -79,8 +79,8 @@ func (s *Class) AsSame(v Values, n int) Values {
 	return Values{same: same}
 }
 
-// Mixed reports whether calls of class s have both the tracked value and another value within the
-// same sort. No call with a single additional value has this form.
+// Mixed reports whether, within the same sort, calls of class s have both the tracked value and
+// another value. No call with a single additional value has this form.
 func (s *Class) Mixed() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other && s.same(d.sort) })
 }

@@ -13,7 +13,7 @@ type Overlap struct {
 const maxRead = 200
 
 // Overlaps finds pairs of maps that read the same field and can match the same text. more is true
-// if there may be further pairs, because the search was stopped or reached a limit.
+// if there may be further pairs because the search was stopped or reached a limit.
 func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
 	o := overlaps{stop: stop}
 	o.look(p.Maps())
@@ -25,7 +25,7 @@ func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
 	return o.found, o.more
 }
 
-// overlaps holds the state of the search.
+// An overlaps holds the state of the search for overlaps.
 type overlaps struct {
 	found []Overlap
 	more  bool

@@ -204,7 +204,8 @@ func witness(ps []pattern, set uint64) (string, bool) {
 	return "", false
 }
 
-// join concatenates two texts in several ways, with and without separating their words.
+// join concatenates two texts in several ways, both with and without a separator between their
+// words.
 func join(a, b string) []string {
 	if a == "" {
 		return []string{b}

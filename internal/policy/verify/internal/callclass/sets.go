@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// include appends those values of more that list does not contain yet.
+// include appends to list those values of more that list does not contain yet.
 func include[T comparable](list []T, more ...T) []T {
 	for _, v := range more {
 		if !slices.Contains(list, v) {
@@ -16,7 +16,7 @@ func include[T comparable](list []T, more ...T) []T {
 	return list
 }
 
-// chosen returns the elements whose indexes are in set.
+// chosen returns the elements whose indexes are in the given set.
 func chosen[T any](all []T, set uint64) []T {
 	var out []T
 	for i := range members(set) {

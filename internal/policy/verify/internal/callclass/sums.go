@@ -31,7 +31,7 @@ func reads(sums []sum, field string) bool {
 	})
 }
 
-// summed returns the source texts of the expressions that the sums read.
+// summed returns the source texts of the expressions that are read by the sums.
 func (w *recipe) summed() (sources []string) {
 	for _, s := range w.sums {
 		if s.field.Reader != nil {
@@ -47,8 +47,8 @@ func isNumber(text string) bool {
 	return text != "" && text[0] != '"' && json.Unmarshal([]byte(text), &n) == nil && string(n) == text
 }
 
-// withSums returns o with a number in the fields of all sums, using 0 for fields that were not set.
-// ok is false if a sum does not accept the content of its field.
+// withSums returns o with a number in the field of every sum. It uses 0 for fields that were not
+// set. ok is false if a sum does not accept the content of its field.
 func (w *recipe) withSums(o object) (out object, ok bool) {
 	for _, s := range w.sums {
 		text, found := s.read(w, o)
@@ -134,7 +134,8 @@ func (w *recipe) sumRefuses(of sum) bool {
 	return left.empty()
 }
 
-// A comparison is a condition of the form "args.FIELD op than".
+// A comparison is a condition of the form "args.FIELD op than", where op is an operator and than is
+// a number.
 type comparison struct {
 	op   string
 	than *big.Rat
@@ -168,7 +169,7 @@ func comparisons(source, field string) (all []comparison, whole bool) {
 // A between is an interval of numbers from low to high.
 type between struct {
 	low, high         *big.Rat
-	aboveLow, belowUp bool // whether low and high are excluded
+	aboveLow, belowUp bool // whether the interval excludes low, and whether it excludes high
 }
 
 // cut restricts the interval to the numbers that satisfy the comparison.

@@ -11,7 +11,7 @@ import (
 // A synthesized name represents all names that the same patterns match.
 type synthesized struct {
 	text string
-	set  string // key of the set of matching patterns
+	set  string // key that identifies the set of matching patterns
 }
 
 // A synthesis searches for names. It explores the product of the patterns' automata and represents
@@ -32,7 +32,8 @@ type synthesis struct {
 // maxSyntheses is the default limit on the search for names; see [Options].
 const maxSyntheses = 3000
 
-// longestPattern is the maximum length of a pattern, so that its positions fit into a bit set.
+// longestPattern is the maximum length of a pattern. It ensures that the pattern's positions fit
+// into a bit set.
 const longestPattern = 62
 
 // names finds an unused name for each set of patterns that can match the same name. complete is
@@ -136,7 +137,7 @@ func (v *synthesis) step(at []uint64, c rune) []uint64 {
 	return next
 }
 
-// rests returns the taken names without the first prefix.
+// rests returns the part of each taken name that follows the first prefix.
 func (v *synthesis) rests() map[string]bool {
 	rests := make(map[string]bool)
 	for name := range v.taken {
@@ -241,7 +242,7 @@ func step(p string, at uint64, c rune) uint64 {
 	return spread(p, next)
 }
 
-// spread adds the positions that are reached when stars match the empty string.
+// spread adds the positions that are reached if stars match the empty string.
 func spread(p string, at uint64) uint64 {
 	for i := range len(p) {
 		if at&(1<<i) != 0 && p[i] == '*' {

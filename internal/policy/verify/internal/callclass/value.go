@@ -72,7 +72,7 @@ func weakWitness(ps []pattern, set uint64) []string {
 	return nil
 }
 
-// leavesOf returns the texts that represent a list of strings.
+// leavesOf returns the texts by which a list of strings is represented.
 func leavesOf(leaves []string) []string {
 	if len(leaves) < 2 {
 		return leaves

@@ -106,7 +106,8 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 	return s
 }
 
-// keyOf returns a key of everything that distinguishes the class for nets and assertions.
+// keyOf returns a key for everything by which nets and assertions distinguish the class from
+// others.
 func (b *vocabulary) keyOf(s *Class, f *form) string {
 	var key strings.Builder
 	fmt.Fprintf(&key, "%q", s.Tool)

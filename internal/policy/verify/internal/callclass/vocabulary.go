@@ -13,7 +13,7 @@ import (
 type vocabulary struct {
 	nets     []*Net
 	naming   *policyNaming
-	maps     []*mapping              // maps of the policy, followed by those of nets
+	maps     []*mapping              // the maps of the policy, followed by the maps of nets
 	extra    []gate.Tool             // names that assertions use
 	tools    []string                // physical names
 	isTool   map[string]bool         // the physical names and the further names of known tools
@@ -23,7 +23,7 @@ type vocabulary struct {
 	action   map[string][]string     // actions that rules name, by tool
 	joint    map[string]bool         // tool.action names that are represented by several others together
 	listed   map[string]bool         // names that a net or an assertion uses
-	tries    int                     // limit on the synthesis of names
+	tries    int                     // the limit on the synthesis of names
 	only     map[naming.Pattern]bool // patterns to synthesize names for; nil: all patterns
 	clock    *clock
 }
@@ -35,7 +35,7 @@ func (b *vocabulary) tool(name string) {
 	}
 }
 
-// reads adds the tool of map m. For a tool pattern, names are synthesized later.
+// reads adds the tool that map m is for. For a tool pattern, names are synthesized later.
 func (b *vocabulary) reads(m *mapping) {
 	if !m.Glob {
 		b.tool(m.Tool)

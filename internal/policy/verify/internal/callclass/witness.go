@@ -45,8 +45,8 @@ func (b *keyFields) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	}
 }
 
-// KeyText returns the text that identifies the values in the net's state. ok is false if the values
-// are unknown.
+// KeyText returns the text by which the net's state identifies the values. ok is false if the
+// values are unknown.
 func (b *keyFields) KeyText(v Values, net int) (text string, ok bool) {
 	n := b.nets[net]
 	for t := range n.Info.Transitions {

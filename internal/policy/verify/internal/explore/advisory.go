@@ -2,7 +2,7 @@ package explore
 
 import "fmt"
 
-// An advisory net blocks calls unless it yields, that is, unless a recovery net overrules it or
+// An advisory net blocks calls unless it yields. It yields if a recovery net overrules it or if
 // blocking would leave no tool. The searches assume that it always blocks. A run found by a search
 // is real, because no net blocks any of its calls. A proof that no run exists counts only if it
 // also holds without the advisory nets.

@@ -30,8 +30,8 @@ func (n *Net) passes(e int) bool {
 	return ok && !slices.ContainsFunc(locals, func(l int) bool { return n.begin(l, e).verdict == blocks })
 }
 
-// quiesces reports whether the structural transitions of n fire only at the start. A net where they
-// could fire forever would block every call.
+// quiesces reports whether the structural transitions of n fire only at the start. If they could
+// fire forever, n would block every call.
 func (n *Net) quiesces() bool {
 	for _, t := range n.free {
 		for _, a := range n.Trans[t].In {
@@ -102,8 +102,8 @@ func (n *Net) exploreAlone() (locals []int, ok bool) {
 	return locals, true
 }
 
-// Limits on the number of states examined for an attractor, in a single net and in several nets
-// together.
+// Limits on the number of states that are examined for an attractor: in a single net, and in
+// several nets together.
 const (
 	maxLocals = 200
 	maxJoint  = 2000

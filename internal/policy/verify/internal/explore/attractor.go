@@ -15,7 +15,7 @@ func (m *Model) Attract() *attractor {
 	}
 	a := &attractor{model: m, Ok: make([]bool, len(m.Classes)), prep: make([]map[int]bool, len(m.Classes))}
 	m.attractor = a
-	for i, n := range m.Nets { // determine whether all effects that calls of open tools have on the net are known
+	for i, n := range m.Nets { // find out whether all effects that calls of open tools have on the net are known
 		_, gap := m.Calls.Kinds([]int{i}, nil)
 		n.incomplete = gap != ""
 	}

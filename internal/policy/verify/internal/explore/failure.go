@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// FailureLock looks for a call in flight whose failure or unknown outcome makes the goal
-// unreachable by successful continuations, although the goal would be reachable if the call
-// succeeded. No counter of the space may be reduced.
+// FailureLock looks for a call in flight with this property: its success would leave the goal
+// reachable by successful continuations, but its failure or unknown outcome makes the goal
+// unreachable by them. No counter of the space may be reduced.
 func (s *Space) FailureLock(g *Goal) Answer {
 	found, open := s.failureLocks(g)
 	if len(found) == 0 && !open {
@@ -78,9 +78,9 @@ func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	return found, open
 }
 
-// failRest returns the moves along edge e, inserting a failure before the last move for each call
-// in flight that the state represents without listing it. The failure is needed because a call in
-// flight could still succeed.
+// failRest returns the moves along edge e. If the state represents calls in flight without listing
+// them, failRest inserts a failure of each such call before the last move. The failure is needed
+// because a call in flight could still succeed.
 func (s *Space) failRest(ms []Move, e edge) []Move {
 	last := ms[len(ms)-1]
 	ms = slices.Clone(ms[:len(ms)-1])

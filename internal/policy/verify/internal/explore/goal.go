@@ -6,8 +6,8 @@ import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass
 type Goal struct {
 	Matches func(*callclass.Class) bool             // reports whether the goal wants calls of the class, as far as this depends only on the class
 	ok      func(s *Space, k int32, class int) bool // reports whether a call of the class meets the goal in state k
-	values  bool                                    // calls with values other than the tracked one also meet the goal
-	one     bool                                    // only calls with the tracked value meet the goal
+	values  bool                                    // whether calls with values other than the tracked one also meet the goal
+	one     bool                                    // whether only calls with the tracked value meet the goal
 	excused func(s *Space, k int32) bool            // reports whether a run may stop in state k without reaching the goal; nil: never
 }
 

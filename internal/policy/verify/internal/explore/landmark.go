@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A landmark is a set of calls such that every run to the goal contains at least one of them (a
-// disjunctive action landmark).
+// A landmark is a set of calls of which every run to the goal contains at least one (a disjunctive
+// action landmark).
 type landmark struct {
 	calls  []int
 	nets   []int // nets that require the landmark because they block all calls of its parent
@@ -101,8 +101,8 @@ func (g *scope) open(calls []int, local, n int) []int {
 	return calls
 }
 
-// count returns a lower bound on the length of any run that contains a call of each landmark: the
-// number of landmarks that share no call with an earlier one.
+// count returns a lower bound on the length of any run that contains a call of each landmark. It is
+// the number of landmarks that share no call with an earlier landmark.
 func (g *scope) count(found []landmark) int {
 	count := 0
 	g.round++

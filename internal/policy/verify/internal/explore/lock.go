@@ -153,7 +153,7 @@ func (s *Space) locking(ms []Move, match func(*callclass.Class) bool) (nets []in
 	return leaveOut(s.numbers(), func(fewer []int) Result { return s.model.locks(s.newRun().nets, calls, ms, fewer, match) })
 }
 
-// numbers returns the model indexes of the view's nets.
+// numbers returns the indexes that the view's nets have in the model.
 func (v *view) numbers() []int {
 	var out []int
 	for _, n := range v.nets {

@@ -17,13 +17,13 @@ type Model struct {
 	Classes   []*callclass.Class // classes that the policy's default admits
 	byNet     [][]int            // indexes of the classes that affect a net, by net
 	keyed     bool               // at least one enforced net has a key
-	attractor *attractor         // computed when first needed
-	all       *scope             // scope of all classes, computed when first needed
+	attractor *attractor         // the attractor, which is computed when it is first needed
+	all       *scope             // the scope of all classes, which is computed when it is first needed
 	full      *Model             // for the result of [Model.OneValue], the model with all calls; otherwise nil
-	one       *Model             // result of [Model.OneValue], computed when first needed
+	one       *Model             // the result of [Model.OneValue], which is computed when it is first needed
 }
 
-// A system is the set of nets of a policy, which run together.
+// A system is the set of nets of a policy. These nets run together.
 type system struct {
 	Nets []*Net
 	off  []bool // whether the net is omitted because it is redundant, by net
@@ -84,9 +84,9 @@ func (m *Model) index() {
 	}
 }
 
-// ClassesFor returns all classes. Classes of deferred calls are included as far as the nets and the
-// tag can distinguish them. gap is the reason why these may not be all classes; it is empty if they
-// are.
+// ClassesFor returns all classes. It includes the classes of deferred calls as far as the nets and
+// the tag can distinguish them. gap is the reason why these may not be all classes; it is empty if
+// they are.
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
 	kinds, gap := m.Calls.Kinds(nets, tag)
 	if m.full != nil {
@@ -108,7 +108,7 @@ func (l *searchLimits) due(asked *int, states int) bool {
 	return l.Stop()
 }
 
-// lasting wraps stop so that a true result is permanent and ends all searches in progress.
+// lasting wraps stop such that a result of true is permanent and ends all searches in progress.
 func lasting(stop func() bool) func() bool {
 	over := false
 	return func() bool {

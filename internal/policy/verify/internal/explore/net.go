@@ -16,7 +16,7 @@ type structure struct {
 	lasting    [][]petri.Arc
 	free       []int // indexes of structural transitions
 	timed      []int // indexes of transitions fired by the clock
-	watchAt    []int // index of a deferred observer among the watches, by transition; -1: not a deferred observer
+	watchAt    []int // by transition, the index that a deferred observer has among the watches; -1: the transition is not a deferred observer
 	spoils     bool  // a transition of the net spoils evidence that other transitions watch for
 	static     bool  // the marking never changes
 	incomplete bool  // some effects that calls can have on the net are unknown
@@ -30,7 +30,7 @@ type Net struct {
 	counterAt int          // index of the place whose initial marking was reduced; see [Net.cap]
 	capped    map[int]*Net // copies with reduced counters, by initial tokens; see [Net.cap]
 
-	aloneCache struct { // result of [Net.reachableAlone] for the given number of effects
+	aloneCache struct { // the result of [Net.reachableAlone] for the given number of effects
 		effects int
 		locals  []int
 		ok      bool
@@ -38,7 +38,7 @@ type Net struct {
 
 	locals callclass.Numbers[local]
 	ends   map[endKey]*ended
-	held   *callclass.Numbers[holding] // shared by all copies of the net; number 0 is the empty holding
+	held   *callclass.Numbers[holding] // the holdings, which all copies of the net share; number 0 is the empty holding
 	key    []byte
 }
 
@@ -49,12 +49,12 @@ type local struct {
 	flights []int
 	stuck   bool
 	spoiled bool     // a spoiling call is in flight, so no watch can begin
-	begins  []*begun // cached steps by effect; nil: not computed yet
+	begins  []*begun // cached steps, by effect; nil: not computed yet
 }
 
 // A holding is what a call in flight holds in a net.
 type holding struct {
-	flights []int // transitions in flight, in the order of their choice
+	flights []int // transitions in flight, in the order in which they were chosen
 	watches []int // indexes of the deferred observers that wait for the call to succeed
 	spoils  bool  // no watch can begin until the call ends
 }
@@ -68,13 +68,13 @@ const (
 	blocks
 )
 
-// begun is the result of the beginning of a call.
+// A begun is the result of the beginning of a call.
 type begun struct {
 	verdict verdict
 	manual  bool
 	asks    []int  // transitions that require approval
 	next    int    // the local state after the beginning of the call
-	hold    int    // number of the call's holding; 0: none
+	hold    int    // the number of the call's holding; 0: the call holds nothing
 	killed  uint64 // the watches of other calls that end when the call begins
 }
 
@@ -83,7 +83,7 @@ type endKey struct {
 	outcome     gate.Outcome
 }
 
-// ended is the result of the end of a call.
+// An ended is the result of the end of a call.
 type ended struct {
 	next   int
 	hold   int // number of the remaining holding; nonzero only after an unknown outcome
@@ -135,7 +135,7 @@ func (n *Net) start() {
 	n.intern(l)
 }
 
-// intern returns the number of local state l, which it takes ownership of.
+// intern returns the number of the local state l. It takes ownership of l.
 func (n *Net) intern(l local) int {
 	k := n.key[:0]
 	k = callclass.AppendKey(callclass.AppendKey(k, l.marking), l.flights)

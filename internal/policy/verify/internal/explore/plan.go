@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Plan returns the shortest successful run to a call that tag marks as wanted. The result is
-// Refuted, with the run, if one exists, and Proved otherwise.
+// Plan returns the shortest successful run to a call that tag marks as wanted. If such a run
+// exists, the result is Refuted and contains the run. Otherwise, the result is Proved.
 func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	q := &Query{Tag: tag, Sole: -1}
 	nets, _ := m.seed(q)

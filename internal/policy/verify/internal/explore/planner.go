@@ -18,7 +18,7 @@ type planner struct {
 	tree[int]
 	states [][]int
 	length []int     // number of calls on the shortest known path to the state, by state
-	queue  [][]int32 // states, by the estimated length of a plan through them
+	queue  [][]int32 // for each estimated length of a plan, the states through which the plan would lead
 	least  int       // index of the first queue that might not be empty
 	key    []byte
 	sole   int // position of the net that alone must refuse the call or ask for approval; -1: a wanted call must be admitted
@@ -160,7 +160,7 @@ func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	}
 }
 
-// moves returns the moves of a plan. Every call but the last succeeds.
+// moves returns the moves of a plan. All calls except the last succeed.
 func (p *planner) moves(path []int) []Move {
 	var ms []Move
 	for i, c := range path {

@@ -18,7 +18,7 @@ func (n *structure) questions(b *begun) (all []question) {
 	return all
 }
 
-// includes reports whether an answer to q also answers other.
+// includes reports whether an answer to question q also answers the question other.
 func (q question) includes(other question) bool {
 	return q.approvals >= other.approvals && (other.via == "" || q.via == other.via)
 }

@@ -13,8 +13,8 @@ type redundancy struct {
 	Because []int
 }
 
-// Minimal removes nets as long as the query is still never met. sure is true if each remaining net
-// was shown to be necessary.
+// Minimal removes nets as long as this does not make it possible to meet the query. sure is true if
+// each remaining net was shown to be necessary.
 func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
 	return leaveOut(nets, func(fewer []int) Result {
 		if m.Stop() {
@@ -75,8 +75,9 @@ func (m *Model) AllRedundant() (found []redundancy, untried []Untried) {
 	return found, untried
 }
 
-// Limits on the effort of finding redundant nets: in total, and at most and at least for each net.
-// When the effort is exhausted, the net counts as necessary and is reported as untried.
+// Limits on the effort of finding redundant nets: the total effort, and the maximum and minimum
+// effort for each net. When the effort is exhausted, the net counts as necessary and is reported as
+// untried.
 const (
 	redundantEffort    = 200_000
 	redundantMostEach  = 40_000

@@ -114,8 +114,8 @@ func (x *relaxed) step(state int) {
 	}
 }
 
-// add adds state, both with and without a spoiling call in flight, and hold, both with and without
-// the watches that have ended.
+// add adds state, both with and without a spoiling call in flight. It also adds hold, both with and
+// without the watches that have ended.
 func (x *relaxed) add(state, hold int, killed uint64) {
 	before := x.size()
 	x.states = include(include(x.states, state), x.unspoiled(state))

@@ -10,7 +10,7 @@ import (
 
 // A run is a single session whose calls are replayed one by one.
 type run struct {
-	nets  []*Net // by model index; nil: the net is not part of the run
+	nets  []*Net // the nets of the run, by model index; nil: the net is not part of the run
 	local []int
 	calls []*live
 	long  bool // the run contains more repeated calls than could be replayed, so its final state is unknown
@@ -19,7 +19,7 @@ type run struct {
 // A live call is a call that was admitted.
 type live struct {
 	class *callclass.Class
-	holds []callclass.Effect // holdings by net index
+	holds []callclass.Effect // what the call holds in each net, by net index
 	ended bool
 	stays bool // the call began with a stays event
 
@@ -141,7 +141,7 @@ func (r *run) unwatch(net int, killed uint64) {
 	}
 }
 
-// A Move is an event of a run: the beginning or the end of the call with the given number.
+// A Move is an event in a run: the beginning or the end of the call with the given number.
 type Move struct {
 	Call  int
 	Class *callclass.Class // class of the call that begins; nil: the call ends
@@ -166,12 +166,12 @@ func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	return nil, false
 }
 
-// tryMoves returns the moves of the path, repeating each call as often as double specifies. If it
+// tryMoves returns the moves of the path. It repeats each call as often as double specifies. If it
 // fails, again is the index of the event whose call must be repeated once more, or -1.
 func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int, ok bool) {
 	r := s.newRun()
-	var began []int                  // index of the event that began the call, by call
-	consumed := make(map[uint32]int) // index of the event that began the most recently ended call, by type
+	var began []int                  // by call, the index of the event that began the call
+	consumed := make(map[uint32]int) // by type, the index of the event that began the call that ended most recently
 	for i, e := range path {
 		if e.kind == starts || e.kind == stays {
 			for range 1 + double[i] {
@@ -217,8 +217,8 @@ func (r *run) play(ms []Move) {
 // maxReplay is the maximum number of repeated calls in a move that are replayed one by one.
 const maxReplay = 20_000
 
-// apply plays a move as long as ok accepts the nets that block it. It reports whether the whole
-// move was played.
+// apply plays a move as long as the function ok accepts the nets that block it. It reports whether
+// the whole move was played.
 func (r *run) apply(mv Move, ok func(blocking []int) bool) bool {
 	if mv.Class == nil {
 		r.end(r.calls[mv.Call], mv.End)

@@ -10,9 +10,9 @@ type scope struct {
 	users [][]callclass.Effect // the calls that affect the net and their effects, by net
 	fails bool                 // calls can have any outcome; otherwise, they all succeed
 
-	marked, opened []int // round of the last visit, by call and by net
+	marked, opened []int // the round in which the call, or the net, was last visited
 	round          int
-	relaxed        *relaxation // computed when first needed
+	relaxed        *relaxation // the relaxation, which is computed when it is first needed
 }
 
 func newScope(nets []*Net, calls [][]callclass.Effect) *scope {
@@ -41,10 +41,10 @@ type relaxation struct {
 	each     []*relaxed
 }
 
-// relaxed holds what a single net can reach.
+// A relaxed holds the states and holdings that a single net can reach.
 type relaxed struct {
 	*Net
-	meanings []int // meanings of the possible calls
+	meanings []int // the meanings of the calls that are possible
 	states   []int
 	holds    []int    // holdings of calls in flight
 	killed   []uint64 // sets of watches that end at the same time

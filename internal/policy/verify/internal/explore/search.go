@@ -7,9 +7,10 @@ import (
 )
 
 // Never determines whether any run meets the query, over all outcomes and interleavings. It uses
-// counterexample-guided abstraction refinement: the search starts with few nets and adds a net that
-// forbids the run found, until all nets admit a run or no run is found. Few nets have few states,
-// and whatever they forbid is forbidden by the whole policy.
+// counterexample-guided abstraction refinement. The search starts with few nets. If it finds a run,
+// it adds a net that forbids the run and searches again. It ends when all nets admit the run or
+// when no run is found. Few nets have few states, and whatever they forbid is forbidden by the
+// whole policy.
 func (m *Model) Never(q *Query, nets []int) Answer {
 	o := ViewOptions{Tag: q.Tag, about: q.Sole + 1, Limit: m.Limit}
 	f := m.neverOf(q, nets, o)
@@ -181,8 +182,8 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 	return -1
 }
 
-// pickRelevant returns a blocking net that waits for a success that the query is about, or else the
-// result of [pickBlocking].
+// pickRelevant returns a blocking net that waits for a success that the query is about. If there is
+// none, it returns the result of [pickBlocking].
 func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if !slices.Contains(s.BlockedBy, n) && q.Tag != nil && slices.ContainsFunc(m.byNet[n], func(i int) bool { return q.Tag(m.Classes[i])&Succeeded != 0 }) {
@@ -192,9 +193,9 @@ func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	return pickBlocking(blocking, s)
 }
 
-// otherRefuser returns a net other than sole that also refuses the call or requires approval as
-// strictly, or -1 if no other net does. It returns sole if sole neither refuses the call nor
-// requires approval.
+// otherRefuser returns a net other than the net sole that also refuses the call or requires an
+// approval that is at least as strict. It returns -1 if no other net does so. If sole neither
+// refuses the call nor requires approval, otherRefuser returns sole.
 func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {
@@ -288,7 +289,7 @@ func (m *Model) unadvised(q *Query, about, nets []int, o ViewOptions) Answer {
 		return Answer{Result: Proved, Nets: nets}
 	case q.state != nil && m.Yielding(about) != "": // the query is about the states of an advisory net
 		if len(nets) == len(about) {
-			return Answer{Result: Proved, Nets: nets} // a call blocked by the net does not change the net's state, whether or not the call is made
+			return Answer{Result: Proved, Nets: nets} // a call that the net blocks does not change the state of the net, so it does not matter whether the call is made
 		}
 		return Answer{Why: why}
 	}

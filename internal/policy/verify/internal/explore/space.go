@@ -14,11 +14,11 @@ type Query struct {
 	Tag     func(*callclass.Class) uint8                                     // classifies calls for the monitor
 	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // steps the monitor when a call is admitted; nil: a call that is tagged as wanted is a hit
 	Done    func(mon uint32, tag uint8) uint32                               // steps the monitor when a call has succeeded
-	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call may never end, or end unobserved; nil: no call may
+	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call may never end, or may end without being observed; nil: no call may do so
 	state   func(s *Space, words []uint32) bool                              // reports whether a state is a hit
 	lost    func(s *Space, mon uint32, open *openType) uint32                // steps the monitor when the outcome of a call is unknown
 	Sole    int                                                              // index of the net that alone must refuse the call or ask for approval; -1: none
-	edges   bool                                                             // keep the edges of the graph
+	edges   bool                                                             // whether to keep the edges of the graph
 	Unasked bool                                                             // the call must be admitted without approval
 	Asks    func(*gate.Transition) bool                                      // selects the approvals that count; nil: all approvals count
 	serial  bool                                                             // each call succeeds before the next begins
@@ -42,7 +42,7 @@ const Succeeded = 2
 // same type are interchangeable.
 type openType struct {
 	tag     uint8
-	many    bool // no net moved when the call began, so any number of such calls may be in flight
+	many    bool // no net changed its state when the call began, so any number of such calls may be in flight
 	watches bool // the call holds no tokens in flight
 	stays   bool // the call never ends, or its end is not observed
 	holds   []callclass.Effect
@@ -74,7 +74,7 @@ type Space struct {
 	q *Query
 	tree[event]
 	words []uint32
-	At    []int // offset of each state in words
+	At    []int // for each state, the offset in words at which it begins
 
 	edges    []edge
 	hit      int32 // state before the hit; -1: no hit
@@ -82,14 +82,14 @@ type Space struct {
 	atState  bool // the query is met by the state itself rather than by a call
 	complete bool
 
-	next []uint32 // scratch buffer
+	next []uint32 // a buffer for temporary data
 }
 
-// openTypes numbers the types of the view's calls in flight.
+// An openTypes numbers the types of the view's calls in flight.
 type openTypes struct {
 	*view
 	types callclass.Numbers[openType]
-	key   []byte // scratch buffer
+	key   []byte // a buffer for temporary data
 }
 
 type edge struct {
@@ -189,7 +189,7 @@ func (s *Space) begin(k int32, c uint32) {
 	cl := &s.classes[c]
 	words := s.state(k)
 	manual, soleBlocks := false, false
-	var questions []question // collected only if the query has a sole net
+	var questions []question // the approvals requested; collected only if the query has a sole net
 	for _, t := range cl.effects {
 		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
 		sole := s.q.Sole == s.nets[t.Net].Index && !cl.member.Waits
@@ -236,7 +236,7 @@ func (s *Space) started(k int32, by event, mon uint32) {
 	next[0] = mon
 	open := openType{tag: cl.tag & Succeeded, stays: by.kind == stays}
 	moved := false
-	var killed []uint64 // by position of the net; nil: no watches end
+	var killed []uint64 // the watches that end, by position of the net; nil: no watches end
 	for _, t := range cl.effects {
 		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
 		next[1+t.Net] = uint32(b.next)
@@ -311,7 +311,7 @@ func find(opens []uint32, id uint32) (at, alike int) {
 	return at, alike
 }
 
-// enough reports whether the given number of calls of type t stands for any larger number.
+// enough reports whether the given number of calls of type t also stands for any larger number.
 func (t *openType) enough(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }
@@ -360,8 +360,8 @@ func (o *openTypes) typeOf(t openType) uint32 {
 	return uint32(o.types.Of(k, t))
 }
 
-// unclear reports whether an unknown outcome of a call of type id differs in its effect both from a
-// failure and from a call that never ends.
+// unclear reports whether the effect of an unknown outcome of a call of type id differs both from
+// the effect of a failure and from that of a call that never ends.
 func (o *openTypes) unclear(id uint32) bool {
 	t := &o.types.List[id]
 	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
@@ -369,7 +369,7 @@ func (o *openTypes) unclear(id uint32) bool {
 		return len(hold.flights) > 0 || hold.spoils
 	})
 	if !flies {
-		return false // equivalent to a failure
+		return false // this is equivalent to a failure
 	}
 	for _, h := range t.holds {
 		n := o.nets[h.Net]

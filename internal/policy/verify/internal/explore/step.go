@@ -17,7 +17,7 @@ func (n *Net) begin(state, e int) *begun {
 	}
 	if l.begins[e] == nil {
 		b := n.compute(state, n.Meanings.List[e])
-		n.locals.List[state].begins[e] = b // compute may have reallocated the list
+		n.locals.List[state].begins[e] = b // by now, compute may have reallocated the list
 		return b
 	}
 	return l.begins[e]
@@ -134,8 +134,8 @@ func (n *structure) judge(l *local, e callclass.Meaning) (v verdict, chosen []in
 	return v, chosen
 }
 
-// lists reports whether a transition lists calls with the given meaning. Phases and free names
-// alone do not make a call one of the net's calls.
+// lists reports whether a transition lists calls with the given meaning. A call that only phases
+// and free names mention is not one of the net's calls.
 func (n *structure) lists(meaning int) bool {
 	return slices.ContainsFunc(n.Meanings.List[meaning], func(a callclass.Ask) bool { return len(a.Barred) == 0 && !a.Free })
 }
@@ -301,8 +301,8 @@ func (n *structure) succeed(l *local, done, watches []int) (killed uint64) {
 	return killed
 }
 
-// success returns the number of the local state after a call with the given effect has begun and
-// succeeded with no other call in flight.
+// success returns the number of the local state in which a call with the given effect has begun and
+// succeeded while no other call was in flight.
 func (n *Net) success(state, effect int) int {
 	b := n.begin(state, effect)
 	if b.hold == 0 {

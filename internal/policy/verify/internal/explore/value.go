@@ -156,8 +156,8 @@ func (n *Net) unused() map[int]bool {
 	return states
 }
 
-// anyValue reports whether the name belongs to calls without a value or to the clock. A call whose
-// result may have a value still counts as a call without one.
+// anyValue reports whether the name belongs to the clock or to calls without a value. A call counts
+// as one without a value even if its result may have a value.
 func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }

@@ -33,7 +33,7 @@ type class struct {
 type ViewOptions struct {
 	Tag       func(*callclass.Class) uint8 // classifies calls for the query; nil: no tags
 	witnessed bool                         // consider only calls with known tools and arguments
-	cap       int                          // initial tokens of reduced counters; 0: do not reduce
+	cap       int                          // number of tokens with which reduced counters start; 0: counters are not reduced
 	Limit     int                          // maximum number of states that the search may visit
 	until     int                          // maximum total effort of the model; 0: unlimited
 	required  bool                         // proofs must not rely on what advisory nets block
@@ -112,7 +112,7 @@ func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	}
 }
 
-// bound returns the number of states that a search may visit.
+// bound returns the maximum number of states for a search.
 func (v *view) bound(o ViewOptions) int {
 	limit := min(o.Limit, o.Limit*usualPrice/v.price())
 	if o.until > 0 {
