@@ -18,7 +18,7 @@ import (
 // only once. The zero value is ready to use. A Flusher is not safe for concurrent use.
 type Flusher struct {
 	used        bool     // Flush was called before
-	unsupported bool     // asynchronous flushes are not supported
+	unsupported bool     // the system does not support asynchronous flushes
 	completion  *os.File // an eventfd that becomes readable when a flush completes; nil: not open yet
 	context     uintptr
 	request     *iocb
@@ -28,24 +28,24 @@ type Flusher struct {
 // The structures of linux/aio_abi.h, for little-endian processors.
 type (
 	iocb struct {
-		_       [2]uint64 // data, key, rw_flags
+		_       [2]uint64 // the fields data, key and rw_flags
 		opcode  uint16
-		_       int16 // reqprio
+		_       int16 // the field reqprio
 		fd      uint32
-		_       [4]uint64 // buf, nbytes, offset, reserved2
+		_       [4]uint64 // the fields buf, nbytes, offset and reserved2
 		flags   uint32
 		eventfd uint32
 	}
 	ioEvent struct {
-		_      [2]uint64 // data, obj
+		_      [2]uint64 // the fields data and obj
 		result int64
-		_      int64 // res2
+		_      int64 // the field res2
 	}
 )
 
 const (
-	flushData       = 3 // IOCB_CMD_FDSYNC
-	notifyByEventfd = 1 // IOCB_FLAG_RESFD
+	flushData       = 3 // named IOCB_CMD_FDSYNC in Linux
+	notifyByEventfd = 1 // named IOCB_FLAG_RESFD in Linux
 )
 
 // Flush writes the file's contents to the disk, like fdatasync(2). The file must stay open until

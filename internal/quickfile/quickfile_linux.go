@@ -18,11 +18,11 @@ import (
 // regular system calls.
 type File struct {
 	local        bool
-	regularUntil time.Time // regular system calls are used until then
+	regularUntil time.Time // time until which regular system calls are used
 }
 
-// A write that takes longer than stalled, which exceeds a preemption by another process, has
-// blocked. File then uses regular system calls for the duration tell.
+// A write that takes longer than the constant stalled has blocked: a preemption by another process
+// takes less time. Afterwards a File uses regular system calls for the duration regularFor.
 const (
 	stalled    = 30 * time.Millisecond
 	regularFor = 10 * time.Second
@@ -42,7 +42,7 @@ func (q *File) Write(f *os.File, b []byte) (int, error) {
 	if n == len(b) || err != nil {
 		return n, err
 	}
-	rest, err := f.Write(b[n:]) // returns the reason for the incomplete write
+	rest, err := f.Write(b[n:]) // this write returns the reason for the incomplete one
 	return n + rest, err
 }
 
