@@ -22,8 +22,8 @@ type Base struct {
 
 	Rules   []RuleText
 	Nets    []Net
-	Default string // "allow" or "deny"
-	Mode    string // "enforce" or "shadow"
+	Default string // the default that the base sets: "allow" or "deny"
+	Mode    string // the mode that the base sets: "enforce" or "shadow"
 
 	Read []Read // contents that were read from URLs
 }

@@ -51,7 +51,7 @@ type Config struct {
 	// ActivePosition is the position of "active", for use in errors about unknown net names.
 	ActivePosition Position
 	Default        string // the verdict if all nets abstain: "allow" or "deny"
-	Mode           string // "enforce" or "shadow"; in shadow mode, the proxy decides and records but never blocks or asks
+	Mode           string // the mode: "enforce" or "shadow"; in shadow mode, the proxy decides and records but never blocks or asks
 	Advertise      string // which tools tools/list returns: "all", "possible" or "enabled"
 
 	Shell     Shell `json:",omitzero"`
@@ -99,8 +99,8 @@ type Pinning struct {
 
 // Log configures the log of the process.
 type Log struct {
-	Level  string // "debug", "info", "warn" or "error"
-	Format string // "auto", "text" or "json"
+	Level  string // the lowest level that is logged: "debug", "info", "warn" or "error"
+	Format string // the format of the log: "auto", "text" or "json"
 }
 
 // schema is the JSON Schema of a configuration. It is read-only. A test compares its keys with the

@@ -51,7 +51,8 @@ func (v Value) Flag() (on, ok bool) { return v.text == "true", v.is(boolKind) }
 // Count reads a non-negative whole number.
 func (v Value) Count() (int, bool) { return whole(0, math.MaxInt32)(v) }
 
-// whole reads a whole number from least to most, written as in JSON without a sign.
+// whole reads a whole number without a sign, written as in JSON. The number must be at least least
+// and at most most.
 func whole(least, most int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		if !v.is(numberKind) {
@@ -122,7 +123,7 @@ func size(least int) func(Value) (int, bool) {
 	}
 }
 
-// sizeUpTo reads a number of bytes with a unit. The number must be from least to most.
+// sizeUpTo reads a number of bytes with a unit. The number must be at least least and at most most.
 func sizeUpTo(least, most int64) func(Value) (int64, bool) {
 	return func(v Value) (int64, bool) {
 		if !v.requireUnit("MiB") {

@@ -15,7 +15,7 @@ type Listen struct {
 	HTTP             string // the address for HTTP, in the form host:port
 	Auth             string // how clients are authenticated: "token", "jwt" or "none"
 	TokenFile        string // file that contains the token; empty: a generated token is used
-	JWT              *JWT   // settings for Auth "jwt"; nil otherwise
+	JWT              *JWT   // settings for token validation if Auth is "jwt"; nil otherwise
 	AllowedHosts     []string
 	AllowedOrigins   []string
 	Idle             time.Duration // lifetime of an unused HTTP session

@@ -18,13 +18,13 @@ type Net struct {
 	Prove          []Proof
 	Validate       []Validator
 	Remember       []Memory
-	Scope          string // "session", "principal" or "global"; empty: "session"
+	Scope          string // the scope of the net: "session", "principal" or "global"; empty: "session"
 	Shadow         bool
 	Position       Position
 
 	// These fields determine how the net affects the advertised tools; see package gate.
 	Priority int
-	Class    string         // "required" or "advisory"; empty: "required"
+	Class    string         // the class of the net: "required" or "advisory"; empty: "required"
 	Recovery map[string]int // nil: never
 
 	origin
@@ -33,7 +33,7 @@ type Net struct {
 // A Transition is an entry of [Net.Transitions].
 type Transition struct {
 	Name            string
-	Type            string // "auto" or "manual"; empty: "auto"
+	Type            string // how the transition is fired: "auto" or "manual"; empty: "auto"
 	Inputs, Outputs []string
 	Tools           []string
 	Except          []string   // with the tool "*", the names of calls that the transition does not gate

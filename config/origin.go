@@ -1,7 +1,7 @@
 package config
 
-// An origin is the node that a part of the configuration was read from. It allows problems found
-// after decoding to point to the exact word.
+// An origin is the node from which a part of the configuration was read. With it, problems found
+// after decoding can point to the exact word.
 type origin struct {
 	source *source
 	node   *node

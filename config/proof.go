@@ -9,7 +9,7 @@ import (
 // A Proof is an entry of [Net.Prove]: a property that must hold for the net under the policy that
 // contains it.
 type Proof struct {
-	Claim    string   // "deadlock-free", "conserved", "no-terminal-states" or "exclusive"
+	Claim    string   // the property: "deadlock-free", "conserved", "no-terminal-states" or "exclusive"
 	Places   []string // for "exclusive", the two or more places that the claim is about
 	Position Position
 }

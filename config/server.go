@@ -16,16 +16,16 @@ import (
 // formatted.
 type Server struct {
 	Name     string
-	Type     string // "stdio", "http" or "sse"
+	Type     string // the transport: "stdio", "http" or "sse"
 	Disabled bool
 	Timeout  time.Duration // time limit for each call; 0: the proxy's default
-	Protocol string        // "auto", "legacy" or "2026-07-28"
+	Protocol string        // the protocol to speak: "auto", "legacy" or "2026-07-28"
 
 	Prefix    string // prefix of the tool names that clients see
 	HasPrefix bool   // whether Prefix was set; if it was not, the proxy chooses a prefix
 
 	Tools     ToolFilter
-	Isolation string // "auto", "session" or "shared"
+	Isolation string // whether sessions share an instance of the server: "auto", "session" or "shared"
 	Limits    ServerLimits
 
 	// For stdio servers. A command that contains a separator is a path relative to the
@@ -39,10 +39,10 @@ type Server struct {
 	URL     string
 	Headers map[string]string
 	TLS     *ServerTLS `json:",omitempty"`
-	OAuth   *OAuth     `json:",omitempty"` // nil: unset
+	OAuth   *OAuth     `json:",omitempty"` // how tokens are obtained; nil: unset
 
 	Position Position
-	Problems ErrorList `json:",omitempty"` // set only by [Servers]; [Load] returns an error instead
+	Problems ErrorList `json:",omitempty"` // problems with the server; set only by [Servers], because [Load] returns an error instead
 }
 
 // String returns the server's name.

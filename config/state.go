@@ -8,7 +8,7 @@ import (
 
 // State configures where session state is stored.
 type State struct {
-	Driver string // "memory", "sqlite" or "postgres"
+	Driver string // the kind of storage: "memory", "sqlite" or "postgres"
 	Path   string // path of the SQLite database; empty: a default path for this configuration
 	DSN    string // PostgreSQL connection string, which may contain a password
 	Sync   string // when the state is flushed to disk. "full": an admission is flushed before its call is forwarded if the state that it changes outlives the process; "always": every admission is flushed; "normal": the state survives the end of the process but might not survive a power failure

@@ -67,7 +67,7 @@ func within(p, dir string) place {
 	return there
 }
 
-// drive splits a drive such as "C:" from the rest of the path.
+// drive separates a drive such as "C:" from the rest of the path.
 func drive(p string) (drive, rest string) {
 	letter := func(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 	if len(p) >= 2 && p[1] == ':' && letter(p[0]) {

@@ -119,7 +119,7 @@ func marshal(v any) ([]byte, error) {
 // does not read args or reads args as a whole.
 func (r *Reader) Arguments(pattern int) []string { return r.programs[pattern].uses["args"] }
 
-// Read returns the reading of a call. It ignores the text of the field.
+// Read returns the reading of a call. It does not use the text of the field.
 func (r *Reader) Read(c *gate.Call, _ string) gate.Reading {
 	return &reading{reader: r, call: newCallData(c), found: make([]answer, len(r.programs))}
 }

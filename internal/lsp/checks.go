@@ -132,7 +132,7 @@ func (c *checker) run(ctx context.Context, p *project, open map[string]*document
 }
 
 // problems returns the problems that the check command reports for a policy. If the proofs take
-// long, it first calls early with the problems found so far.
+// long, it first calls the function early with the problems found so far.
 func (c *checker) problems(ctx context.Context, p *project, early func(diag.List)) (diag.List, error) {
 	if p.broken {
 		return p.problems, nil

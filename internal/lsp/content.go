@@ -72,9 +72,9 @@ func (t *content) line(n int) string {
 	return strings.TrimRight(t.src[t.lines[n]:end], "\r\n")
 }
 
-// offset returns the byte offset of a position. A position after the end of its line is mapped to
-// the end of the line, a position within a character to the beginning of the character, and a
-// position after the end of the text to that end.
+// offset returns the byte offset of a position. If the position is after the end of its line, the
+// result is the end of the line. If it is within a character, the result is the beginning of the
+// character. If it is after the end of the text, the result is the end of the text.
 func (t *content) offset(p Position) int {
 	switch {
 	case p.Line < 0:

@@ -116,7 +116,7 @@ const (
 	callNames  class = iota // one or more names of calls: tools, labels, actions, or patterns that match these
 	callName                // a single name of a call
 	either                  // names of calls, separated by "or"
-	key                     // fields separated by commas, each optionally followed by "as" and the field of the other call
+	key                     // fields separated by commas; each can be followed by "as" and the field of the other call
 	field                   // a field in the arguments or the result of a call
 	count                   // a number
 	target                  // a tool, and a field in the tool's arguments

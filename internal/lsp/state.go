@@ -19,7 +19,7 @@ type state struct {
 	tools    []check.ListedTool    // a recorded list of tools; may be nil
 	open     map[string]*document  // the open documents, by path
 	stale    map[string]bool       // paths of documents that need to be checked
-	cancel   context.CancelFunc    // cancels the running check; nil: no check is running
+	cancel   context.CancelFunc    // the function that cancels the running check; nil: no check is running
 	known    map[string]*project   // by path of an open document, its policy as of the last check
 	byProxy  map[string]proxyTools // by main file of a policy, the tools of the running proxy
 }

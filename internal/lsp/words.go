@@ -73,8 +73,8 @@ func nextWord(line string, at int, before []word) word {
 	return w
 }
 
-// bareEnd returns the end of a bare word. A comma within the brackets of a path does not end the
-// word, and nothing within a quoted key does.
+// bareEnd returns the end of a word that is not quoted. A comma within the brackets of a path does
+// not end the word, and nothing within a quoted key does.
 func bareEnd(line string, at int) int {
 	depth := 0
 	for i := at; i < len(line); {

@@ -34,8 +34,8 @@ func serversOf(c *config.Config) servers {
 	return all
 }
 
-// spellings returns name n followed by the other names of the tool that it denotes: qualified
-// (gh.merge), exposed to clients (gh_merge), and bare.
+// spellings returns name n, followed by the other names of the tool that n denotes: the qualified
+// name (gh.merge), the name that clients see (gh_merge), and the bare name.
 func (all servers) spellings(n rules.Name) []rules.Name {
 	names := []rules.Name{n}
 	if n.Glob() {

@@ -15,7 +15,7 @@ type builder struct {
 	netReader
 	source Source
 	files  []*rules.File
-	labels *gate.Labels // labels given by the rules' maps
+	labels *gate.Labels // labels that the rules' maps give
 
 	netMaps map[string][]gate.Map // the hand-written nets' own maps, by net name
 	invalid bool                  // there are errors outside of claims

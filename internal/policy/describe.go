@@ -14,7 +14,7 @@ type Net struct {
 	Bounded         *bool    `json:"bounded"`   // nil: unknown
 	Deadlocks       *int     `json:"deadlocks"` // number of deadlocked states; nil: unknown
 	DeadTransitions []string `json:"deadTransitions"`
-	Invariants      []string `json:"invariants"` // set by package check
+	Invariants      []string `json:"invariants"` // the net's place invariants, set by package check
 }
 
 // A Rule is the position of a net in the user's files.

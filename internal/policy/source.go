@@ -89,7 +89,7 @@ type Claim struct {
 	Key        []rules.KeyField
 	File       string
 
-	Net    string // also set for rules.Exclusive
+	Net    string // the net that the claim is about; also set for rules.Exclusive
 	Places []string
 
 	Parts []Claim // for a claim about several names, one claim for each part; all parts must hold; nil: a single claim

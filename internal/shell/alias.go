@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// abbreviating lists the programs that accept abbreviated subcommands.
+// abbreviating holds the programs that accept abbreviations of their subcommands.
 var abbreviating = setOf("npm hg ip bridge tc")
 
 // aliases maps subcommands to their built-in aliases. npm also accepts abbreviations of the
@@ -85,7 +85,7 @@ var otherNames = map[string]string{"docker-compose": "docker compose", "podman-c
 // variant mkfs.ext4.
 var families = setOf("mkfs fsck mount umount")
 
-// sameProgram reports whether two names denote the same program on every system.
+// sameProgram reports whether two names denote the same program on all systems.
 func sameProgram(name, want string) bool {
 	if first, kind, ok := strings.Cut(name, "."); ok && kind != "" && families[first] {
 		return first == want

@@ -115,7 +115,7 @@ func (r *reader) readTrap(args []arg) {
 	}
 }
 
-// readVariableSetter reads a builtin that assigns to the variables named by its arguments.
+// readVariableSetter reads a builtin that assigns values to the variables that its arguments name.
 func (r *scope) readVariableSetter(name string, args []arg) {
 	if name == "wait" && len(args) == 1 && args[0].kind <= single {
 		return // for example, wait $!

@@ -57,14 +57,14 @@ func (v *variables) effectsOf(node syntax.Node) (c effects) {
 	return c
 }
 
-// setters are the builtins that set the variables named by their arguments.
+// setters are the builtins that set the variables that their arguments name.
 var setters = setOf("read mapfile readarray getopts unset")
 
 // otherSetters are the builtins that can set any variable, or run something that can.
 var otherSetters = setOf(`eval source . trap alias unalias let declare typeset local export readonly enable exec command builtin fc bind emulate print vared integer
 	float zparseopts setopt unsetopt functions autoload zmodload noglob nocorrect`)
 
-// calls adds the effects of a simple command to c.
+// calls adds to c the effects of a simple command.
 func (v *variables) calls(c *effects, args []*syntax.Word) {
 	if len(args) == 0 {
 		return

@@ -127,7 +127,7 @@ func (r *reader) shift(args []arg) {
 	r.vars.setArguments(list, known)
 }
 
-// handlers are the functions that a shell calls when it does not find a command.
+// handlers are the functions that a shell calls if it does not find a command.
 var handlers = setOf("command_not_found_handle command_not_found_handler")
 
 // expandAlias reads the expansion of an alias, followed by args, as a command that may run.

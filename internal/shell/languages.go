@@ -162,7 +162,7 @@ func isData(text string) bool { return strings.HasPrefix(strings.ToLower(text), 
 // runningModules are the Python modules that run their arguments.
 var runningModules = setOf("timeit pdb profile cProfile trace code runpy asyncio doctest idlelib IPython bpython ptpython xonsh debugpy")
 
-// asksHelp reports whether the only argument asks for help or the version.
+// asksHelp reports whether the only argument asks for help or for the version.
 func asksHelp(args []arg) bool {
 	return len(args) == 1 && args[0].kind == literal && (args[0].text == "--version" || args[0].text == "--help")
 }

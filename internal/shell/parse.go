@@ -118,7 +118,7 @@ func pieces(text string) int {
 	return n
 }
 
-// kinds maps a byte to 1 if it separates words, and to 2 if it can split a word.
+// kinds maps a byte to 1 if the byte separates words, and to 2 if it can split a word.
 var kinds = func() (k [256]byte) {
 	for _, c := range []byte(" \t\n") {
 		k[c] = 1

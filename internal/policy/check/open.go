@@ -20,7 +20,7 @@ type openQuestion struct {
 	Hint     string   `json:"hint,omitempty"` // how to get an answer to the question
 
 	text  string // the question as a sentence
-	group string // for "deadlock": the names of the nets
+	group string // for "deadlock", the names of the nets
 }
 
 // raise returns a hint to raise the limit that ended the search, or the empty string if no limit

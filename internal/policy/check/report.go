@@ -31,7 +31,7 @@ type Report struct {
 type reportedTool struct {
 	Name     string          `json:"name"`
 	Callable any             `json:"callable"` // true, false or "after-failure"; nil: unknown
-	Shortest []string        `json:"shortest"` // nil if the tool cannot be called
+	Shortest []string        `json:"shortest"` // the names of the calls in a shortest run; nil if the tool cannot be called
 	Because  []string        `json:"because,omitzero"`
 	Why      string          `json:"why,omitempty"`  // if Callable is nil, the reason
 	Hint     string          `json:"hint,omitempty"` // how to find out whether the tool can be called

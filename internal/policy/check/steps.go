@@ -41,7 +41,7 @@ func (r Report) Claims() []Claim {
 type Step struct {
 	Text    string // what happens in this step; empty: this is the initial state
 	Verdict string // for a call, the verdict: "allow", "refuse" or "ask"
-	Reason  string // for a refused call: the reason
+	Reason  string // for a refused call, the reason for the refusal
 	Nets    []NetStep
 }
 
@@ -49,7 +49,7 @@ type Step struct {
 type NetStep struct {
 	Net     string
 	Rule    gate.Position
-	Says    string // verdict for a call; may be empty
+	Says    string // the verdict, if the step is a call; may be empty
 	Marking string
 	Moved   bool // whether the step changed the marking
 }

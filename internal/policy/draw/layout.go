@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// A layout places a net's nodes in layers from left to right, with the method of Sugiyama, Tagawa
-// and Toda (1981): break the cycles, assign layers, split long edges by a bend in each layer, order
-// the layers to reduce crossings, and move the nodes towards their neighbors.
+// A layout places a net's nodes in layers from left to right. It uses the method of Sugiyama,
+// Tagawa and Toda (1981): break the cycles, assign layers, split long edges by a bend in each
+// layer, order the layers to reduce crossings, and move the nodes towards their neighbors.
 type layout struct {
 	net    *Net
 	nodes  []node // all nodes: first the places, then the transitions, then the bends

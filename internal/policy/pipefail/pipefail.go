@@ -16,7 +16,8 @@ import (
 // shells it is an error.
 const Prefix = "set -o pipefail; "
 
-// field is the argument with the script, for the shells of all agents.
+// field is the name of the argument that contains the script. It is the same for the shells of all
+// agents.
 const field = "command"
 
 // Add returns the arguments of the call with Prefix inserted before its script. ok is false if

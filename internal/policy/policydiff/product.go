@@ -23,7 +23,7 @@ type product struct {
 	policies [2]*gate.Policy
 	waits    []time.Duration
 	loose    bool            // the search includes calls that might not exist and ignores the time between ticks
-	ticks    []tick          // set in a loose search
+	ticks    []tick          // the ticks of the clock; set only in a loose search
 	whole    [2]*gate.Policy // for a loose search, the policies with all nets, without a clock
 	nodes    []node
 	seen     map[string]bool
@@ -36,7 +36,7 @@ type node struct {
 	states [2]*gate.State
 	open   []openCall
 	now    time.Time // the current time, for nets that keep their clock
-	began  int       // number of calls so far
+	began  int       // number of calls made so far
 	from   int       // index of the preceding node
 	repeat repeat
 	by     verify.Step

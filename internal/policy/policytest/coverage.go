@@ -10,7 +10,7 @@ import (
 
 // Coverage lists the parts of policies that tests have exercised.
 type Coverage struct {
-	Percent int     `json:"percent"` // rounded down
+	Percent int     `json:"percent"` // percentage of items that were exercised, rounded down
 	Done    int     `json:"done"`
 	Total   int     `json:"total"`
 	Missing []*Item `json:"missing"` // items that were not exercised, in the order of their positions

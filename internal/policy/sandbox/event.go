@@ -12,7 +12,7 @@ import (
 // An Event is a call, an answer to an approval request, a result, the activation of a net, or the
 // passage of time. Cases and counterexamples use its JSON form.
 type Event struct {
-	Type    string          `json:"type"` // "call", "answer", "result", "activate", "deactivate" or "wait"
+	Type    string          `json:"type"` // one of "call", "answer", "result", "activate", "deactivate" and "wait"
 	ID      string          `json:"id,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
 	Also    []string        `json:"also,omitempty"` // further names of the tool

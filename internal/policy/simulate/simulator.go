@@ -32,7 +32,7 @@ func (m *Simulator) printf(format string, args ...any) { _, _ = fmt.Fprintf(m.ou
 
 // A move is a command that changes the state. It can be undone and recorded.
 type move struct {
-	word string // "call", "succeed", "fail", "unknown", "approve", "deny" or "after"
+	word string // one of "call", "succeed", "fail", "unknown", "approve", "deny" and "after"
 	call Call
 	of   int // the number of the call
 	time time.Duration
