@@ -161,7 +161,7 @@ func (p *Pattern) advance(a arg, n int, files bool) int {
 	return n
 }
 
-// isFile reports whether the path at leads to the file that the word names.
+// isFile reports whether at is the path of a file that the word names.
 func (w *word) isFile(at string) bool {
 	if !strings.ContainsAny(w.text, "./") || len(at) <= len(w.text) || strings.HasPrefix(at, "-") {
 		return false
