@@ -17,41 +17,41 @@ import (
 // Access configures who can use the HTTP endpoint. The zero value is invalid: set Token, Tokens or
 // JWT, or set Open for a loopback address.
 type Access struct {
-	Addr    string            // listener address, as host:port
-	TLS     bool              // the listener uses TLS
-	Path    string            // endpoint path; empty: /mcp
-	Token   string            // bearer token required in every request
-	Tokens  map[string]string // bearer tokens by owner name; each owner is a principal
-	JWT     *JWT              // tokens of an authorization server
-	Open    bool              // no token required; only on a loopback address
-	Hosts   []string          // additional Host headers to accept, with a port or for any port
-	Origins []string          // additional Origin headers to accept, as scheme://host[:port]
-	Hooks   bool              // agents can report their own tool calls at /hook/AGENT
+	Addr    string            // address of the listener, of the form host:port
+	TLS     bool              // whether the listener uses TLS
+	Path    string            // path of the endpoint; empty: /mcp
+	Token   string            // bearer token that is required in every request
+	Tokens  map[string]string // bearer tokens, keyed by the name of the owner; each owner is a principal
+	JWT     *JWT              // how to verify the tokens of an authorization server
+	Open    bool              // whether no token is required; only on a loopback address
+	Hosts   []string          // additional Host headers to accept, with a port or (without one) for any port
+	Origins []string          // additional Origin headers to accept, of the form scheme://host[:port]
+	Hooks   bool              // whether agents can report their own tool calls at /hook/AGENT
 
-	IdleTTL     time.Duration // how long a session can stay idle; 0: an hour
-	MaxSessions int           // open sessions per principal; 0: 1000
-	MaxAll      int           // open sessions in total; 0: 10000
-	MaxRequests int           // open requests per principal, including streams; 0: 5000; four times as many in total
-	BodyTimeout time.Duration // how long a client can take to send a message; 0: 30 s
+	IdleTTL     time.Duration // how long a session can stay idle; 0: one hour
+	MaxSessions int           // maximum number of open sessions per principal; 0: 1000
+	MaxAll      int           // maximum number of open sessions in total; 0: 10000
+	MaxRequests int           // maximum number of open requests per principal, including streams; 0: 5000. Four times as many are allowed in total
+	BodyTimeout time.Duration // how long a client can take to send a message; 0: 30 seconds
 
-	// Beside answers requests for paths other than the endpoint. It reports false for unknown
+	// Beside answers requests for paths other than the endpoint. It returns false for unknown
 	// paths. A caller is trusted if it has a token for the endpoint, or if it runs on this machine
 	// and no token is required. Beside must not block. nil: there are no other paths.
 	Beside func(w http.ResponseWriter, r *http.Request, trusted bool) bool
 }
 
-// JWT makes the endpoint an OAuth 2.1 resource server. A token's principal consists of its issuer
-// and its subject.
+// JWT makes the endpoint an OAuth 2.1 resource server. The principal of a token consists of the
+// token's issuer and subject.
 type JWT struct {
-	Issuer         string   // iss claim of the tokens
-	Audience       string   // aud claim that tokens must have
-	JWKS           string   // URL of the issuer's keys; empty: taken from its metadata
-	Resource       string   // public URL of this endpoint; empty: the audience
+	Issuer         string   // value of the claim iss that tokens must have
+	Audience       string   // value of the claim aud that tokens must have
+	JWKS           string   // URL of the issuer's keys; empty: the URL in the issuer's metadata
+	Resource       string   // public URL of this endpoint; empty: the same as Audience
 	PrincipalClaim string   // claim that identifies the caller; empty: sub
-	Scopes         []string // scopes that a token must all have
+	Scopes         []string // scopes that a token must have, all of them
 }
 
-// defaultPath is the default endpoint path.
+// defaultPath is the default path of the endpoint.
 const defaultPath = "/mcp"
 
 func (a Access) path() string { return cmp.Or(a.Path, defaultPath) }
@@ -61,7 +61,8 @@ func (a Access) Several() bool {
 	return a.JWT != nil || len(a.Tokens) > 1 || len(a.Tokens) == 1 && a.Token != ""
 }
 
-// guard returns the endpoint's guard. If there is an issuer, the guard starts to fetch its keys.
+// guard returns the guard of the endpoint. If there is an issuer, the guard starts to fetch the
+// issuer's keys.
 func (f *Front) guard(a Access) (*httpguard.Guard, error) {
 	if a.path()[0] != '/' {
 		return nil, fmt.Errorf("the endpoint path %q must begin with a slash", a.Path)
@@ -80,7 +81,7 @@ func (f *Front) guard(a Access) (*httpguard.Guard, error) {
 	return httpguard.New(o)
 }
 
-// Defaults of [Access].
+// Defaults for [Access].
 const (
 	defaultSessions    = 1000
 	defaultSessionsAll = 10_000
@@ -91,7 +92,7 @@ const (
 type sessionLimit struct {
 	each, all int
 
-	mu sync.Mutex // held while sessions are counted and one is opened
+	mu sync.Mutex // held while sessions are counted and another one is opened
 }
 
 func newSessionLimit(a Access) *sessionLimit {
@@ -99,8 +100,8 @@ func newSessionLimit(a Access) *sessionLimit {
 	return &sessionLimit{each: each, all: cmp.Or(a.MaxAll, max(defaultSessionsAll, each))}
 }
 
-// open opens a session and returns its client. If the limit does not allow that, open returns the
-// reason.
+// open opens a session and returns its client. If the limit does not allow another session, open
+// returns the reason.
 func (s *sessionLimit) open(f *Front, principal, transport string, header http.Header, out spec.Stream) (c *session.Client, refusal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

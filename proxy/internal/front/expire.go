@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// expireClients ends HTTP sessions that have been idle for ttl. When the proxy shuts down, it
-// cancels their calls and returns.
+// expireClients ends HTTP sessions that have been idle for the duration ttl. When the proxy shuts
+// down, it cancels their calls and returns.
 func (f *Front) expireClients(ttl time.Duration) {
 	if ttl == 0 {
 		ttl = time.Hour
@@ -42,8 +42,9 @@ func (f *Front) expireClients(ttl time.Duration) {
 	}
 }
 
-// idle reports whether a session has been unused for ttl. A session with an open request or stream
-// is in use, and so is one with an approval that the client can still use by calling again.
+// idle reports whether a session has not been used for the duration ttl. A session with an open
+// request or stream is in use. So is a session with an approval that the client can still use by
+// calling again.
 func (f *Front) idle(c *session.Client, ttl time.Duration, asked map[string]bool) bool {
 	push, ok := c.Out.(*events.Push)
 	if !ok {
@@ -52,8 +53,9 @@ func (f *Front) idle(c *session.Client, ttl time.Duration, asked map[string]bool
 	return f.Sessions.Idle(c, c.Requests.Any() || push.Listening() || asked[c.State.ID], ttl)
 }
 
-// expireShared ends HTTP sessions that no replica has used for ttl. It tells the other replicas
-// which sessions are in use here, and drops the clients of sessions that other replicas have ended.
+// expireShared ends HTTP sessions that no replica has used for the duration ttl. It tells the other
+// replicas which sessions are in use here, and drops the clients of sessions that other replicas
+// have ended.
 func (f *Front) expireShared(ttl time.Duration) {
 	open := map[string]admission.SessionInfo{}
 	for s, err := range f.Router.Admission.Sessions.List(f.Life.Ctx) {

@@ -1,9 +1,9 @@
-// Package front implements the transports on the client side: stdio, streamable HTTP, and HTTP+SSE
+// Package front implements the transports to clients: stdio, streamable HTTP, and HTTP+SSE
 // (2024-11-05). It parses messages and passes them to the pipeline (calls) or to the router (other
 // messages).
 //
 // [Front.ServeStdio] serves one stdio client. [Front.Handler] is the HTTP endpoint: [Access]
-// configures who can use it, package httpguard enforces that.
+// configures who can use it, and package httpguard enforces that.
 //
 // # Goroutines
 //
@@ -14,7 +14,7 @@
 // # Locks
 //
 // reader.mu is held while a message is handled, so that no message is handled after the client has
-// been dropped. sessionLimit.mu is held while sessions are counted and one is opened.
+// been dropped. sessionLimit.mu is held while sessions are counted and another one is opened.
 package front
 
 import (
@@ -40,7 +40,7 @@ type Front struct {
 	Pool       *pool.Pool
 	Pipeline   *pipeline.Pipeline
 	Router     *router.Router
-	MaxRequest int // maximum bytes of one client message
+	MaxRequest int // maximum size of a client's message in bytes
 
 	// Asked returns the sessions with calls that are waiting for a person or have been approved.
 	Asked func() map[string]bool
@@ -50,8 +50,8 @@ type Front struct {
 	Hook func(ctx context.Context, principal, agent string, r *http.Request, event []byte) ([]byte, error)
 }
 
-// begin registers a request other than a call by its ID and returns a function that serves it. If a
-// request with that ID is in flight, begin refuses the new request and returns nil.
+// begin registers the ID of a request that is not a call, and returns a function that serves the
+// request. If a request with that ID is in flight, begin refuses the new request and returns nil.
 func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
 	requests, id, m := &q.Client.Requests, wire.IDKey(q.Message.ID), q.Message
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -62,7 +62,7 @@ func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
 		return nil
 	}
 	result := func() ([]byte, error) {
-		defer requests.End(id) // before the answer, because a client that has read it may reuse the ID
+		defer requests.End(id) // before the answer is sent, because a client that has read the answer may reuse the ID
 		return f.Router.ClientRequest(ctx, q)
 	}
 	return func() {

@@ -23,39 +23,39 @@ type handler struct {
 	front        *Front
 	path         string
 	guard        *httpguard.Guard
-	hooks        bool // agents' hooks are served
+	hooks        bool // whether the hooks of agents are served
 	sessionLimit *sessionLimit
-	turns        *turns.Turns // nil: there is only one principal
+	turns        *turns.Turns // nil if there is only one principal
 	beside       func(w http.ResponseWriter, r *http.Request, trusted bool) bool
-	sse2024      sync.Map // *reader by client ID
+	sse2024      sync.Map // maps each client ID to its *reader
 }
 
-// Header names of streamable HTTP.
+// Names of headers in streamable HTTP.
 const (
 	sessionHeader  = "Mcp-Session-Id"
 	protocolHeader = "Mcp-Protocol-Version"
 )
 
-// onlyOnce lists the headers that must not be repeated.
+// onlyOnce lists the headers that a request must not contain more than once.
 var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
 
-// An exchange is an HTTP request until its response has ended. It holds the resources to be
-// released at that time, so that the functions that acquire them can return while the call is
+// An exchange is an HTTP request until its response has ended. It holds the resources that must be
+// released then. In this way, the functions that acquire the resources can return while the call is
 // waiting.
 type exchange struct {
 	w http.ResponseWriter
 	r *http.Request
 
 	caller  httpguard.Caller
-	release func()          // stops counting the body; nil: no body was read
-	turn    *turns.Turn     // turn for the message
+	release func()          // stops counting the bytes of the body; nil: no body was read
+	turn    *turns.Turn     // turn in which the message is handled
 	post    *events.Post    // nil: the response is not a JSON-RPC message
-	client  *session.Client // client for this request alone; nil: the client belongs to a session
-	bound   func() bool     // detaches the call from the connection; nil: not attached
-	call    *pipeline.Call  // nil: the request is not a call or has been answered
+	client  *session.Client // client for this request only; nil: the client belongs to a session
+	bound   func() bool     // detaches the call from the connection; nil: the call is not attached
+	call    *pipeline.Call  // nil if the request is not a call, or has been answered
 }
 
-// checkMediaType refuses a request unless its headers clearly declare the body as JSON.
+// checkMediaType refuses a request unless its headers clearly say that the body is JSON.
 func checkMediaType(w http.ResponseWriter, r *http.Request) bool {
 	for _, name := range onlyOnce {
 		if len(r.Header[name]) > 1 {
@@ -74,7 +74,7 @@ func checkMediaType(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// plainJSON reports whether a content type means JSON in UTF-8.
+// plainJSON reports whether a content type stands for JSON in UTF-8.
 func plainJSON(contentType string) bool {
 	if contentType == "application/json" {
 		return true
@@ -84,7 +84,7 @@ func plainJSON(contentType string) bool {
 	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// first returns the header's first value. name must be in canonical form.
+// first returns the first value of the header. The name must be in canonical form.
 func first(r *http.Request, name string) string {
 	if values := r.Header[name]; len(values) > 0 {
 		return values[0]
@@ -100,8 +100,8 @@ func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 	return &turns.Turn{Of: h.turns, Principal: v.Principal}
 }
 
-// checkHeaders returns a fault if the headers contradict the message. The gate always decides on
-// the message.
+// checkHeaders returns a fault if the headers contradict the message. The gate always decides the
+// message, not the headers.
 func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	header := first(r, protocolHeader)
 	mismatch := func(text string) *wire.Fault { return wire.NewFault(spec.CodeHeaderMismatch, text) }
@@ -128,15 +128,15 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	return nil
 }
 
-// newPost returns the stream for the answer to m. The client can resume the stream from logs.
+// newPost returns the stream for the answer to m. The client can use the logs to resume the stream.
 func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *events.Logs) *events.Post {
 	return events.NewPost(w, events.PostOptions{
 		Method: m.Method, ID: m.ID, Rev: rev.Of(first(r, protocolHeader)), Accept: first(r, "Accept"), Logs: logs,
 	})
 }
 
-// resumable returns the logs from which the client's streams can be resumed, or nil if the client's
-// revision does not support that.
+// resumable returns the logs with which the client's streams can be resumed. It returns nil if the
+// client's revision does not support that.
 func resumable(c *session.Client) *events.Logs {
 	if !events.Resumable(c.PeerOf(wire.Meta{}).Protocol) {
 		return nil
@@ -144,8 +144,8 @@ func resumable(c *session.Client) *events.Logs {
 	return &c.Streams
 }
 
-// isStateless refuses a request in revision 2026-07-28, which supports only POST. It reports
-// whether it did so.
+// isStateless refuses a request in revision 2026-07-28 that does not use POST, because that
+// revision supports only POST. It reports whether it has refused the request.
 func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	if !mcp.IsModernProtocol(first(r, protocolHeader)) {
 		return false
@@ -155,10 +155,10 @@ func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	return true
 }
 
-// reject answers a refused message.
+// reject answers a message that is refused.
 func reject(w http.ResponseWriter, status int, id []byte, fault *wire.Fault) {
 	fault.ID = id
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(fault.Append(nil)) // a client that has disconnected needs no answer
+	_, _ = w.Write(fault.Append(nil)) // an error means that the client has disconnected and needs no answer
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/httpguard"
 )
 
-// hookPath is the path for hook events, to which the agent's name is appended.
+// hookPath is the path for hook events. The name of the agent follows it.
 const hookPath = "/hook/"
 
-// hook serves an event from an agent's hook. For an unreadable event it returns an HTTP error. Most
-// agents let the call pass in this case, so they must be configured to block it.
+// hook serves an event from the hook of an agent. If the event cannot be read, it returns an HTTP
+// error. Most agents then let the call pass, so they must be configured to block it.
 func (h *handler) hook(x *exchange, agent string) {
 	w, r := x.w, x.r
 	v, ok := h.guard.Admit(w, r)
@@ -38,5 +38,5 @@ func (h *handler) hook(x *exchange, agent string) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(answer) // an agent that has disconnected will not make the call
+	_, _ = w.Write(answer) // an error means that the agent has disconnected and will not make the call
 }

@@ -35,7 +35,7 @@ func (f *Front) Handler(a Access) (http.Handler, error) {
 	return h, nil
 }
 
-// ServeHTTP serves requests that the guard admits and refuses all others.
+// ServeHTTP serves the requests that the guard allows, and refuses all others.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.guard.Begin(w, r)
 	h.exchange(&exchange{w: w, r: r})
@@ -43,7 +43,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // exchange serves a request until its response ends. Calls wait here, near the bottom of the stack:
-// people take a long time to answer, and a deep stack would stay large in the meantime.
+// people may take a long time to answer, and a deep stack would stay large in the meantime.
 func (h *handler) exchange(x *exchange) {
 	defer h.end(x)
 	h.serve(x)
@@ -58,7 +58,8 @@ func (h *handler) wait(c *pipeline.Call) {
 	c.Wait()
 }
 
-// end releases all resources that the exchange has acquired, even if releasing one of them panics.
+// end releases all resources that the exchange has acquired, even if a panic occurs while one of
+// them is released.
 func (h *handler) end(x *exchange) {
 	defer x.caller.Release()
 	if x.release != nil {
@@ -107,12 +108,13 @@ func (h *handler) serve(x *exchange) {
 	}
 }
 
-// serveOtherPath serves paths that are not MCP endpoints. It reports false for unknown paths.
+// serveOtherPath serves paths that do not belong to MCP endpoints. It returns false for unknown
+// paths.
 func (h *handler) serveOtherPath(w http.ResponseWriter, r *http.Request) bool {
 	return h.beside != nil && h.beside(w, r, h.guard.Trusted(r))
 }
 
-// post serves a POST request, which contains one message.
+// post serves a POST request. Such a request contains one message.
 func (h *handler) post(x *exchange) {
 	w, r := x.w, x.r
 	if !checkMediaType(w, r) {
@@ -149,7 +151,7 @@ func (h *handler) post(x *exchange) {
 }
 
 // stateless serves a message in revision 2026-07-28. The message itself describes its client and
-// the client's capabilities. The headers must agree with it.
+// the client's capabilities. The headers must not contradict it.
 func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
 	w, r, v := x.w, x.r, x.caller
 	if fault := checkHeaders(r, m, meta); fault != nil {
@@ -167,7 +169,7 @@ func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
 	c := f.Sessions.NewClient(v.Principal, state)
 	x.client = c
 	if m.Kind != wire.Request {
-		f.Router.ClientNotification(c, m) // Finish responds that it was accepted
+		f.Router.ClientNotification(c, m) // Finish responds that the notification was accepted
 		return
 	}
 	defer f.Life.Recovered(m.Method, m.ID, s)
@@ -191,7 +193,7 @@ func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
 	q.Answer(f.Router.ClientRequest(ctx, q))
 }
 
-// get serves a GET request: the stream for messages that belong to no request.
+// get serves a GET request: the stream for messages that do not belong to a request.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	if isStateless(w, r, "GET stream") {
 		return

@@ -12,10 +12,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// retrySoon is the Retry-After value while the database is unavailable. It must not be modified.
+// retrySoon is the value of the Retry-After header while the database is unavailable. It must not
+// be modified.
 var retrySoon = []string{"1"}
 
-// inSession serves a message in a revision with sessions.
+// inSession serves a message in a revision that has sessions.
 func (h *handler) inSession(x *exchange, m wire.Message, meta wire.Meta) {
 	w, r, principal := x.w, x.r, x.caller.Principal
 	if v := first(r, protocolHeader); v != "" && !mcp.IsValidProtocolVersion(v) {
@@ -49,8 +50,9 @@ func (h *handler) inSession(x *exchange, m wire.Message, meta wire.Meta) {
 	}
 }
 
-// belongsElsewhere reports whether a message concerns a request at another replica: it answers a
-// request from that replica to the client, or cancels a request that the client sent there.
+// belongsElsewhere reports whether a message is about a request at another replica: it answers a
+// request that this replica has sent to the client, or cancels a request that the client has sent
+// there.
 func (h *handler) belongsElsewhere(c *session.Client, m wire.Message) bool {
 	switch {
 	case !h.front.Sessions.Shared():
@@ -61,7 +63,7 @@ func (h *handler) belongsElsewhere(c *session.Client, m wire.Message) bool {
 	return m.Kind == wire.Notification && m.Method == "notifications/cancelled" && !c.Requests.Knows(m.Params)
 }
 
-// initialize opens a session and binds it to the principal.
+// initialize opens a session that only its principal can use.
 func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal string, m wire.Message, meta wire.Meta) {
 	f := h.front
 	if fault := wire.CheckHandshake(m); fault != nil {
@@ -97,9 +99,10 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 }
 
 // client returns the client of the session that the request names. If the session does not belong
-// to the principal, it answers the request with an error and returns nil. If only another replica
-// has served the session so far, client restores it here. For a call, it does not check whether
-// another replica has ended the session, because the call itself finds out; see [pipeline.Call].
+// to the principal, client answers the request with an error and returns nil. If only another
+// replica has served the session so far, client restores the session here. For a call, it does not
+// check whether another replica has ended the session, because the call itself finds out; see
+// [pipeline.Call].
 func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string, isCall bool) *session.Client {
 	id := first(r, sessionHeader)
 	if id == "" {
@@ -128,7 +131,7 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 	return c
 }
 
-// delete serves a DELETE request, which ends a session.
+// delete serves a DELETE request. Such a request ends a session.
 func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal string) {
 	if isStateless(w, r, "sessions") {
 		return
@@ -139,8 +142,8 @@ func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal strin
 	}
 }
 
-// request serves a request within a session. It is canceled only by notifications/cancelled, not by
-// a lost connection.
+// request serves a request within a session. Only notifications/cancelled cancels the request; a
+// lost connection does not.
 func (h *handler) request(x *exchange, c *session.Client, m wire.Message, meta wire.Meta) {
 	f := h.front
 	s := newPost(x.w, x.r, m, resumable(c))
@@ -162,7 +165,7 @@ func (h *handler) request(x *exchange, c *session.Client, m wire.Message, meta w
 		f.duplicateCall(t)
 		return
 	}
-	if f.Life.Ctx.Err() != nil { // expireClients may have missed it
+	if f.Life.Ctx.Err() != nil { // expireClients may have missed this request
 		t.Cancel(spec.ErrClosing)
 	}
 	f.Pipeline.Begin(f.Life.Ctx, t)

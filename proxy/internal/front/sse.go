@@ -19,7 +19,7 @@ const (
 	messagesPath = "/messages"
 )
 
-// serveSSE serves HTTP+SSE (2024-11-05). It reports false for other paths.
+// serveSSE serves HTTP+SSE (2024-11-05). It returns false for other paths.
 func (h *handler) serveSSE(w http.ResponseWriter, r *http.Request) bool {
 	method, serve := http.MethodGet, h.sse
 	switch r.URL.Path {
@@ -43,13 +43,13 @@ func (h *handler) serveSSE(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// sse serves a client as long as its stream is open. The client is served like a stdio client: the
+// sse serves a client while its stream is open. The client is served like a stdio client: the
 // stream is the proxy's output, and each POST request is a line of input.
 func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	f := h.front
 	stream := events.NewLines(w)
 	out := lines.NewWriter(stream)
-	out.Aside = true // goroutines that read from shared upstreams also write to it
+	out.Aside = true // goroutines that read from shared upstreams also write to this stream
 	c, refusal := h.sessionLimit.open(f, v.Principal, "sse", r.Header, out)
 	if c == nil {
 		http.Error(w, refusal, http.StatusTooManyRequests)
@@ -59,7 +59,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	defer stop()
 	ctx, cancel := context.WithCancelCause(inner)
 	s := &reader{Front: f, client: c, ctx: ctx, out: out}
-	h.sse2024.Store(c.ID, s) // before the client gets the address for its messages
+	h.sse2024.Store(c.ID, s) // this must happen before the client gets the address for its messages
 	stream.Begin(messagesPath + "?sessionId=" + c.ID)
 	defer func() {
 		h.sse2024.Delete(c.ID)
@@ -68,12 +68,12 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 		f.Router.DropClient(c)
 		s.calls.Wait()
 		select {
-		case <-out.Broken(): // the client is not reading, so end the current write
+		case <-out.Broken(): // the client does not read, so end the current write
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
 		default:
 		}
 		out.Close()
-		out.AwaitIdle() // nothing must be written after this handler returns
+		out.AwaitIdle() // nothing may be written after this handler returns
 	}()
 	tick := time.NewTicker(events.KeepAlive)
 	defer tick.Stop()
@@ -105,7 +105,7 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 	found, _ := h.sse2024.Load(r.URL.Query().Get("sessionId"))
 	s, _ := found.(*reader)
 	turn := h.turn(v)
-	if !isInitialize(body) { // initialize may wait for upstreams
+	if !isInitialize(body) { // an initialize request may wait for upstreams
 		if !turn.Acquire(r.Context().Done()) {
 			return // the client has disconnected
 		}
@@ -118,8 +118,8 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// isInitialize reports whether the message is an initialize request. It does not parse large
-// messages.
+// isInitialize reports whether the message is an initialize request. It returns false for large
+// messages without parsing them.
 func isInitialize(body []byte) bool {
 	if len(body) > pipeline.MaxKeptWhole {
 		return false

@@ -19,11 +19,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ServeStdio serves one client. Its messages are read from in, one per line, and only messages from
-// the proxy are written to out. ServeStdio returns when in ends, ctx ends, or a write to out fails.
-// It then cancels all unanswered calls. It must be called only once per connection. If out supports
-// write deadlines, ServeStdio sets one when ctx ends, so that a client that does not read cannot
-// block the shutdown.
+// ServeStdio serves one client. It reads the client's messages from in, one per line. To out, it
+// writes nothing but messages from the proxy. ServeStdio returns when in ends, ctx ends, or a write
+// to out fails. It then cancels all unanswered calls. It must be called only once for each
+// connection. If out supports write deadlines, ServeStdio sets a deadline when ctx ends, so that a
+// client that does not read cannot block the shutdown.
 func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer limitWrites(ctx, out)()
 	w := lines.NewWriter(out)
@@ -57,11 +57,12 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	}
 }
 
-// lastWait limits how long the proxy waits for answers after a client has closed its side, and how
-// long it waits during shutdown until a client has read the last messages.
+// lastWait is how long the proxy waits for answers after a client has closed its side of the
+// connection. During a shutdown, it also waits this long for a client to read the last messages.
 const lastWait = time.Second
 
-// limitWrites makes writes to out fail soon after ctx ends, unless stop has been called.
+// limitWrites makes writes to out fail soon after ctx ends, unless the returned function stop has
+// been called.
 func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	bounded, ok := out.(interface{ SetWriteDeadline(t time.Time) error })
 	if !ok {
@@ -83,36 +84,37 @@ func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Wr
 	}
 }
 
-// A reader handles the messages of a stdio or HTTP+SSE client, one at a time. mu guards ended.
+// A reader handles the messages of a stdio or HTTP+SSE client, one at a time. mu guards the field
+// ended.
 type reader struct {
 	*Front
 	client *session.Client
 	ctx    context.Context //nolint:containedctx // ends with the connection
 	out    *lines.Writer
 	calls  sync.WaitGroup
-	uncork func() // flushes the messages held back during a burst; nil: there are none
+	uncork func() // sends the messages that were held back during a burst; nil: none are held back
 
 	mu    sync.Mutex  // held while a message is handled
-	ended bool        // no more messages are handled
-	burst burst.Burst // calls that were read together
+	ended bool        // whether no more messages are handled
+	burst burst.Burst // calls that were read at the same time
 }
 
-// end makes the reader handle no more messages.
+// end stops the reader from handling further messages.
 func (r *reader) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended = true
 }
 
-// endBurst continues the calls that were read together.
+// endBurst continues the calls that were read at the same time.
 func (r *reader) endBurst() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.burst.End()
 }
 
-// readLines handles the lines of in until in or the connection ends. The messages that result from
-// several lines that can be read at once are written together.
+// readLines handles the lines of in until in or the connection ends. If several lines can be read
+// at once, the resulting messages are written together.
 func (r *reader) readLines(in io.Reader) error {
 	input := lines.NewReader(in, r.MaxRequest)
 	reading := burst.Reading{Begin: func() {
@@ -148,8 +150,8 @@ func (r *reader) readLines(in io.Reader) error {
 	}
 }
 
-// releaseHeldBack writes the messages that were held back, either at the end of a burst or before
-// the reader waits.
+// releaseHeldBack sends the messages that were held back. It is called at the end of a burst, and
+// before the reader waits.
 func (r *reader) releaseHeldBack() {
 	if r.uncork != nil {
 		r.uncork()
@@ -157,7 +159,7 @@ func (r *reader) releaseHeldBack() {
 	}
 }
 
-// cork holds back writes to the client and to all servers until release is called.
+// cork holds back messages to the client and to all servers until release is called.
 func (f *Front) cork(w *lines.Writer) (release func()) {
 	w.Cork()
 	releases := []func(){w.Uncork}
@@ -171,9 +173,9 @@ func (f *Front) cork(w *lines.Writer) (release func()) {
 	}
 }
 
-// take handles one message. Requests are registered by their IDs on this goroutine, so that a later
+// take handles one message. It registers the IDs of requests on this goroutine, so that a later
 // notifications/cancelled finds them. Messages other than calls wait until earlier calls have been
-// handled. take reports false if the connection has ended.
+// handled. take returns false if the connection has ended.
 func (r *reader) take(line []byte) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -206,7 +208,7 @@ func (r *reader) request(m wire.Message) {
 	switch v := meta.ProtocolVersion; {
 	case fault == nil && m.Method == "initialize":
 		fault = wire.CheckHandshake(m)
-	case fault == nil && rev.Of(meta.ProtocolVersion).PerRequest && !mcp.IsValidProtocolVersion(v): // as over HTTP
+	case fault == nil && rev.Of(meta.ProtocolVersion).PerRequest && !mcp.IsValidProtocolVersion(v): // the same check as over HTTP
 		fault = spec.UnsupportedVersion(v)
 	}
 	q := session.Request{Client: r.client, Message: m, Meta: meta, Stream: r.out}
@@ -231,19 +233,19 @@ func (r *reader) request(m wire.Message) {
 	serve := r.begin(r.ctx, q)
 	switch {
 	case serve == nil:
-	case m.Method == "initialize": // later messages may depend on it
-		r.releaseHeldBack() // it may wait for servers to answer messages held back
+	case m.Method == "initialize": // later messages may depend on this request
+		r.releaseHeldBack() // the request may wait until servers have answered messages that are still held back
 		serve()
 	default:
 		r.calls.Go(serve)
 	}
 }
 
-// spawner returns the [pipeline.Call.Spawn] function for a call. It runs work that may block on a
-// new goroutine, with a context that ends if the call is canceled.
+// spawner returns the [pipeline.Call.Spawn] function for a call. This function runs work that may
+// block on a new goroutine, with a context that ends if the call is canceled.
 func (r *reader) spawner(t *pipeline.Call) func(func()) {
 	return func(run func()) {
-		t.Burst = nil // the call leaves the burst
+		t.Burst = nil // the call no longer belongs to the burst
 		t.Bind(r.ctx)
 		r.calls.Go(func() {
 			defer r.Life.Recovered(t.Method, t.ID, t.Stream)

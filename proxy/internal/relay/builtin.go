@@ -7,15 +7,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// The proxy's own resource and prompt, which describe its status. Items with the same names are
-// removed from upstreams' lists, because only the proxy can describe the gate's decisions.
+// The proxy's own resource and prompt. They describe its status. Items with the same names are
+// removed from the lists of upstreams, because only the proxy can describe the gate's decisions.
 const (
 	StatusURI    = "petrigate://status"
 	StatusPrompt = "petrigate-status"
 	StatusAbout  = "Which tools the policy lets you call now, and what the others require."
 )
 
-// OffersStatus reports whether any net enforces decisions. If none does, the proxy offers no
+// OffersStatus reports whether any net enforces its decisions. If no net does, the proxy offers no
 // status.
 func (p *Relay) OffersStatus() bool { return p.Admission.Generation().Enforces }
 
@@ -34,8 +34,8 @@ func (p *Relay) builtin(kind listKind) *pool.Item {
 	return nil
 }
 
-// withBuiltin removes upstreams' items with the same name as the proxy's own item from a list page.
-// It adds the proxy's item to the last page.
+// withBuiltin removes items of upstreams that have the same name as the proxy's own item from a
+// page of a list. It adds the proxy's item to the last page.
 func (p *Relay) withBuiltin(kind listKind, page []byte) []byte {
 	own := p.builtin(kind)
 	array, _ := rawjson.Member(page, kind.member)

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// SetLevel serves logging/setLevel: it sets this client's level and informs the servers that
+// SetLevel serves logging/setLevel. It sets the level for this client and tells the servers that
 // support logging.
 func (p *Relay) SetLevel(ctx context.Context, q session.Request) ([]byte, error) {
 	level := spec.Member(q.Message.Params, "level")
@@ -24,7 +24,7 @@ func (p *Relay) SetLevel(ctx context.Context, q session.Request) ([]byte, error)
 	return []byte(`{}`), nil
 }
 
-// Relevel sends the levels that clients have requested to the servers and waits for the answers.
+// Relevel sends the servers the levels that clients have requested, and waits for the answers.
 func (p *Relay) Relevel(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, spec.LevelTimeout)
 	defer cancel()
@@ -35,16 +35,16 @@ func (p *Relay) Relevel(ctx context.Context) {
 	all.Wait()
 }
 
-// A serverLevel is the log level last sent to a server.
+// A serverLevel is the log level that was last sent to a server.
 type serverLevel struct {
-	mu   sync.Mutex // held while a level is sent, so that the last level sent is the last one requested
-	told string     // empty: none was sent
+	mu   sync.Mutex // held while a level is sent, so that the last level sent is also the last one requested
+	told string     // the level; empty: none was sent
 }
 
-// SetUpstreamLevel sends logging/setLevel with the clients' most verbose level to a server of a
-// revision up to 2025-11-25, unless the server already has that level. The proxy then filters
-// messages by each client's own level. anew means that the server has just come up and has no
-// level.
+// SetUpstreamLevel sends logging/setLevel with the most verbose level of all clients to a server of
+// a revision up to 2025-11-25, unless the server already has that level. The proxy then filters
+// messages by the level of each client. The argument anew means that the server has just come up
+// and has no level.
 func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, anew bool) {
 	l := p.Levels.At(u)
 	l.mu.Lock()
@@ -65,7 +65,7 @@ func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, anew bool)
 }
 
 // mostVerbose returns the most verbose level among the clients of u. If no client has ever set a
-// level, it returns an empty string, and the server chooses.
+// level, it returns "", and the server chooses the level.
 func (p *Relay) mostVerbose(u *pool.Server) string {
 	if !p.Sessions.LogLevelSet.Load() {
 		return ""

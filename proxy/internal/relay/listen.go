@@ -30,7 +30,7 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	params := session.SubscriptionParams(sub.ID, `,"notifications":`+string(agreed.Bytes()))
 	s.Send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", params))
 	if agreed != nil {
-		if sub.Lists["toolsListChanged"] && !p.Pool.Catalogue.Load().Shows(before) { // the tools changed before the subscription was opened
+		if sub.Lists["toolsListChanged"] && !p.Pool.Catalogue.Load().Shows(before) { // the tools have changed before the subscription was opened
 			s.Send(wire.AppendNotification(nil, spec.ListChanged, session.SubscriptionParams(sub.ID, "")))
 		}
 		p.Rewatch()
@@ -43,7 +43,7 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, nil
 	}
-	sub.Outbox.WriteTo(s) // notifications that came before the end
+	sub.Outbox.WriteTo(s) // notifications that arrived before the end
 	return session.SubscriptionParams(sub.ID, `,"resultType":"complete"`), nil
 }
 
@@ -61,8 +61,8 @@ func (p *Relay) writeNotifications(ctx context.Context, sub *session.Subscriptio
 	}
 }
 
-// subscribeSupported subscribes to the part of the filter that the servers support, and returns
-// that part.
+// subscribeSupported subscribes to those notifications in the filter that the servers support, and
+// returns this part of the filter.
 func (p *Relay) subscribeSupported(ctx context.Context, c *session.Client, sub *session.Subscription, filter []byte) (agreed rawjson.Object) {
 	for _, list := range []string{"tools", "prompts", "resources"} {
 		name := list + "ListChanged"

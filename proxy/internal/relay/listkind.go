@@ -4,8 +4,8 @@ package relay
 type listKind struct {
 	method     string
 	capability string
-	member     string // result member that contains the items
-	key        string // item member that identifies it
+	member     string // member of the result that contains the items
+	key        string // member of an item that identifies it
 }
 
 var (

@@ -14,13 +14,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxListItems limits the number of items accepted for one list. An upstream that exceeds the limit
-// is broken or hostile.
+// maxListItems is the maximum number of items that are accepted for one list. An upstream that
+// sends more is broken or hostile.
 const maxListItems = 20_000
 
-// List serves prompts/list, resources/list and resources/templates/list. A single server's list is
-// forwarded page by page. The lists of several servers are joined in the order of the
-// configuration.
+// List serves prompts/list, resources/list and resources/templates/list. If there is only one
+// server, its list is forwarded page by page. The lists of several servers are joined in the order
+// of the configuration.
 func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
 	p.Pool.EnsureDeclared(ctx, q.Peer())
@@ -49,13 +49,13 @@ func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]b
 	return q.Rev().Result(p.withBuiltin(kind, page), kind.method), nil
 }
 
-// passesThrough reports whether clients get the only server's list byte for byte.
+// passesThrough reports whether clients get the list of the only server byte for byte.
 func (p *Relay) passesThrough(kind listKind) bool {
 	return len(p.Pool.Servers) == 1 && (kind.key != "name" || p.Pool.Servers[0].Config.ExposedPrefix(true) == "")
 }
 
-// gatherAll returns the items in the given servers' lists and the other members of the results. If
-// several items have the same name, only the first one is returned.
+// gatherAll returns the items in the lists of the given servers, and the other members of the
+// results. If several items have the same name, it returns only the first of them.
 func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.Server) ([]pool.Item, listing.Members) {
 	var all []pool.Item
 	around := listing.Members{Alone: len(p.Pool.Servers) == 1}
@@ -79,11 +79,11 @@ func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.
 	return all, around
 }
 
-// itemOf returns an object from a list as an Item, with the name that clients use.
+// itemOf converts an object in a list to an Item, with the name that clients use.
 func itemOf(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item {
 	i := pool.Item{Upstream: u, Key: spec.Member(object, kind.key), Object: object}
 	i.Exposed = i.Key
-	if kind.key == "name" && (!alone || u.Config.ExposedPrefix(alone) != "") { // otherwise the list is forwarded unchanged
+	if kind.key == "name" && (!alone || u.Config.ExposedPrefix(alone) != "") { // otherwise, the list is forwarded unchanged
 		i.Exposed = toolname.Exposed(u.Config.ExposedPrefix(alone), i.Key)
 	}
 	if i.Exposed != i.Key {
@@ -92,7 +92,7 @@ func itemOf(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item 
 	return i
 }
 
-// gather requests all pages of a list from u. If an error occurs, it also returns the items
+// gather requests all pages of a list from u. If an error occurs, it also returns the items that it
 // received before.
 func gather(ctx context.Context, u *pool.Server, kind listKind, around *listing.Members) (objects [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, spec.ListTimeout)

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// AnnounceSoon notifies clients of a changed list after a short delay. There is only one
+// AnnounceSoon notifies clients, after a short delay, that a list has changed. It sends only one
 // notification for all changes during the delay.
 func (p *Relay) AnnounceSoon(method string) {
 	due := &p.changes.resources
@@ -24,8 +24,8 @@ func (p *Relay) AnnounceSoon(method string) {
 	})
 }
 
-// AnnounceIfSeen calls AnnounceSoon if a client has fetched the list or subscribed to its changes.
-// Clients that fetch the list later get the current version anyway.
+// AnnounceIfSeen calls AnnounceSoon if a client has fetched the list or subscribed to changes of
+// the list. Clients that fetch the list later get the current version anyway.
 func (p *Relay) AnnounceIfSeen(method string) {
 	for _, c := range p.Sessions.Clients() {
 		if seen, subscribers := c.Subscriptions.OfList(method); seen || len(subscribers) > 0 {
@@ -36,7 +36,8 @@ func (p *Relay) AnnounceIfSeen(method string) {
 }
 
 // Announce sends a list_changed notification to each client that has fetched the list. Clients with
-// a handshake get it on their session's stream, and clients of 2026-07-28 on their subscriptions.
+// a handshake receive it on the stream of their session, and clients of revision 2026-07-28 on
+// their subscriptions.
 func (p *Relay) Announce(method string) {
 	if method == spec.ListChanged {
 		p.Advertiser.TouchAll()

@@ -8,9 +8,9 @@ import (
 )
 
 // wouldRefuse returns the reason why the gate would refuse the prompt or resource in the current
-// state, or an empty string. Completions and notifications for a refused item are refused too,
-// because they would reveal something about it. The check has no side effects: it spends nothing,
-// records nothing, and asks no one.
+// state, or "" if it would not. Completions and notifications for a refused item are also refused,
+// because they would reveal something about it. The check has no side effects: it does not change a
+// marking, record anything, or ask a person.
 func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string {
 	call := gate.Call{Tool: t.Canonical, Args: args, Time: p.Life.Now(), Upstream: t.Upstream.Config.Name}
 	state, err := p.Pool.Snapshot(c.State)
@@ -26,7 +26,7 @@ func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string
 	return r.Text
 }
 
-// wouldRefuseResource does the same for a resource or for all resources of a template.
+// wouldRefuseResource is like wouldRefuse for a resource, or for all resources of a template.
 func (p *Relay) wouldRefuseResource(c *session.Client, u *pool.Server, uri string) string {
 	return p.wouldRefuse(c, pool.ResourceTool(u, uri), uriParams(uri))
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 )
 
-// anyPrompt reports whether the only server gets all prompts/get requests, whatever the name.
+// anyPrompt reports whether all prompts/get requests go to the only server, no matter what the name
+// is.
 func (p *Relay) anyPrompt() bool {
 	return !p.Admission.Generation().PromptsByList && p.passesThrough(PromptList)
 }
 
-// NamesPrompts reports whether a net names a prompt. If so, only listed names can be called,
-// because a lenient server might accept a different spelling for that prompt.
+// NamesPrompts reports whether a net contains the name of a prompt. If so, only names in lists can
+// be called, because a tolerant server might accept a different spelling for that prompt.
 func NamesPrompts(policy *gate.Policy) bool {
 	for _, n := range policy.Nets() {
 		for _, t := range n.Transitions {
@@ -27,8 +28,8 @@ func NamesPrompts(policy *gate.Policy) bool {
 	return false
 }
 
-// Prompt returns the prompt with the given exposed name. If necessary, it requests the servers'
-// lists.
+// Prompt returns the prompt with the given exposed name. If necessary, it requests the lists of the
+// servers.
 func (p *Relay) Prompt(ctx context.Context, name string) (pool.Item, bool) {
 	p.Pool.AwaitUpstreams(ctx)
 	if i, ok := p.KnownPrompt(name); ok {
@@ -42,7 +43,7 @@ func (p *Relay) Prompt(ctx context.Context, name string) (pool.Item, bool) {
 	return p.prompts.get(name)
 }
 
-// KnownPrompt is like Prompt, but never asks a server.
+// KnownPrompt is like Prompt, but never sends a request to a server.
 func (p *Relay) KnownPrompt(name string) (pool.Item, bool) {
 	if !p.anyPrompt() {
 		return p.prompts.get(name)

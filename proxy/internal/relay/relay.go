@@ -1,6 +1,6 @@
 // Package relay serves the requests of clients that are not calls: lists, resources, prompts,
 // completion, subscriptions and log levels. It also notifies clients of changes. If the nets would
-// refuse a prompt or resource, requests about it are refused here too.
+// refuse a prompt or resource, requests about it are also refused here.
 //
 // [Relay] is the main type; each file serves one kind of request. Requests run on the goroutines of
 // their callers. Each table is replaced as a whole and read without a lock; serverLevel.mu and
@@ -22,16 +22,16 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A Relay serves clients' requests other than calls: lists, completion/complete, subscriptions and
-// logging/setLevel. It also notifies clients of changed lists. Its tables of prompts and resources
-// are initially empty.
+// A Relay serves the requests of clients that are not calls: lists, completion/complete,
+// subscriptions and logging/setLevel. It also notifies clients when lists have changed. At first,
+// its tables of prompts and resources are empty.
 type Relay struct {
 	Life       *lifetime.Lifetime
 	Streaming  context.Context //nolint:containedctx // ends when streams without an end are to end
 	Sessions   *session.Sessions
 	Admission  *admission.Admission
 	Pool       *pool.Pool
-	Advertiser *advertise.Advertiser // nil: every client sees the same tools
+	Advertiser *advertise.Advertiser // nil if every client sees the same tools
 	Tasks      *tasks.Tasks
 	Reverse    *reverse.Reverse
 
@@ -42,8 +42,8 @@ type Relay struct {
 	Levels    pool.ByServer[serverLevel]
 }
 
-// relayed returns a request to u. Requests and notifications that u sends in the meantime go to the
-// client.
+// relayed returns a request to u. While the request is waiting for its answer, requests and
+// notifications from u are sent to the client.
 func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest {
 	r := pool.NewRelayedRequest(q, u)
 	r.OnNotification = func(method string, params []byte) {

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ResourceOwner returns the server that has a resource. If necessary, it requests the servers'
-// lists. The server may be down.
+// ResourceOwner returns the server that has a resource. If necessary, it requests the lists of the
+// servers. The server that it returns may be down.
 func (p *Relay) ResourceOwner(ctx context.Context, uri string) *pool.Server {
 	p.Pool.AwaitUpstreams(ctx)
 	upstreams := p.Pool.Offering("resources")
@@ -27,19 +27,19 @@ func (p *Relay) ResourceOwner(ctx context.Context, uri string) *pool.Server {
 	return p.Resources.Owner(p.Pool.Servers, uri)
 }
 
-// listResources requests the servers' resource and template lists.
+// listResources requests the lists of resources and templates from the servers.
 func (p *Relay) listResources(ctx context.Context, upstreams []*pool.Server) {
 	p.gatherAll(ctx, ResourceList, upstreams)
 	p.gatherAll(ctx, TemplateList, upstreams)
 }
 
-// UnknownResource returns the error for a URI that no server offers.
+// UnknownResource returns the error for a URI that is not offered by any server.
 func UnknownResource(id []byte, uri string, client *rev.Rev) *wire.Fault {
 	return &wire.Fault{ID: id, Code: client.NoResource, Message: "Resource not found", Data: uriParams(uri)}
 }
 
 // Complete serves completion/complete. It sends the request to the server that has the prompt or
-// template in the ref.
+// template named in ref.
 func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
 	if len(p.Pool.Offering("completions")) == 0 {
@@ -60,8 +60,8 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 	return r.Serve(ctx)
 }
 
-// findReferenced sets the server that has the prompt or template in the ref. If the policy refuses
-// the request, it returns the reason, and otherwise an empty string.
+// findReferenced sets the server that has the prompt or template named in ref. If the policy
+// refuses the request, it returns the reason; otherwise, it returns "".
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch spec.Member(ref, "type") {
@@ -78,7 +78,7 @@ func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why
 		if r.Upstream = p.templateOwner(ctx, uri); r.Upstream != nil {
 			why = p.wouldRefuseResource(r.Client, r.Upstream, uri)
 		}
-	default: // the gate cannot decide on an unknown kind of ref
+	default: // the gate cannot decide a ref of an unknown kind
 		return ""
 	}
 	if r.Upstream == nil && len(p.Pool.Servers) == 1 && !p.Admission.Generation().PromptsByList {
@@ -87,7 +87,7 @@ func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why
 	return why
 }
 
-// renamedRef returns the params with the server's own name for the prompt.
+// renamedRef returns the params with the server's own name of the prompt.
 func renamedRef(params []byte, name string) []byte {
 	ref, _ := rawjson.Member(params, "ref")
 	return wire.ReplaceMember(nil, params, "ref", wire.ReplaceMember(nil, ref, "name", rawjson.AppendString(nil, name)))

@@ -13,27 +13,27 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// maxWays limits the number of tools in the status for which a remedy is searched, because each
-// search takes time.
+// maxWays is the maximum number of tools in the status for which a remedy is searched for, because
+// each search takes time.
 const maxWays = 20
 
-// A statusDoc describes a client's own session: the tools it can call now, and why others are
-// refused. It shows neither shadow nets nor arguments.
+// A statusDoc describes the session of a client: the tools that the client can call now, and why
+// others are refused. It contains neither shadow nets nor arguments.
 type statusDoc struct {
 	proxy   *Relay
 	session string
-	state   *gate.State // the session's state
+	state   *gate.State // state of the session
 	now     time.Time
-	ways    int // number of remedies searched for
+	ways    int // number of tools for which a remedy was searched for
 
 	advertised gate.Advertised
-	hidden     map[string]bool // tools that are refused whatever the arguments
+	hidden     map[string]bool // tools that are refused whatever their arguments are
 
-	free, asking, depends []string // tool names
-	refused               []string // lines of text
+	free, asking, depends []string // names of tools
+	refused               []string // lines of text about refused tools
 }
 
-// Status returns a session's status as Markdown.
+// Status returns the status of a session as Markdown.
 func (p *Relay) Status(s *session.Session) string {
 	d := &statusDoc{proxy: p, session: s.ID, now: p.Life.Now(), hidden: map[string]bool{}}
 	view := p.Pool.Catalogue.Load()
@@ -48,13 +48,13 @@ func (p *Relay) Status(s *session.Session) string {
 	}
 	for _, c := range view.Calls {
 		c.Time = d.now
-		decision, _ := state.Policy().Decide(state, c, nil) // without side effects
+		decision, _ := state.Policy().Decide(state, c, nil) // this has no side effects
 		d.add(c, decision)
 	}
 	return d.String()
 }
 
-// add adds the gate's decision on a call without arguments.
+// add adds the gate's decision for a call without arguments.
 func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	switch r := decision.(type) {
 	case *gate.Allow:
@@ -70,7 +70,7 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	}
 }
 
-// certain reports whether the call would be refused whatever its arguments.
+// certain reports whether the call would be refused whatever its arguments are.
 func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 	switch r.Kind {
 	case gate.KindBlocked:
@@ -81,7 +81,7 @@ func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 	return false
 }
 
-// why returns the reason for a refusal and, if one is found, a remedy.
+// why returns the reason for a refusal, together with a remedy if one is found.
 func (d *statusDoc) why(c gate.Call, r *gate.Refusal) string {
 	text := d.proxy.Admission.Text(r, d.session, d.now)
 	remedy := d.proxy.Admission.Generation().Remedy
@@ -123,7 +123,8 @@ func (d *statusDoc) String() string {
 	return b.String()
 }
 
-// conflict writes which nets, taken together, allow no tool, and what follows from that.
+// conflict writes which nets together leave no tool that can be called, and what the consequences
+// are.
 func (d *statusDoc) conflict(b *strings.Builder) {
 	c := d.advertised.Conflict
 	if c == nil {
@@ -148,7 +149,7 @@ func (p *Relay) notUp() []string {
 	return names
 }
 
-// section writes names under a heading. If there are no names, it writes nothing.
+// section writes a heading followed by the names. If there are no names, it writes nothing.
 func section(b *strings.Builder, title string, names []string) {
 	if len(names) > 0 {
 		fmt.Fprintf(b, "\n## %s\n\n%s\n", title, strings.Join(names, ", "))

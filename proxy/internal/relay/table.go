@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 )
 
-// A table maps items to their servers according to the last lists. It is used only if there are
-// several servers.
+// A table maps items to their servers, according to the lists that were fetched last. It is used
+// only if there are several servers.
 type table struct {
-	view atomic.Pointer[map[string]pool.Item] // by exposed name
+	view atomic.Pointer[map[string]pool.Item] // items, keyed by exposed name
 }
 
 func (t *table) set(items []pool.Item) {
@@ -32,13 +32,13 @@ func (t *table) get(name string) (pool.Item, bool) {
 
 // A resourceTables maps resources to their servers.
 type resourceTables struct {
-	listed    table // by URI
-	templates table // by URI template
+	listed    table // resources in lists, keyed by URI
+	templates table // resource templates, keyed by URI template
 }
 
-// Owner returns the server that has a resource: the only server, the one that lists the URI, or the
-// first one with a matching template. If there is none, it returns nil. The form of the URI does
-// not matter.
+// Owner returns the server that has a resource: the only server, or the server that lists the URI,
+// or the first server with a matching template. If there is none, it returns nil. URIs of any form
+// are accepted.
 func (r *resourceTables) Owner(upstreams []*pool.Server, uri string) *pool.Server {
 	if len(upstreams) == 1 {
 		return upstreams[0]

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Watch serves resources/subscribe and resources/unsubscribe (up to 2025-11-25). The proxy stays
-// subscribed to a resource at its server as long as any client watches it.
+// Watch serves resources/subscribe and resources/unsubscribe (revisions up to 2025-11-25). The
+// proxy stays subscribed to a resource at its server while any client watches it.
 func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 	c, uri := q.Client, spec.Member(q.Message.Params, "uri")
 	p.Pool.AwaitUpstreams(ctx)
@@ -41,14 +41,14 @@ func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 		p.Rewatch()
 		return []byte(`{}`), nil
 	}
-	watched.note(uri, on) // the client gets the upstream's answer
+	watched.note(uri, on) // the answer to the client comes from the upstream
 	result, err := p.relayed(q, u).Serve(ctx)
 	if on && result == nil {
 		c.Subscriptions.Watch(uri, false)
 		watched.note(uri, false)
 	}
 	if !on || result == nil {
-		p.Rewatch() // for clients that have begun to watch it in the meantime
+		p.Rewatch() // this is for clients that have begun to watch the resource in the meantime
 	}
 	return result, err
 }
@@ -71,8 +71,8 @@ func (p *Relay) anyWatches(u *pool.Server, uri string) bool {
 	})
 }
 
-// Updated forwards notifications/resources/updated to the clients that watch the resource, and on
-// each of their subscriptions to it.
+// Updated forwards notifications/resources/updated to the clients that watch the resource. It also
+// sends it on each subscription to the resource.
 func (p *Relay) Updated(u *pool.Server, params []byte) {
 	uri := spec.Member(params, "uri")
 	for _, c := range p.Sessions.Clients() {
@@ -107,8 +107,8 @@ func (p *Relay) WatchedAt(u *pool.Server) []string {
 	return uris
 }
 
-// Rewatch changes the proxy's subscriptions at the servers to exactly those resources that clients
-// watch.
+// Rewatch changes the proxy's subscriptions at the servers so that they match the resources that
+// clients watch.
 func (p *Relay) Rewatch() {
 	for _, u := range p.Pool.Connections() {
 		if u.Has("resources") {
@@ -117,7 +117,8 @@ func (p *Relay) Rewatch() {
 	}
 }
 
-// watchable returns those of the URIs that c may watch. It omits resources that no server lists.
+// watchable returns the URIs that c may watch. It leaves out resources that are not in any server's
+// list.
 func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
 	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
 		p.listResources(ctx, p.Pool.Offering("resources"))

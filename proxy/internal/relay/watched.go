@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A watchedResources contains the resources at one server to which the proxy has subscribed.
+// A watchedResources contains the resources of one server to which the proxy has subscribed.
 type watchedResources struct {
 	mu   sync.Mutex
 	uris []string
@@ -22,7 +22,7 @@ func (w *watchedResources) has(uri string) bool {
 	return slices.Contains(w.uris, uri)
 }
 
-// note records that a client's own request has added or ended a subscription.
+// note records that a request from a client has added or ended a subscription.
 func (w *watchedResources) note(uri string, on bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -32,15 +32,15 @@ func (w *watchedResources) note(uri string, on bool) {
 	}
 }
 
-// Reset removes all subscriptions after the server has come up again.
+// Reset removes all subscriptions. It is called when the server has come up again.
 func (w *watchedResources) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.uris = nil
 }
 
-// Ask changes the subscriptions to uris. It sends one subscriptions/listen request (2026-07-28), or
-// resources/subscribe and resources/unsubscribe for each difference.
+// Ask changes the subscriptions to those in uris. It sends one subscriptions/listen request
+// (2026-07-28), or resources/subscribe and resources/unsubscribe for each difference.
 func (w *watchedResources) Ask(u *pool.Server, uris []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -2,14 +2,14 @@ package session
 
 import "encoding/json"
 
-// An About is a session's description for other replicas.
+// An About describes a session to other replicas.
 type About struct {
 	By    string `json:"by"`
 	Label string `json:"name,omitempty"`
 
-	// For HTTP sessions with a handshake only.
+	// The fields below are only for HTTP sessions with a handshake.
 	Client       string          `json:"client,omitempty"` // SHA-256 of the client's Mcp-Session-Id
-	State        string          `json:"state,omitempty"`  // label of the session whose nets decide on the calls
+	State        string          `json:"state,omitempty"`  // label of the session whose nets decide the calls
 	Protocol     string          `json:"protocol,omitempty"`
 	Name         string          `json:"clientName,omitempty"`
 	Version      string          `json:"clientVersion,omitempty"`
@@ -28,7 +28,7 @@ func ReadAbout(data []byte) (a About) {
 func (a About) bytes() []byte {
 	data, err := json.Marshal(a)
 	if err != nil {
-		return nil // never happens, because capabilities were checked to be JSON
+		return nil // never happens, because the capabilities are known to be valid JSON
 	}
 	return data
 }

@@ -15,28 +15,28 @@ import (
 // to 2025-11-25), or a stateless request (2026-07-28). Its methods are safe for concurrent use.
 type Client struct {
 	ID        string
-	Transport string // stdio or http
+	Transport string // "stdio" or "http"
 	Principal string
-	Session   *Session // the connection's session; without a connection the same as State
-	State     *Session // session whose nets decide on the client's requests, unless a request names another; see [Sessions.Of]
+	Session   *Session // session of the connection; for a client without a connection, the same as State
+	State     *Session // session whose nets decide the client's requests, unless a request names another session; see [Sessions.Of]
 	since     time.Time
-	Out       spec.Stream // stream for messages that belong to no request; may drop messages
+	Out       spec.Stream // stream for messages that do not belong to a request; may drop messages
 
-	logLevelSet *atomic.Bool // shared with [Sessions]; some client has sent logging/setLevel
+	logLevelSet *atomic.Bool // whether some client has sent logging/setLevel; shared with [Sessions]
 
-	seen time.Time // last use, guarded by Sessions.mu
+	seen time.Time // time of the last use, guarded by Sessions.mu
 
-	Streams        events.Logs    // an HTTP session's resumable streams
-	Requests       openRequests   // client's requests in flight
-	ClientRequests clientRequests // proxy's requests to the client
+	Streams        events.Logs    // resumable streams of an HTTP session
+	Requests       openRequests   // the client's requests in flight
+	ClientRequests clientRequests // the proxy's requests to the client
 	Subscriptions  subscriptions
 
-	Ready    atomic.Bool          // the client has sent notifications/initialized
-	peer     atomic.Pointer[Peer] // from initialize; nil before
-	logLevel atomic.Value         // string, from logging/setLevel; nil: not set
+	Ready    atomic.Bool          // whether the client has sent notifications/initialized
+	peer     atomic.Pointer[Peer] // the client's description of itself in initialize; nil before
+	logLevel atomic.Value         // level from logging/setLevel, a string; nil: not set
 }
 
-// Handshake stores the clientInfo and capabilities from the client's initialize request.
+// Handshake stores the clientInfo and the capabilities in the client's initialize request.
 func (c *Client) Handshake(params []byte, protocol string) {
 	p := &Peer{Protocol: protocol, Rev: rev.Rev2025}
 	if info, ok := rawjson.Member(params, "clientInfo"); ok {
@@ -48,7 +48,7 @@ func (c *Client) Handshake(params []byte, protocol string) {
 	c.peer.Store(p)
 }
 
-// Peer returns the client's description of itself in initialize.
+// Peer returns how the client has described itself in initialize.
 func (c *Client) Peer() Peer {
 	if p := c.peer.Load(); p != nil {
 		return *p
@@ -59,19 +59,19 @@ func (c *Client) Peer() Peer {
 // SetLogLevel stores the level from logging/setLevel.
 func (c *Client) SetLogLevel(level string) { c.logLevel.Store(level) }
 
-// explicitLogLevel returns the level from logging/setLevel, or an empty string if the client has
-// not set a level.
+// explicitLogLevel returns the level from logging/setLevel, or "" if the client has not set a
+// level.
 func (c *Client) explicitLogLevel() string {
 	level, _ := c.logLevel.Load().(string)
 	return level
 }
 
-// DefaultLogLevel is the level for clients that have not set a level, once another client has.
-// Servers choose their own defaults, and this is the most common one.
+// DefaultLogLevel is the level for clients that have not set a level, once another client has set
+// one. Servers choose their own defaults, and this is the most common one.
 const DefaultLogLevel = "info"
 
-// LogLevel returns the lowest level of log messages for a client with a handshake. An empty string
-// means all levels, or that the client had no handshake.
+// LogLevel returns the minimum level of log messages for a client with a handshake. An empty string
+// means all levels, or that there was no handshake.
 func (c *Client) LogLevel() string {
 	level := c.explicitLogLevel()
 	if level == "" && c.Ready.Load() && c.logLevelSet.Load() {
@@ -80,8 +80,8 @@ func (c *Client) LogLevel() string {
 	return level
 }
 
-// PeerOf returns the client's description of itself: since 2026-07-28 from the request's _meta,
-// otherwise from the handshake.
+// PeerOf returns the client's description of itself. Since revision 2026-07-28, it is in the
+// request's _meta; in earlier revisions, it comes from the handshake.
 func (c *Client) PeerOf(m wire.Meta) Peer {
 	if !rev.Of(m.ProtocolVersion).PerRequest {
 		return c.Peer()

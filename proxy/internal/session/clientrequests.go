@@ -13,17 +13,18 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxClientRequests limits the number of the proxy's unanswered requests to one client.
+// maxClientRequests is the maximum number of the proxy's requests to one client that are waiting
+// for an answer.
 const maxClientRequests = 256
 
 // A ClientRequest is a request from the proxy to a client (roots/list, sampling/createMessage,
-// elicitation/create). Its ID cannot be guessed, and only the client that gets the request can
+// elicitation/create). Its ID cannot be guessed, and only the client that received the request can
 // answer it.
 type ClientRequest struct {
-	Answer   func(result, failure []byte) // called once, with a result or an error object; must not block
+	Answer   func(result, failure []byte) // called once, with either a result or an error object; must not block
 	Progress func(params []byte)          // called with notifications/progress; nil: the request has no progressToken
 
-	id []byte // as sent
+	id []byte // ID as it was sent
 	of *clientRequests
 }
 
@@ -36,7 +37,7 @@ func (q *ClientRequest) Send(to spec.Stream, method string, params []byte) {
 	to.Send(wire.AppendRequest(nil, q.id, method, params))
 }
 
-// Withdraw stops waiting for the answer. If no answer has arrived, it reports true, and the caller
+// Withdraw stops waiting for the answer. If no answer has arrived, it returns true, and the caller
 // must then send [ClientRequest.Cancelled] to the client.
 func (q *ClientRequest) Withdraw() bool {
 	s, key := q.of, wire.IDKey(q.id)
@@ -56,8 +57,8 @@ func (q *ClientRequest) Cancelled(reason string) []byte {
 	return wire.AppendNotification(nil, "notifications/cancelled", params.Bytes())
 }
 
-// Ask sends a request to the client on one of its streams and waits for the answer, which is a
-// result or an error object.
+// Ask sends a request to the client on one of its streams and waits for the answer. The answer is
+// either a result or an error object.
 func (s *clientRequests) Ask(ctx context.Context, to spec.Stream, method string, params []byte) (result, failure []byte, err error) {
 	answered := make(chan struct{})
 	q := &ClientRequest{Answer: func(r, f []byte) {
@@ -81,18 +82,18 @@ func (s *clientRequests) Ask(ctx context.Context, to spec.Stream, method string,
 	return nil, nil, context.Cause(ctx)
 }
 
-// clientRequests contains the proxy's unanswered requests to one client. The zero value is ready to
-// use. mu guards the fields below it.
+// clientRequests contains the proxy's requests to one client that are waiting for an answer. The
+// zero value is ready to use. mu guards the fields below it.
 type clientRequests struct {
 	process string // identifies this process in request IDs; set before the first request
 
 	mu   sync.Mutex
-	byID map[string]*ClientRequest // by the request ID's key
-	gone bool                      // the client has disconnected and will answer nothing
+	byID map[string]*ClientRequest // keyed by the key of the request ID
+	gone bool                      // whether the client has disconnected and will not answer
 }
 
-// Open assigns an ID to a request, which the client can then answer. If too many requests are open
-// or the client has disconnected, it reports false.
+// Open assigns an ID to a request. From then on, the client can answer it. Open returns false if
+// too many requests are open, or if the client has disconnected.
 func (s *clientRequests) Open(q *ClientRequest) bool {
 	q.id, q.of = rawjson.AppendString(nil, lifetime.RandomID(s.prefix())), s
 	s.mu.Lock()
@@ -107,7 +108,7 @@ func (s *clientRequests) Open(q *ClientRequest) bool {
 	return true
 }
 
-// Find returns the open request with the given ID key, or nil.
+// Find returns the open request whose ID has the given key. It returns nil if there is none.
 func (s *clientRequests) Find(key string) *ClientRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,15 +119,15 @@ const askedPrefix = "pg-"
 
 func (s *clientRequests) prefix() string { return askedPrefix + s.process + "-" }
 
-// AskedElsewhere reports whether a response answers a request from another replica or an earlier
-// process. This process gives its requests a different prefix.
+// AskedElsewhere reports whether a response answers a request from another replica or from an
+// earlier process. Their request IDs start with a different prefix than those of this process.
 func (s *clientRequests) AskedElsewhere(id []byte) bool {
 	text, ok := rawjson.String(id)
 	return ok && strings.HasPrefix(text, askedPrefix) && !strings.HasPrefix(text, s.prefix())
 }
 
-// Response passes a JSON-RPC response to the request that is waiting for it. If there is none, it
-// drops the response.
+// Response passes a JSON-RPC response to the request that is waiting for it. If no request is
+// waiting, Response drops it.
 func (s *clientRequests) Response(m wire.Message) {
 	key := wire.IDKey(m.ID)
 	s.mu.Lock()
@@ -149,9 +150,10 @@ func (s *clientRequests) End() {
 	}
 }
 
-// CheckCapability reports whether the client declared the capability required for a server's
-// request. If not, it refuses the request. It removes the task member from the params, because the
-// proxy does not declare tasks.requests (2025-11-25) for clients.
+// CheckCapability reports whether the client has declared the capability that a server's request
+// requires. If it has not, CheckCapability refuses the request. It also removes the member task
+// from the params, because the proxy does not declare tasks.requests (2025-11-25) on behalf of
+// clients.
 func CheckCapability(p Peer, q *upstream.ServerRequest) bool {
 	if !p.Answers(q.Method, q.Params) {
 		RefuseRequest(q)

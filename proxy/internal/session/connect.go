@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Connect adds a client with a session for its connection. header contains the headers of the
-// request that connects, or is nil if there are none.
+// Connect adds a client with a session for its connection. The argument header contains the headers
+// of the request with which the client connects; it is nil if there are none.
 func (s *Sessions) Connect(transport, principal string, header http.Header, out spec.Stream) (*Client, error) {
 	id := lifetime.RandomID("")
 	own := &Session{ID: idOf(id), Principal: principal, By: "connection", Since: s.now()}
@@ -23,13 +23,13 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 	}
 	own.Bare = state != own
 	if transport != "http" {
-		_ = s.Begin(own) // if it fails, the session's calls are refused
+		_ = s.Begin(own) // if this fails, the session's calls are refused
 	}
 	return s.add(id, transport, principal, own, state, out), nil
 }
 
-// Begin begins a connection's session, unless its calls use another session's nets and no other
-// replica needs it.
+// Begin begins the session of a connection, unless its calls use the nets of another session and no
+// other replica needs it.
 func (s *Sessions) Begin(own *Session) error {
 	if own.Bare && own.About == nil {
 		return nil
@@ -39,14 +39,14 @@ func (s *Sessions) Begin(own *Session) error {
 	return err
 }
 
-// NewClient adds a client for a request outside a connection to a session.
+// NewClient adds a client to a session, for a request outside of a connection.
 func (s *Sessions) NewClient(principal string, of *Session) *Client {
 	return s.add(lifetime.RandomID(""), "http", principal, of, of, nil)
 }
 
-// Introduce begins an HTTP client's session after the handshake. If the states are in a shared
-// database, it first stores the session there, so that the client can continue it on another
-// replica. If Introduce fails, the client cannot.
+// Introduce begins the session of an HTTP client after the handshake. If the states are in a shared
+// database, it first stores the session there, so that the client can continue the session on
+// another replica. If Introduce fails, the client cannot continue it there.
 func (s *Sessions) Introduce(c *Client) error {
 	if s.kept {
 		peer, label := c.Peer(), ""
@@ -62,7 +62,7 @@ func (s *Sessions) Introduce(c *Client) error {
 }
 
 // Kept returns the session ID under which other replicas find the HTTP session with the given
-// client ID. If replicas do not share sessions, it returns an empty string.
+// client ID. If replicas do not share sessions, it returns "".
 func (s *Sessions) Kept(client string) string {
 	if !s.kept {
 		return ""
@@ -71,8 +71,9 @@ func (s *Sessions) Kept(client string) string {
 }
 
 // Restore adds the client of an HTTP session that was opened by another replica, or by this one
-// before a restart. client is the Mcp-Session-Id that the client presents, and info is the stored
-// session. If the session does not belong to that ID and principal, Restore returns nil.
+// before a restart. The argument client is the Mcp-Session-Id that the client has sent, and info is
+// the stored session. If the session does not belong to that ID and to the principal, Restore
+// returns nil.
 func (s *Sessions) Restore(client, principal string, info admission.SessionInfo, out spec.Stream) *Client {
 	a := ReadAbout(info.About)
 	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(digestOf(client))) != 1 {
@@ -95,7 +96,7 @@ func (s *Sessions) restore(client string, info *admission.SessionInfo, a About, 
 	return c
 }
 
-// stateOf returns the session whose nets decide on a restored connection's calls.
+// stateOf returns the session whose nets decide the calls of a restored connection.
 func (s *Sessions) stateOf(own *Session, label string) (*Session, error) {
 	o := Origin{Principal: own.Principal, Connection: own}
 	if label != "" {
@@ -109,8 +110,8 @@ func digestOf(client string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// idOf returns the session ID for a client ID. The client ID is the principal's secret; the session
-// ID is not secret.
+// idOf returns the session ID for a client ID. The client ID is a secret of the principal; the
+// session ID is not secret.
 func idOf(client string) string {
 	sum := sha256.Sum256([]byte("session\x00" + client))
 	return hex.EncodeToString(sum[:8])

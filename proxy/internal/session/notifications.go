@@ -5,8 +5,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Notification converts a server's notification that belongs to a client's request, using the
-// client's own progress token. If the client did not ask for such notifications, it returns nil.
+// Notification converts a server's notification that belongs to a client's request. The result
+// contains the client's own progress token. If the client has not asked for such notifications,
+// Notification returns nil.
 func (c *Client) Notification(p Peer, meta wire.Meta, method string, params []byte) []byte {
 	switch method {
 	case "notifications/progress":
@@ -39,8 +40,8 @@ func (c *Client) TakesLog(p Peer, meta wire.Meta, params []byte) bool {
 	return level >= spec.LogLevels[c.LogLevel()]
 }
 
-// WithLogLevel adds the client's log level to the _meta for a server of 2026-07-28. If the client
-// has not set a level, the server sends no log messages.
+// WithLogLevel adds the client's log level to the _meta for a server of revision 2026-07-28. If the
+// client has not set a level, the server sends no log messages.
 func (c *Client) WithLogLevel(p Peer, m wire.Meta, meta []byte) []byte {
 	level := m.LogLevel
 	if !p.Rev.LevelInMeta {

@@ -12,18 +12,18 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// openRequests contains one client's unanswered requests. The zero value is ready to use. mu guards
-// the fields.
+// openRequests contains the unanswered requests of one client. The zero value is ready to use. mu
+// guards the fields.
 type openRequests struct {
 	mu    sync.Mutex
-	first openRequest          // most clients have only one at a time; the request is nil if none is open
-	more  map[string]canceller // further requests by ID, as sent
+	first openRequest          // first open request; most clients have only one at a time. The request is nil if none is open
+	more  map[string]canceller // further open requests, keyed by ID as it was sent
 	open  int                  // number of requests whose answers have not been written
-	past  []uint64             // hashes of recently ended requests' IDs
+	past  []uint64             // hashes of the IDs of requests that have ended recently
 	idle  chan struct{}        // closed when open becomes 0; nil: no caller is waiting
 }
 
-// An openRequest is a request with its ID, as sent.
+// An openRequest is a request with its ID as it was sent.
 type openRequest struct {
 	id      string
 	request canceller
@@ -34,12 +34,12 @@ type canceller interface {
 	Cancel(reason error)
 }
 
-// A CancelFunc cancels a request other than a call.
+// A CancelFunc cancels a request that is not a call.
 type CancelFunc context.CancelCauseFunc
 
 func (f CancelFunc) Cancel(reason error) { f(reason) }
 
-// Begin adds a request with the given ID. If a request with that ID is in flight, it reports false.
+// Begin adds a request with the given ID. It returns false if a request with that ID is in flight.
 func (r *openRequests) Begin(id string, request canceller) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,18 +86,18 @@ func (r *openRequests) End(id string) {
 
 var pastSeed = maphash.MakeSeed()
 
-// Limits on the number and the length of ended requests' IDs that are remembered.
+// Limits for the number and length of the IDs that are remembered after their requests have ended.
 const (
 	maxPast      = 64
 	maxPastBytes = 40
 )
 
-// Knows reports whether the request named in a notifications/cancelled is or recently was in flight
-// here.
+// Knows reports whether the request named in a notifications/cancelled message is in flight here,
+// or was recently.
 func (r *openRequests) Knows(params []byte) bool {
 	id, ok := rawjson.Member(params, "requestId")
 	if !ok {
-		return true // names no request
+		return true // the message names no request
 	}
 	key := wire.IDKey(id)
 	r.mu.Lock()
@@ -105,7 +105,7 @@ func (r *openRequests) Knows(params []byte) bool {
 	return r.find(key) != nil || len(key) > maxPastBytes || slices.Contains(r.past, maphash.String(pastSeed, key))
 }
 
-// Answered records that the answer to a request has been written or that there will be none.
+// Answered records that the answer to a request has been written, or that there will be no answer.
 func (r *openRequests) Answered() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,7 +118,7 @@ func (r *openRequests) Answered() {
 	}
 }
 
-// Drained returns a channel that is closed once all requests have been answered.
+// Drained returns a channel that is closed when all requests have been answered.
 func (r *openRequests) Drained() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,8 +138,8 @@ func (r *openRequests) Any() bool {
 	return r.first.request != nil || len(r.more) > 0
 }
 
-// Cancelled cancels the request named in a notifications/cancelled. The ID must also have the same
-// JSON type: the string "7" does not cancel the number 7.
+// Cancelled cancels the request named in a notifications/cancelled message. The ID must also have
+// the same JSON type: the string "7" does not cancel the request with the number 7.
 func (r *openRequests) Cancelled(params []byte) {
 	id, ok := rawjson.Member(params, "requestId")
 	if !ok {
@@ -158,14 +158,14 @@ func (r *openRequests) Cancelled(params []byte) {
 	request.Cancel(spec.ErrCancelled)
 }
 
-// CancelAll cancels all requests from a client that has disconnected.
+// CancelAll cancels all requests of a client that has disconnected.
 func (r *openRequests) CancelAll(reason error) {
 	for _, request := range r.all() {
 		request.Cancel(reason)
 	}
 }
 
-// CancelCalls cancels all calls. It may miss calls that begin in the meantime.
+// CancelCalls cancels all calls. It may miss calls that begin while it is running.
 func (r *openRequests) CancelCalls(reason error) {
 	for _, request := range r.all() {
 		if _, other := request.(CancelFunc); !other {

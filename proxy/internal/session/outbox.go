@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxOutbox limits the number of notifications queued for a client that does not read.
+// maxOutbox is the maximum number of notifications that are queued for a client that does not read.
 const maxOutbox = 256
 
 // An Outbox passes messages from the goroutine that reads from a server, which several clients
 // share, to the goroutine that writes to one client. A client that does not read must not block the
-// reading goroutine, so a full Outbox drops notifications. It never drops requests, which are
-// limited elsewhere and whose senders wait for an answer.
+// goroutine that reads, so a full Outbox drops notifications. It never drops requests, because
+// their number is limited elsewhere and their senders wait for an answer.
 type Outbox struct {
 	Wake chan struct{} // receives a value when messages are queued
 
@@ -50,7 +50,7 @@ func (n *Outbox) WriteTo(s spec.Stream) {
 	}
 }
 
-// An OutboxStream is a stream that queues messages in an Outbox.
+// An OutboxStream is a stream. It queues messages in an Outbox.
 type OutboxStream struct{ *Outbox }
 
 func (s OutboxStream) Send(parts ...[]byte) { s.Add(bytes.Join(parts, nil)) }

@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// A Peer is a client's description of itself (clientInfo, capabilities and protocol version). It is
-// sent in initialize or, since 2026-07-28, in each request.
+// A Peer is a client's description of itself (clientInfo, capabilities and protocol version).
+// Clients send it in initialize or, since revision 2026-07-28, in each request.
 type Peer struct {
-	Name, Version string // for display only, because it is not authenticated
+	Name, Version string // for display only, because a client can claim any name
 	Protocol      string
 	Rev           *rev.Rev
-	Elicit        bool   // the client can show forms (elicitation in form mode)
-	Capabilities  []byte // as declared by the client
+	Elicit        bool   // whether the client can show forms (elicitation in form mode)
+	Capabilities  []byte // capabilities as the client has declared them
 }
 
 // shortened returns the name, shortened if it is too long for an audit record.
@@ -25,9 +25,9 @@ func shortened(name string) string {
 	return audit.Bounded(name)
 }
 
-// Forwarded returns the client capabilities that the proxy declares to servers on the client's
-// behalf. It omits client tasks (tasks.requests in 2025-11-25), so that servers send requests
-// without tasks.
+// Forwarded returns the client capabilities that the proxy declares to servers on behalf of the
+// client. It leaves out tasks of clients (tasks.requests in revision 2025-11-25), so that servers
+// send requests without tasks.
 func (p Peer) Forwarded() []byte {
 	if p.Rev.PerRequest {
 		return forwardedCapabilities(p.Capabilities)
@@ -50,8 +50,8 @@ func forwardedCapabilities(capabilities []byte) []byte {
 	return forwarded.Bytes()
 }
 
-// canElicit reports whether the capabilities allow elicitation/create with a form: the elicitation
-// member must declare form or no mode at all.
+// canElicit reports whether the capabilities allow elicitation/create with a form: the member
+// elicitation must declare the mode form or no mode at all.
 func canElicit(capabilities []byte) bool {
 	e, ok := rawjson.Member(capabilities, "elicitation")
 	if !ok || rawjson.Kind(e) != '{' {
@@ -64,7 +64,7 @@ func canElicit(capabilities []byte) bool {
 	return !url
 }
 
-// Answers reports whether the client declared the capability required for a server's request.
+// Answers reports whether the client has declared the capability that a server's request requires.
 func (p Peer) Answers(method string, params []byte) bool {
 	switch method {
 	case "roots/list":
@@ -85,7 +85,8 @@ func (p Peer) Answers(method string, params []byte) bool {
 // OpensURL reports whether the client can open a page for its user (elicitation in URL mode).
 func (p Peer) OpensURL() bool { return spec.Declares(p.Capabilities, "elicitation", "url") }
 
-// TakesTasks reports whether a client of 2026-07-28 accepts a task as a call's result.
+// TakesTasks reports whether a client of revision 2026-07-28 accepts a task as the result of a
+// call.
 func (p Peer) TakesTasks() bool {
 	return p.Rev.TaskExtension && spec.Declares(p.Capabilities, "extensions", spec.TasksExtension)
 }

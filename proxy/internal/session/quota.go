@@ -7,13 +7,13 @@ import "sync"
 type Quota struct {
 	mu    sync.Mutex
 	total int
-	held  map[string]int // slots by principal; contains no zeros
+	held  map[string]int // number of slots of each principal; contains no zeros
 }
 
-// Take takes one of limit slots for the principal. If it cannot, it returns the number of slots
-// that the principal has. If there are several principals, none can hold more slots than remain
-// free: a single one gets at most half of them, two get a third each, and one slot always stays
-// free for another principal.
+// Take takes a slot for the principal; limit is the total number of slots. If no slot can be taken,
+// Take returns the number of slots that the principal has. If there are several principals, none
+// can hold more slots than remain free: a single one gets at most half of them, two get a third
+// each, and one slot always stays free for another principal.
 func (s *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -29,8 +29,8 @@ func (s *Quota) Take(principal string, limit int, several bool) (own int, ok boo
 	return own, true
 }
 
-// Fair reports whether, with several principals, a principal that holds own slots may take another
-// of the free ones.
+// Fair reports whether a principal may take another free slot when there are several principals.
+// The argument own is the number of slots that it already holds.
 func Fair(own, free int) bool { return own < free }
 
 // Give returns one of the principal's slots.

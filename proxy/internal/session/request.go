@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Request is a client's request other than a call. Its handler returns a result or an error, and
+// A Request is a client's request that is not a call. Its handler returns a result or an error, and
 // [Request.Answer] sends it.
 type Request struct {
 	Client  *Client
@@ -18,15 +18,15 @@ type Request struct {
 	Stream  spec.Stream // stream for the answer and for messages that belong to the request
 }
 
-// Peer returns the client's description of itself, from the request or the handshake.
+// Peer returns the client's description of itself, which comes from the request or the handshake.
 func (q Request) Peer() Peer { return q.Client.PeerOf(q.Meta) }
 
 // Rev returns the request's revision family.
 func (q Request) Rev() *rev.Rev { return rev.Of(q.Meta.ProtocolVersion) }
 
-// Answer sends the answer: a result, a server's error object, a fault, or any other error as an
-// internal error. If there is neither a result nor an error, it sends nothing, because the client
-// is not waiting.
+// Answer sends the answer: a result, an error object from a server, a fault, or any other error as
+// an internal error. If there is neither a result nor an error, Answer sends nothing, because the
+// client is no longer waiting.
 func (q Request) Answer(result []byte, err error) {
 	id := q.Message.ID
 	var refused upstream.Refused

@@ -1,18 +1,18 @@
-// Package session holds the connected clients and the sessions whose calls share the state of the
-// nets.
+// Package session holds the connected clients, and the sessions whose calls share the markings of
+// the nets.
 //
 // A [Client] is one conversation with an MCP client: a stdio connection, an HTTP session of
-// revisions up to 2025-11-25, or one stateless request of 2026-07-28. It keeps the client's
-// description of itself ([Peer]), its unanswered requests, the proxy's unanswered requests to it,
-// and its subscriptions. A [Session] is the unit of state: all calls in it move the same nets.
-// [Sessions.Of] alone decides which session a request is in, by the configured [Way].
+// revisions up to 2025-11-25, or one stateless request of revision 2026-07-28. It keeps the
+// client's description of itself ([Peer]), its unanswered requests, the proxy's unanswered requests
+// to it, and its subscriptions. All calls in a [Session] change the markings of the same nets.
+// [Sessions.Of] alone decides to which session a request belongs, by the configured [Way].
 //
 // # Replicas
 //
 // Several replicas of the proxy can serve the same clients if their states are in a shared
 // database. An HTTP session then continues on another replica: after the handshake,
 // [Sessions.Introduce] stores the session's [About] with a hash of the client's Mcp-Session-Id. A
-// replica that gets an unknown id derives the session's id from it ([Sessions.Kept]), looks the
+// replica that receives an unknown ID derives the session's ID from it ([Sessions.Kept]), looks the
 // session up in the database, and adds the client with [Sessions.Restore], without a new handshake.
 // A replica that stops serving such a client sets Session.Left, so that it does not end the session
 // that others still serve. Connections to servers, subscriptions and requests in flight stay with
@@ -22,14 +22,14 @@
 //
 // Sessions.mu guards the tables of clients and sessions, and the time of last use of each client.
 // Sessions.making is held while a shared session is created, and Sessions.restoring while a client
-// is restored; both are taken before mu, making inside restoring. The other types have locks of
-// their own, which are held for single operations only.
+// is restored; both are locked before mu, and making is locked after restoring. The other types
+// have locks of their own, which are held for single operations only.
 //
 // # Invariants
 //
 // A client cannot name a session that the proxy did not issue to its principal: names chosen by a
-// client only split the sessions of its principal. A session's id is derived by a hash from the
-// client's id, which is a secret, and does not reveal it.
+// client only split the sessions of its principal. A session's ID is a hash of the client's ID,
+// which is secret, and does not reveal it.
 package session
 
 import (
@@ -60,38 +60,39 @@ import (
 type Session struct {
 	ID        string
 	Principal string
-	By        string // connection, principal, name, header, meta or agent; see [Sessions.Of]
-	Label     string // distinguishes the session from the principal's other sessions
+	By        string // how the session was chosen: connection, principal, name, header, meta or agent; see [Sessions.Of]
+	Label     string // distinguishes the session from other sessions of the same principal
 	Since     time.Time
-	Lasting   bool        // outlives the process if the states do
-	About     []byte      // encoded [About] for other replicas; nil: not stored
-	Left      atomic.Bool // this process no longer serves the session, but other replicas may
-	Bare      bool        // a connection's session, while its calls use another session's nets
-	Ended     atomic.Bool // no more calls can begin in the session
-	Narrowed  atomic.Bool // a client was shown only the tools that the session's nets admit
+	Lasting   bool        // whether the session is kept when the process ends, if the states are
+	About     []byte      // [About] in encoded form, for other replicas; nil: not stored
+	Left      atomic.Bool // whether this process no longer serves the session, although other replicas may
+	Bare      bool        // whether this is the session of a connection whose calls use the nets of another session
+	Ended     atomic.Bool // whether no more calls can begin in the session
+	Narrowed  atomic.Bool // whether a client was shown only the tools that the session's nets allow
 }
 
 // Key returns the admission key for the session's state.
 func (s *Session) Key() admission.Key { return admission.Key{Session: s.ID, Principal: s.Principal} }
 
-// byAgent is the value of Session.By for sessions that an agent's hooks name.
+// byAgent is the value of Session.By for sessions that are named by an agent's hooks.
 const byAgent = "agent"
 
-// OfAgent reports whether the session belongs only to an agent's hooks; see [Sessions.OfAgent].
+// OfAgent reports whether the session belongs only to the hooks of an agent; see
+// [Sessions.OfAgent].
 func (s *Session) OfAgent() bool { return s.By == byAgent }
 
 // A Way configures how the session of a call is chosen. The zero value is "connection".
 type Way struct {
 	By     string // "connection", "principal", "name", "header" or "meta"; empty: "connection"
-	Name   string // for By "name": the session's name
-	Header string // for By "header": the header that names the session
-	Meta   string // for By "meta": the _meta key that names the session
+	Name   string // name of the session, if By is "name"
+	Header string // header that names the session, if By is "header"
+	Meta   string // key in _meta that names the session, if By is "meta"
 }
 
-// An Origin contains the parts of a request that determine its session.
+// An Origin contains the parts of a request that determine to which session it belongs.
 type Origin struct {
 	Principal  string
-	Connection *Session    // the connection's session, or one issued by the proxy; nil: none
+	Connection *Session    // session of the connection, or a session that the proxy has issued; nil: none
 	Header     http.Header // nil: the transport has no headers
 	Params     []byte
 }
@@ -100,36 +101,36 @@ type Origin struct {
 type Sessions struct {
 	now               func() time.Time
 	way               Way
-	kept              bool                         // other replicas can serve the HTTP sessions too
+	kept              bool                         // whether other replicas can also serve the HTTP sessions
 	process           string                       // identifies this process in the IDs of requests to clients
-	begin             func(*Session) error         // called before a session is used
-	LogLevelSet       atomic.Bool                  // some client has sent logging/setLevel
-	SeveralPrincipals atomic.Bool                  // more than one principal can connect over HTTP
-	Stdio             atomic.Pointer[lines.Writer] // the stdio client's writer; nil: there is no stdio client
-	streams           events.Budget                // limits the HTTP clients' resumable streams
+	begin             func(*Session) error         // called before a session is used for the first time
+	LogLevelSet       atomic.Bool                  // whether some client has sent logging/setLevel
+	SeveralPrincipals atomic.Bool                  // whether more than one principal can connect over HTTP
+	Stdio             atomic.Pointer[lines.Writer] // writer for the stdio client; nil: there is no stdio client
+	streams           events.Budget                // limits the resumable streams of the HTTP clients
 
 	making    sync.Mutex // held while a session that several clients can share is created
 	restoring sync.Mutex // held while a client from another replica is added
 
 	mu        sync.Mutex
-	connected map[string]*Client  // by ID
-	open      map[string]*Session // by ID
+	connected map[string]*Client  // clients, keyed by ID
+	open      map[string]*Session // sessions, keyed by ID
 }
 
-// Options configure Sessions.
+// Options configures a [Sessions].
 type Options struct {
 	Way    Way
-	Shared bool // the states are in a database that other replicas share
+	Shared bool // whether the states are in a database that other replicas also use
 }
 
 // New returns a Sessions without clients. It calls begin for each session before the session is
-// used. HTTP sessions are an exception: they begin with [Sessions.Begin] after the handshake. If
-// begin fails, the session's calls are refused.
+// used. HTTP sessions are an exception: they begin with [Sessions.Begin], after the handshake. If
+// begin fails, the calls of the session are refused.
 func New(o Options, begin func(*Session) error, now func() time.Time) *Sessions {
 	return &Sessions{now: now, way: o.Way, kept: o.Shared, process: lifetime.RandomID("")[:8], begin: begin, connected: map[string]*Client{}, open: map[string]*Session{}}
 }
 
-// Shared reports whether other replicas can serve the HTTP sessions too.
+// Shared reports whether other replicas can also serve the HTTP sessions.
 func (s *Sessions) Shared() bool { return s.kept }
 
 func (s *Sessions) add(id, transport, principal string, of, state *Session, out spec.Stream) *Client {
@@ -146,7 +147,7 @@ func (s *Sessions) add(id, transport, principal string, of, state *Session, out 
 }
 
 // Remove removes a client. If the client's session belongs to its connection, Remove removes the
-// session too.
+// session as well.
 func (s *Sessions) Remove(c *Client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,19 +157,19 @@ func (s *Sessions) Remove(c *Client) {
 	}
 }
 
-// Limits on the number of sessions whose names are chosen by clients.
+// Limits for the number of sessions with names that clients choose.
 const (
-	maxSplits    = 1000   // per principal
-	maxSplitsAll = 10_000 // in total
+	maxSplits    = 1000   // maximum number for one principal
+	maxSplitsAll = 10_000 // maximum number in total
 )
 
 var errSplits = errors.New("too many named sessions are open; use one of them again")
 
-// shared returns the session for all of a principal's requests with the given label. It never opens
-// a second one, because that would double the budgets.
+// shared returns the session for all requests of a principal that have the given label. It never
+// opens a second such session, because that would double the budgets.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	sum := sha256.Sum256([]byte(by + "\x00" + principal + "\x00" + label))
-	id := by[:1] + "-" + hex.EncodeToString(sum[:16]) // a client that chooses its label must not be able to produce another session's ID
+	id := by[:1] + "-" + hex.EncodeToString(sum[:16]) // a client that chooses its label must not be able to produce the ID of another session
 	if known := s.known(id); known != nil {
 		return known, nil
 	}
@@ -181,14 +182,14 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 		return nil, errSplits
 	}
 	made := &Session{ID: id, Principal: principal, By: by, Label: label, Since: s.now(), Lasting: true, About: About{By: by, Label: label}.bytes()}
-	_ = s.begin(made) // if it fails, the session's calls are refused
+	_ = s.begin(made) // if this fails, the session's calls are refused
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[id] = made
 	return made, nil
 }
 
-// isChosenByCaller reports whether callers choose the names of sessions of this kind.
+// isChosenByCaller reports whether callers choose the names of this kind of session.
 func isChosenByCaller(by string) bool { return by == "header" || by == "meta" || by == byAgent }
 
 func (s *Sessions) known(id string) *Session {
@@ -197,7 +198,7 @@ func (s *Sessions) known(id string) *Session {
 	return s.open[id]
 }
 
-// roomForSplit reports whether the principal can name another session.
+// roomForSplit reports whether the principal can open another session under a name of its choice.
 func (s *Sessions) roomForSplit(principal string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,8 +227,8 @@ func (s *Sessions) Clients() []*Client {
 	return slices.Collect(maps.Values(s.connected))
 }
 
-// EndAgent ends a session that belongs only to an agent's hooks. For other sessions it reports
-// false.
+// EndAgent ends a session that belongs only to the hooks of an agent. For any other session, it
+// returns false.
 func (s *Sessions) EndAgent(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -240,7 +241,7 @@ func (s *Sessions) EndAgent(id string) bool {
 	return true
 }
 
-// Uses returns, for each session that has clients, when it was last used.
+// Uses returns when each session that has clients was last used.
 func (s *Sessions) Uses() map[*Session]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -306,8 +307,8 @@ func (s *Sessions) Use(id, principal string) *Client {
 	return c
 }
 
-// once returns the client with the given ID or, if there is none, the result of add. Concurrent
-// callers get the same client.
+// once returns the client with the given ID. If there is none, it returns the result of the
+// function add. Callers that run at the same time get the same client.
 func (s *Sessions) once(id, principal string, add func() *Client) *Client {
 	s.restoring.Lock()
 	defer s.restoring.Unlock()
@@ -324,15 +325,15 @@ func (s *Sessions) keep(own *Session) {
 	s.open[own.ID] = own
 }
 
-// Seen reports whether a client has been used after since.
+// Seen reports whether a client has been used after the given time.
 func (s *Sessions) Seen(c *Client, since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return c.seen.After(since)
 }
 
-// Idle reports whether a client has been unused for ttl. If busy is true, it marks the client as
-// used now.
+// Idle reports whether a client has not been used for the duration ttl. If busy is true, Idle marks
+// the client as used now.
 func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -343,9 +344,9 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	return !busy && now.Sub(c.seen) > ttl
 }
 
-// Of returns the session whose nets decide on a request, and opens it if necessary. Sessions are
-// chosen only here. A name chosen by a client only splits its principal's sessions, and an ID that
-// the proxy did not issue never names a session.
+// Of returns the session whose nets decide a request. If necessary, it opens the session. Sessions
+// are chosen only here. A name chosen by a client only splits the sessions of its principal, and an
+// ID that the proxy did not issue never names a session.
 func (s *Sessions) Of(o Origin) (*Session, error) {
 	switch s.way.By {
 	case "name":
@@ -387,9 +388,10 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 	return s.shared(by, principal, label)
 }
 
-// OfAgent returns the session whose nets decide on the calls that an agent reports through its
-// hooks, with the agent's own session ID. If sessions belong to connections, the agent's session
-// gets its own; otherwise the rule for the principal's clients applies.
+// OfAgent returns the session whose nets decide the calls that an agent reports through its hooks.
+// The hooks also report the agent's own session ID. If sessions belong to connections, each session
+// of the agent gets a session of its own; otherwise, the configured rule for the principal's
+// clients applies.
 func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
 	if s.way.By != "" && s.way.By != "connection" {
 		return s.Of(Origin{Principal: principal, Header: header})
@@ -397,7 +399,7 @@ func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Sessio
 	return s.split(byAgent, "the session_id", principal, label)
 }
 
-// OfCall returns the session whose nets decide on a client's call.
+// OfCall returns the session whose nets decide a client's call.
 func (s *Sessions) OfCall(c *Client, params []byte) (*Session, error) {
 	if s.way.By != "meta" {
 		return c.State, nil
@@ -405,8 +407,8 @@ func (s *Sessions) OfCall(c *Client, params []byte) (*Session, error) {
 	return s.Of(Origin{Principal: c.Principal, Connection: c.Session, Params: params})
 }
 
-// Agrees returns an error if a request's header names a different session than the request that
-// connected the client.
+// Agrees returns an error if the header of a request names a different session than the request
+// with which the client connected.
 func (s *Sessions) Agrees(c *Client, header http.Header) error {
 	if s.way.By != "header" || len(header.Values(s.way.Header)) == 0 {
 		return nil

@@ -9,33 +9,33 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Limits on one client's subscriptions.
+// Limits for the subscriptions of one client.
 const (
-	maxSubscriptions = 64        // open subscriptions/listen requests
-	MaxWatched       = 1024      // resources subscribed to with resources/subscribe
-	maxWatchedBytes  = 256 << 10 // total length of their URIs
+	maxSubscriptions = 64        // maximum number of open subscriptions/listen requests
+	MaxWatched       = 1024      // maximum number of resources that a client watches with resources/subscribe
+	maxWatchedBytes  = 256 << 10 // maximum total length of their URIs, in bytes
 )
 
 // A Subscription is an open subscriptions/listen request (2026-07-28).
 type Subscription struct {
-	ID        string          // request ID, as sent
-	Outbox    *Outbox         // notifications for the goroutine that serves the request
-	Lists     map[string]bool // by the member of the request's filter
+	ID        string          // ID of the request as it was sent
+	Outbox    *Outbox         // notifications that the goroutine serving the request must send
+	Lists     map[string]bool // lists, keyed by the member of the request's filter
 	Resources []string
 	Tasks     []string
 }
 
-// subscriptions contains the lists, resources and tasks whose changes a client is notified of. The
-// zero value is ready to use. mu guards the fields.
+// subscriptions contains the lists, resources and tasks about which a client is notified. The zero
+// value is ready to use. mu guards the fields.
 type subscriptions struct {
 	mu      sync.Mutex
 	listed  []string                 // list_changed methods for the lists that the client has fetched
-	watched map[string]bool          // URIs from resources/subscribe, up to 2025-11-25
-	open    map[string]*Subscription // subscriptions/listen requests since 2026-07-28, by ID as sent
+	watched map[string]bool          // URIs in resources/subscribe requests, for revisions up to 2025-11-25
+	open    map[string]*Subscription // subscriptions/listen requests, for revisions since 2026-07-28, keyed by ID as it was sent
 }
 
-// SawList records that the client has fetched a list. The client then gets the given notification
-// when the list changes.
+// SawList records that the client has fetched a list. From then on, the client receives the given
+// notification when the list changes.
 func (i *subscriptions) SawList(method string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -44,15 +44,15 @@ func (i *subscriptions) SawList(method string) {
 	}
 }
 
-// OfList reports whether the client has fetched the list that a list_changed notification is about.
-// It also returns the subscriptions to that notification.
+// OfList reports whether the client has fetched the list to which a list_changed notification
+// refers. It also returns the subscriptions to that notification.
 func (i *subscriptions) OfList(method string) (seen bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return slices.Contains(i.listed, method), i.matching(func(s *Subscription) bool { return s.Lists[filterOf(method)] })
 }
 
-// Subscribe opens a subscription. If too many are open, it reports false.
+// Subscribe opens a subscription. It returns false if too many are open.
 func (i *subscriptions) Subscribe(sub *Subscription) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -73,8 +73,8 @@ func (i *subscriptions) Unsubscribe(sub *Subscription) {
 	delete(i.open, sub.ID)
 }
 
-// Watch records a resources/subscribe request, or a resources/unsubscribe request if on is false.
-// If the client watches too many resources, it reports false.
+// Watch records a resources/subscribe request or, if on is false, a resources/unsubscribe request.
+// It returns false if the client watches too many resources.
 func (i *subscriptions) Watch(uri string, on bool) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -130,7 +130,8 @@ func (i *subscriptions) OfTask(id string) []*Subscription {
 	return i.matching(func(s *Subscription) bool { return slices.Contains(s.Tasks, id) })
 }
 
-// matching returns the open subscriptions that match. The caller must hold mu.
+// matching returns the open subscriptions for which the given function returns true. The caller
+// must hold mu.
 func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscription) {
 	for _, s := range i.open {
 		if does(s) {
@@ -140,8 +141,8 @@ func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscri
 	return list
 }
 
-// IsChange reports whether a message is a notification about a changed list or resource. One of
-// several equal messages of this kind is enough.
+// IsChange reports whether a message only notifies the client that a list or resource has changed.
+// If there are several equal messages of this kind, one is enough.
 func IsChange(message []byte) bool {
 	const head = `{"jsonrpc":"2.0","method":"`
 	return bytes.HasPrefix(message, []byte(head+spec.ListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.PromptsListChanged+`"`)) ||
@@ -160,8 +161,8 @@ func filterOf(method string) string {
 	return "resourcesListChanged"
 }
 
-// SubscriptionParams returns the params of a subscription's notification. Their _meta names the
-// request that opened the subscription.
+// SubscriptionParams returns the params of a notification for a subscription. Their _meta contains
+// the ID of the request that opened the subscription.
 func SubscriptionParams(id, rest string) []byte {
 	return []byte(`{"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}` + rest + `}`)
 }

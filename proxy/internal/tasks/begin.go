@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Begin adds the task that a call has become and starts polling it. It must be called before
-// further messages from the server about the task are read.
+// Begin adds the task that a call has become, and starts to poll the task. It must be called before
+// the proxy reads further messages from the server about the task.
 func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 	object := n.Result
 	if !n.Rev.TaskExtension {
@@ -70,7 +70,7 @@ type NewTask struct {
 	Rev      *rev.Rev
 	Ticket   *admission.Ticket
 	Token    int64
-	Reserved bool        // whether a slot in the table was reserved
+	Reserved bool        // whether a slot in the table was reserved for the task
 	Stream   spec.Stream // stream of a client that waits for the result from the beginning, or nil
 	Result   []byte      // result of the call
 }
@@ -79,7 +79,7 @@ type NewTask struct {
 type TaskHandle struct {
 	Task   *Task
 	Result []byte
-	About  wire.Task // the task as described by the result
+	About  wire.Task // the task as the result describes it
 }
 
 // extensionTask converts a CreateTaskResult of revision 2025-11-25 to the form of 2026-07-28.

@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// MakesTasks reports whether the server creates tasks for calls in the revision that it uses.
+// MakesTasks reports whether the server creates tasks for calls in the protocol revision that it
+// uses.
 func MakesTasks(u *pool.Server) bool {
 	s := u.State()
 	if u.Rev().TaskExtension {
@@ -20,9 +21,9 @@ func MakesTasks(u *pool.Server) bool {
 	return spec.Declares(s.Capabilities, "tasks", "requests", "tools", "call")
 }
 
-// offered reports whether any server that is up creates tasks for clients of the given family, and
-// declares an object at the given path in its capabilities. Servers of revision 2025-11-25 create
-// tasks for clients of both families.
+// offered reports whether any server that is up creates tasks for clients of the given revision
+// family, and declares an object at the given path in its capabilities. Servers of revision
+// 2025-11-25 create tasks for clients of both families.
 func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {
 	return slices.ContainsFunc(s.Servers(), func(u *pool.Server) bool {
 		is := u.State()

@@ -30,8 +30,8 @@ func (s *Tasks) Detail(ctx context.Context, x *Task) ([]byte, error) {
 	return wire.RelateTask(wire.RenameTask(reply.Result, x.id), x.id), nil
 }
 
-// emulatedDetail returns the task with the additional members of revision 2026-07-28: its result or
-// error, or the server's inputRequests.
+// emulatedDetail returns the task with the additional members of revision 2026-07-28: its result,
+// its error, or the inputRequests of the server.
 func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	about, err := s.get(x)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 }
 
 // emulatedEnd returns the members that describe how the task ended in revision 2026-07-28. In that
-// revision, a result with isError completes the task, too.
+// revision, a result with isError also completes the task.
 func (s *Tasks) emulatedEnd(ctx context.Context, x *Task) ([]byte, error) {
 	reply, err := s.Request(ctx, x, "tasks/result")
 	switch {
@@ -77,7 +77,7 @@ func (s *Tasks) emulatedEnd(ctx context.Context, x *Task) ([]byte, error) {
 	return append([]byte(`"status":"completed","result":`), wire.RelateTask(reply.Result, x.id)...), nil
 }
 
-// changed sends notifications/tasks to the subscribers of a task whose status has changed.
+// changed sends notifications/tasks to the subscribers of a task after its status has changed.
 func (s *Tasks) changed(x *Task) {
 	if len(s.subscribersOf(x)) == 0 {
 		return

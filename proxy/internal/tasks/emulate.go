@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// awaitResult sends tasks/result in the client's place, so that the server has a stream for its
+// awaitResult sends tasks/result on behalf of the client, so that the server has a stream for its
 // requests.
 func (s *Tasks) awaitResult(x *Task) {
 	sent := x.Upstream.Send(upstream.Request{
@@ -35,8 +35,8 @@ func (s *Tasks) awaitResult(x *Task) {
 	}
 }
 
-// emulate serves tasks/get, tasks/update and tasks/cancel of revision 2026-07-28 for a task of
-// 2025-11-25.
+// emulate serves the methods tasks/get, tasks/update and tasks/cancel of revision 2026-07-28 for a
+// task of revision 2025-11-25.
 func (s *Tasks) emulate(ctx context.Context, x *Task, m wire.Message) (result []byte, err error) {
 	switch m.Method {
 	case "tasks/update":

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Reached settles the task if its status is terminal. If the task has completed, its result
+// Reached settles the task if it has reached a final status. If the task has completed, its result
 // determines the outcome.
 func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 	switch about.Status {
@@ -50,21 +50,21 @@ func (s *Tasks) outcome(ctx context.Context, x *Task, about wire.Task) (gate.Out
 	return resultOutcome(x, reply.Result), reply.Result, nil
 }
 
-// fetched settles a task by the result that tasks/result has returned. It asks for the status
-// first, because some servers return a result even for a canceled task.
+// fetched settles a task according to the result of tasks/result. It asks for the status first,
+// because some servers return a result even for a canceled task.
 func (s *Tasks) fetched(x *Task, result []byte) {
 	about, err := s.get(x)
 	switch {
 	case err == nil && about.Status == wire.TaskCancelled:
 		s.Reached(s.Life.Ctx, x, about)
-	case err != nil && !errors.Is(err, errTaskGone): // poll will ask again
+	case err != nil && !errors.Is(err, errTaskGone): // the goroutine that polls will ask again
 		s.Log.Warn("asking how a task ended", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 	default:
 		s.end(x, resultOutcome(x, result), result, "task result")
 	}
 }
 
-// resultOutcome returns the outcome of a task that has the given result. If a net waits for the
+// resultOutcome returns the outcome of a task with the given result. If a net waits for the
 // outcome, the result must be strict JSON.
 func resultOutcome(x *Task, result []byte) gate.Outcome {
 	if !wire.Success(result) || x.Ticket.Awaited && rawjson.Check(result, rawjson.MaxDepth) != nil {
@@ -73,8 +73,8 @@ func resultOutcome(x *Task, result []byte) gate.Outcome {
 	return gate.Success
 }
 
-// end tells the gate how the task ended, but only once. For a success, result is the task's result.
-// A known outcome can still replace an unknown one. When end returns, the gate knows the outcome,
+// end tells the gate once how the task ended. If the task succeeded, result is the task's result. A
+// known outcome can still replace an unknown one. When end returns, the gate knows the outcome,
 // even if another goroutine has reported it.
 func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	defer x.lockSettling()()

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// get sends a tasks/get request on the proxy's own behalf.
+// get sends a tasks/get request for the proxy itself.
 func (s *Tasks) get(x *Task) (wire.Task, error) {
 	reply, err := s.Request(s.Life.Ctx, x, "tasks/get")
 	switch {
@@ -23,8 +23,7 @@ func (s *Tasks) get(x *Task) (wire.Task, error) {
 	return s.read(x, reply.Result)
 }
 
-// read stores a task object received from the server. If the status has changed, it notifies
-// subscribers.
+// read stores a task object from the server. If the status has changed, it notifies subscribers.
 func (s *Tasks) read(x *Task, object []byte) (wire.Task, error) {
 	about, err := wire.ParseTask(object)
 	if err == nil && about.ID != x.theirs {

@@ -11,9 +11,9 @@ import (
 )
 
 // ServerRequest handles a server's request that belongs to a task (elicitation/create,
-// sampling/createMessage or roots/list with related-task in its _meta), on whichever stream it
-// arrives. It returns false if the request does not belong to a task. If the client cannot be
-// reached now, it is asked when it waits for the result.
+// sampling/createMessage or roots/list with related-task in its _meta), no matter on which stream
+// it arrives. It returns false if the request does not belong to a task. If the client cannot be
+// reached now, the client is asked when it waits for the result.
 func (s *Tasks) ServerRequest(u *pool.Server, q *upstream.ServerRequest) bool {
 	x := s.byServer(u, wire.RelatedTask(q.Params))
 	if x == nil {
@@ -37,16 +37,16 @@ func (s *Tasks) ServerRequest(u *pool.Server, q *upstream.ServerRequest) bool {
 }
 
 // join adds the stream of a client that waits for the result. It sends the server's pending
-// requests on that stream.
+// requests on this stream.
 func (s *Tasks) join(x *Task, here spec.Stream) {
 	for _, q := range x.join(here) {
 		s.Ask(x.origin.Client, here, x.Upstream, q)
 	}
 }
 
-// ForClient returns the params of a server's request with the task ID replaced by the one that
-// clients know. It also returns the server's own task ID, which is empty if the request does not
-// belong to a task.
+// ForClient returns the params of a server's request with the task ID that clients know instead of
+// the server's own. It also returns the server's own task ID, which is empty if the request does
+// not belong to a task.
 func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs string) {
 	if x := s.byServer(u, wire.RelatedTask(params)); x != nil {
 		return wire.RelateTask(params, x.id), x.theirs
@@ -54,7 +54,7 @@ func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs
 	return params, ""
 }
 
-// inputRequests returns the server's unanswered requests in the form of a task's member
+// inputRequests returns the unanswered requests of the server, in the form of a task's member
 // inputRequests (2026-07-28). It returns nil if all requests have been answered.
 func (s *Tasks) inputRequests(x *Task) []byte {
 	open := x.openInputs()

@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// List serves tasks/list (2025-11-25). It lists the session's tasks on all servers in order of
-// creation. It never requests the servers' own lists, because they may contain tasks of other
-// sessions.
+// List serves tasks/list (2025-11-25). It lists the session's tasks on all servers, in the order in
+// which they were created. It never requests the servers' own lists, because they may contain tasks
+// of other sessions.
 func (s *Tasks) List(q session.Request) ([]byte, error) {
 	if err := s.refuse(q.Peer(), q.Message.Method); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func afterCursor(params []byte, all []*Task) (from int, ok bool) {
 	return from, true
 }
 
-// current returns the current task objects as reported by the servers. It leaves out tasks that no
+// current returns the current task objects, as the servers report them. It leaves out tasks that no
 // longer exist.
 func (s *Tasks) current(page []*Task) [][]byte {
 	objects := make([][]byte, len(page))

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// poll sends tasks/get requests until it is known how the task ended. It pauses while the client
-// itself sends them often enough.
+// poll sends tasks/get requests until the outcome of the task is known. It pauses while the client
+// itself sends enough such requests.
 func (s *Tasks) poll(x *Task) {
 	for misses := 0; ; {
 		if !s.untilPoll(x, misses) {
@@ -32,7 +32,7 @@ func (s *Tasks) poll(x *Task) {
 }
 
 // untilPoll waits until the next tasks/get request is due. It returns false if the task or the
-// proxy ends first.
+// proxy ends before that.
 func (s *Tasks) untilPoll(x *Task, misses int) bool {
 	for {
 		wait := x.NextPoll(misses, s.Now())

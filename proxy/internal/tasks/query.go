@@ -13,12 +13,12 @@ import (
 // errTaskGone means that the server does not know the task.
 var errTaskGone = errors.New("the upstream no longer knows the task")
 
-// Request sends a request about the task on the proxy's own behalf, and waits for the reply.
-// members contains additional params, each preceded by a comma.
+// Request sends a request about the task for the proxy itself, and waits for the reply. The
+// argument members contains additional params, each preceded by a comma.
 func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...byte) (upstream.Reply, error) {
 	u := x.Upstream
 	if u.State().Phase == upstream.Up && u.Rev() != x.rev {
-		return upstream.Reply{}, errTaskGone // the server has restarted with the other revision family
+		return upstream.Reply{}, errTaskGone // the server has restarted and now uses the other revision family
 	}
 	params := append(append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), members...), '}')
 	request := upstream.Request{Method: method, Name: x.theirs, Params: params}

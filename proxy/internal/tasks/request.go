@@ -38,8 +38,9 @@ func (s *Tasks) Serve(ctx context.Context, q session.Request) ([]byte, error) {
 	return r.Serve(ctx)
 }
 
-// newRequest prepares r as a request about the task x. The gate does not decide on it, because it
-// has already admitted the call. The gate learns how the task ended before the client does.
+// newRequest prepares r as a request about the task x. The gate does not decide this request,
+// because it has already admitted the call. The gate learns how the task ended before the client
+// does.
 func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task) *pool.RelayedRequest {
 	r.Name, r.Patient = x.theirs, r.Message.Method == "tasks/result"
 	r.Change = func(params []byte) []byte { return wire.RenameTask(params, x.theirs) }
@@ -58,7 +59,7 @@ func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task)
 	return r
 }
 
-// refuse returns an error if clients of the peer's revision cannot use the method.
+// refuse returns an error if the method does not exist in the client's revision.
 func (s *Tasks) refuse(a session.Peer, method string) error {
 	var keys []string
 	if !a.Rev.TaskExtension && (method == "tasks/list" || method == "tasks/cancel") {
@@ -75,7 +76,7 @@ func (s *Tasks) refuse(a session.Peer, method string) error {
 
 // succeeded updates the task according to a result, and returns the result for the client.
 func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []byte) []byte {
-	if method == "tasks/result" { // in this result, a member taskId belongs to the tool's result
+	if method == "tasks/result" { // here, taskId would be a member of the tool's own result
 		s.fetched(x, result)
 		return wire.RelateTask(result, x.id)
 	}
@@ -90,7 +91,7 @@ func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []
 	return wire.RelateTask(wire.RenameTask(result, x.id), x.id)
 }
 
-// failed determines why the server has refused a request about the task. Either the server no
+// failed determines why the server has refused a request about the task: either the server no
 // longer knows the task, or the task has ended with this error.
 func (s *Tasks) failed(ctx context.Context, x *Task, method string) {
 	if method != "tasks/result" && method != "tasks/get" {
@@ -100,7 +101,7 @@ func (s *Tasks) failed(ctx context.Context, x *Task, method string) {
 	switch {
 	case errors.Is(err, errTaskGone):
 		s.end(x, gate.Unknown, nil, "task lost")
-	case err != nil: // poll will ask again
+	case err != nil: // the goroutine that polls will ask again
 	case about.Status == wire.TaskCompleted && method == "tasks/result":
 		s.end(x, gate.Failure, nil, "task result")
 	default:

@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Notification handles a server's notification about a task, on whichever stream it arrives:
-// notifications/tasks/status (2025-11-25), notifications/tasks (2026-07-28), or a task's progress
-// or log message. It returns false if the notification is not about a task. Only the task's client
-// receives it. Notification must not block.
+// Notification handles a server's notification about a task, no matter on which stream it arrives:
+// notifications/tasks/status (2025-11-25), notifications/tasks (2026-07-28), or a progress or log
+// message of a task. It returns false if the notification is not about a task. Only the client to
+// which the task belongs receives it. Notification must not block.
 func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool {
 	switch method {
 	case spec.TaskStatus, "notifications/tasks":
@@ -68,8 +68,8 @@ func (s *Tasks) announced(x *Task, params []byte) {
 	})
 }
 
-// runCheck runs f in a new goroutine, unless a check of this task is already running. A server
-// could otherwise start any number of checks by repeating the same notification.
+// runCheck runs f in a new goroutine, unless a check of this task is already running. Otherwise, a
+// server could start any number of checks by repeating the same notification.
 func (s *Tasks) runCheck(x *Task, f func()) {
 	if x.checking.Swap(true) {
 		return
@@ -80,7 +80,8 @@ func (s *Tasks) runCheck(x *Task, f func()) {
 	})
 }
 
-// forward forwards the task's progress and log messages under the client's own progress token.
+// forward forwards the progress and log messages of the task. It replaces the progress token with
+// the client's own.
 func (x *Task) forward(method string, params []byte) {
 	t := x.origin
 	if note := t.Client.Notification(t.Peer, t.Meta, method, wire.RelateTask(params, x.id)); note != nil && !t.Peer.Rev.TaskExtension {

@@ -8,8 +8,8 @@ import (
 // Clients of revision 2026-07-28 can list tasks in subscriptions/listen (taskIds). They then
 // receive notifications/tasks with the content of a tasks/get result.
 
-// Agree subscribes to those tasks in the filter that belong to the client, and returns their IDs as
-// a JSON array.
+// Agree subscribes to the tasks in the filter that belong to the client, and returns their IDs as a
+// JSON array.
 func (s *Tasks) Agree(c *session.Client, sub *session.Subscription, filter []byte) []byte {
 	wanted, _ := rawjson.Member(filter, "taskIds")
 	var ids [][]byte

@@ -10,10 +10,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// Limits for the number of known tasks. To make room, finished tasks are dropped.
+// Limits for the number of known tasks. Finished tasks are dropped to make room.
 const (
-	MaxTasks    = 128    // per session
-	MaxTasksAll = 10_000 // in total
+	MaxTasks    = 128    // maximum number per session
+	MaxTasksAll = 10_000 // maximum number in total
 )
 
 // A serverKey identifies a task at its server, either by the taskId or by the progressToken of the
@@ -24,14 +24,14 @@ type serverKey struct {
 	token    int64
 }
 
-// A taskTable contains a limited number of tasks. A task can be found either by its session and the
+// A taskTable contains a limited number of tasks. A task can be found by its session and the
 // proxy's ID, or by its server and the server's ID or progressToken. mu guards the fields.
 type taskTable struct {
 	mu        sync.Mutex
 	byID      map[string]*Task
-	theirs    map[serverKey]*Task          // keyed by the server's ID and, if there is one, by the progressToken
-	bySession map[*session.Session][]*Task // oldest first
-	places    map[*session.Session]int     // slots reserved for calls in flight; contains no zeros
+	theirs    map[serverKey]*Task          // keyed by the server's ID and, if there is a progressToken, also by that token
+	bySession map[*session.Session][]*Task // tasks of each session, oldest first
+	places    map[*session.Session]int     // number of slots reserved for calls in flight; contains no zeros
 	placesAll int
 }
 
@@ -41,9 +41,9 @@ var (
 )
 
 // Reserve reserves a slot for the task of a call that is about to be sent, because a task can no
-// longer be refused once the call has run. If several principals use the proxy, each can occupy
-// only a fair share. To make room, finished tasks are dropped. The caller must return the slot with
-// [taskTable.Release] or taskTable.add.
+// longer be refused after the call has run. If several principals use the proxy, each can occupy
+// only a fair share. Finished tasks are dropped to make room. The caller must return the slot with
+// [taskTable.Release] or use it with taskTable.add.
 func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bo
 	return true
 }
 
-// Release returns the slot of a call that has not become a task.
+// Release returns the slot of a call that did not become a task.
 func (s *taskTable) Release(of *session.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,8 +103,8 @@ func (s *taskTable) taken(principal string) (n int) {
 	return n
 }
 
-// add adds x and uses its reserved slot if there is one. It returns an error if another task has
-// the same server ID, because the two could not be told apart.
+// add adds x and uses the slot that is reserved for it, if any. It returns an error if another task
+// has the same server ID, because the two tasks could not be distinguished.
 func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +142,8 @@ func (s *taskTable) drop(x *Task) {
 	s.bySession[x.owner()] = rest
 }
 
-// find returns the session's task with the ID that clients know, or nil.
+// find returns the task of the session with the ID that clients know. It returns nil if there is
+// none.
 func (s *taskTable) find(of *session.Session, id string) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,7 +187,7 @@ func (s *taskTable) Forget(of *session.Session) {
 	}
 }
 
-// ended drops a finished task if its session has ended, too.
+// ended drops a finished task if its session has ended as well.
 func (s *taskTable) ended(x *Task) {
 	if !x.orphan.Load() {
 		return

@@ -18,34 +18,34 @@ import (
 )
 
 // A Task is a call whose server has answered tools/call with a task (CreateTaskResult). The gate
-// has admitted the call once, and the call remains in flight until it is known how the task ended.
-// Clients know the task by an ID assigned by the proxy, which is useless to clients of other
-// sessions. mu guards the fields below it.
+// has admitted the call once, and the call remains in flight until the outcome of the task is
+// known. Clients know the task by an ID that the proxy has assigned. This ID is useless to clients
+// of other sessions. mu guards the fields below it.
 type Task struct {
 	id       string
-	theirs   string // the server's taskId
+	theirs   string // taskId that the server has assigned
 	Upstream *pool.Server
-	rev      *rev.Rev // revision family at the time of its creation
+	rev      *rev.Rev // revision family when the task was created
 	origin   Origin
 	Ticket   *admission.Ticket
 	token    int64 // progressToken sent to the server; 0 if there is none
 	made     time.Time
 
 	settling sync.Mutex    // held while the outcome is reported to the gate
-	settled  atomic.Bool   // whether the gate knows the outcome
+	settled  atomic.Bool   // whether the gate knows the outcome, which may be unknown
 	lost     atomic.Bool   // whether the outcome is unknown and polling has stopped
-	orphan   atomic.Bool   // whether its session has ended
-	checking atomic.Bool   // whether a status that the server has announced is being checked
+	orphan   atomic.Bool   // whether the session of the task has ended
+	checking atomic.Bool   // whether a status announced by the server is being checked
 	Over     chan struct{} // closed when the task is settled or lost
 
 	mu      sync.Mutex
-	object  []byte // last task object from the server, with the proxy's ID
+	object  []byte // last task object from the server, with the ID replaced by the proxy's
 	about   wire.Task
-	asked   time.Time                 // when the server last answered
+	asked   time.Time                 // time of the server's last answer
 	streams []spec.Stream             // streams of clients that wait for the result (tasks/result)
-	waiting []*upstream.ServerRequest // server's requests, kept until the client can be reached
-	inputs  []taskInput               // oldest first
-	asks    int                       // number of inputs so far, which determines their keys
+	waiting []*upstream.ServerRequest // requests of the server, kept until the client can be reached
+	inputs  []taskInput               // requests that clients see as inputRequests, oldest first
+	asks    int                       // number of inputs so far; their keys are derived from it
 }
 
 // A taskInput is a server's request that clients see as an entry in the task's inputRequests
@@ -59,7 +59,7 @@ type taskInput struct {
 // but not the stream and the arguments.
 type Origin struct {
 	Session *session.Session
-	State   *session.Session // session whose nets made the decision
+	State   *session.Session // session whose nets have decided the call
 	Tool    string           // canonical name
 	Since   time.Time
 	Client  *session.Client
@@ -71,7 +71,7 @@ type Origin struct {
 func (x *Task) owner() *session.Session { return x.origin.Session }
 
 // emulated reports whether the server's task follows revision 2025-11-25 but the client uses
-// 2026-07-28, so that the task is presented to the client in the newer form.
+// revision 2026-07-28, so that the task is shown to the client in the newer form.
 func (x *Task) emulated() bool { return x.origin.Peer.Rev.TaskExtension && !x.rev.TaskExtension }
 
 // expired reports whether the task's ttl has passed. From then on, the server may forget the task.
@@ -90,8 +90,8 @@ func (x *Task) IsSettled() bool { return x.settled.Load() }
 // IsLost reports whether polling has stopped while the outcome of the task is still unknown.
 func (x *Task) IsLost() bool { return x.lost.Load() && !x.settled.Load() }
 
-// set stores a task object received from the server. It returns the object with the proxy's ID, and
-// whether the status has changed.
+// set stores a task object from the server. It returns the object with the proxy's ID, and whether
+// the status has changed.
 func (x *Task) set(object []byte, about wire.Task, now time.Time) (ours []byte, changed bool) {
 	ours = wire.RenameTask(object, x.id)
 	x.mu.Lock()
@@ -102,15 +102,15 @@ func (x *Task) set(object []byte, about wire.Task, now time.Time) (ours []byte, 
 	return ours, changed
 }
 
-// shown returns the last task object received from the server, with the proxy's ID.
+// shown returns the last task object from the server, with the proxy's ID.
 func (x *Task) shown() []byte {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.object
 }
 
-// NextPoll returns how long to wait before the next tasks/get request: the server's pollInterval,
-// within limits, and longer after misses.
+// NextPoll returns how long to wait before the next tasks/get request. This is the server's
+// pollInterval, within limits, and longer if requests were not answered.
 func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -124,32 +124,32 @@ func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	return x.asked.Add(every).Sub(now)
 }
 
-// countMissed counts a tasks/get request that yielded no usable answer.
+// countMissed counts a tasks/get request without a usable answer.
 func (x *Task) countMissed(now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.asked = now
 }
 
-// lockSettling locks settling and returns a function that unlocks it.
+// lockSettling locks the mutex settling and returns a function that unlocks it.
 func (x *Task) lockSettling() (unlock func()) {
 	x.settling.Lock()
 	return x.settling.Unlock
 }
 
-// ends reports whether the gate does not know o yet, because o is the first outcome or the first
-// known one.
+// ends reports whether the outcome o is new to the gate, because it is the first outcome or the
+// first known one.
 func (x *Task) ends(o gate.Outcome) bool {
 	return !x.settled.Load() && (!x.lost.Load() || o != gate.Unknown)
 }
 
-// end records that the gate knows the outcome. It returns the server's open requests, and whether
-// the task was unfinished before.
+// end records that the gate knows the outcome. It returns the open requests of the server, and
+// whether the task was unfinished until now.
 func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	first = !x.Finished()
-	x.settled.Store(o != gate.Unknown) // before lost, so that the task never appears to be unfinished again
+	x.settled.Store(o != gate.Unknown) // set this before lost, so that the task never appears to be unfinished again
 	x.lost.Store(o == gate.Unknown)
 	open = x.waiting
 	for _, in := range x.inputs {
@@ -159,8 +159,8 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	return open, first
 }
 
-// stream returns the stream that reaches the task's client: that of its tasks/result request or, if
-// there is none, that of its session.
+// stream returns the stream on which the task's client can be reached. This is the stream of its
+// tasks/result request or, if there is none, the stream of its session.
 func (x *Task) stream() spec.Stream {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -189,8 +189,8 @@ func (x *Task) Leave(s spec.Stream) {
 	}
 }
 
-// queueInput keeps a server's request until the client can be reached. If too many are kept, it
-// refuses the request.
+// queueInput keeps a server's request until the client can be reached. If there are already too
+// many, it refuses the request.
 func (x *Task) queueInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -237,11 +237,12 @@ func (x *Task) takeInput(key string) *upstream.ServerRequest {
 	return q
 }
 
-// Limits for the interval between the proxy's own tasks/get requests, whatever pollInterval the
-// server suggests. If the client never asks, a task must not keep a token in flight forever.
+// Limits for the interval between the proxy's own tasks/get requests, no matter what pollInterval
+// the server suggests. Even if the client never asks, a task must not keep a token in flight
+// forever.
 const (
 	usualPoll = 5 * time.Second
 	FastPoll  = 250 * time.Millisecond
 	slowPoll  = time.Minute
-	MaxMisses = 10 // number of consecutive unanswered tasks/get requests that make a task count as lost
+	MaxMisses = 10 // number of consecutive unanswered tasks/get requests after which a task counts as lost
 )

@@ -1,17 +1,17 @@
 // Package tasks follows the tasks that servers create for calls (tasks/get, tasks/result,
-// tasks/cancel, tasks/list, notifications/tasks/status), in the forms of both families of
-// revisions. See SEP-1686 and SEP-2663.
+// tasks/cancel, tasks/list, notifications/tasks/status), in the forms of both revision families.
+// See SEP-1686 and SEP-2663.
 //
 // [Tasks] is the table of all tasks and serves clients' requests about them; a [Task] is one of
-// these tasks. The proxy assigns each task an ID of its own, and replaces the IDs in both
-// directions. If client and server use different revision families, the proxy emulates the form
-// that the client expects (emulate.go).
+// these tasks. The proxy assigns its own ID to each task, and replaces the IDs in both directions.
+// If client and server use different revision families, the proxy emulates the form that the client
+// expects (emulate.go).
 //
 // # Goroutines
 //
-// Each task has a goroutine that polls it until it ends, whatever its client does. A task emulated
-// for a client of revision 2026-07-28 has another goroutine, which waits for tasks/result. Both end
-// with the task or with the proxy.
+// Each task has a goroutine that polls it until it ends, no matter what its client does. A task
+// emulated for a client of revision 2026-07-28 has another goroutine, which waits for tasks/result.
+// Both end with the task or with the proxy.
 //
 // # Locks
 //
@@ -42,9 +42,9 @@ import (
 
 // Tasks follows the tasks that servers create for calls, in both forms (SEP-1686, SEP-2663). In
 // revision 2025-11-25, the client asks for a task (params.task) and fetches its result with
-// tasks/result. In the extension io.modelcontextprotocol/tasks of 2026-07-28, the server may create
-// a task for any client that supports tasks, and puts the result into the task. Tasks is safe for
-// concurrent use.
+// tasks/result. In the extension io.modelcontextprotocol/tasks of revision 2026-07-28, the server
+// may create a task for any client that supports tasks, and puts the result into the task. Tasks is
+// safe for concurrent use.
 type Tasks struct {
 	taskTable
 	Options
@@ -59,12 +59,12 @@ type Options struct {
 	Servers  func() []*pool.Server     // shared connections to the servers
 	Sessions *session.Sessions
 
-	// Settle records the outcome of a call that has become a task, and updates the nets. For a
-	// success, result is the task's result.
+	// Settle records the outcome of a call that has become a task, and updates the nets. If the
+	// task succeeded, result is the task's result.
 	Settle func(of Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string)
-	// Ask sends a server's request to a client, and returns the answer to the server.
+	// Ask sends a server's request to a client, and returns the client's answer to the server.
 	Ask func(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest)
 }
 
-// New returns a Tasks that follows no tasks yet.
+// New returns a Tasks that does not follow any tasks yet.
 func New(o Options) *Tasks { return &Tasks{Options: o} }
