@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Answer returns the HTTP status and the WWW-Authenticate header to send for an error of
-// [Verifier.Verify]. If the token could not be verified, the status is 401, too.
+// Answer returns the HTTP status and the WWW-Authenticate header for an error from
+// [Verifier.Verify]. If the token could not be verified, the status is also 401.
 func (v *Verifier) Answer(err error) (status int, challenge string) {
 	var d *Denial
 	if !errors.As(err, &d) {
@@ -24,10 +24,10 @@ func (v *Verifier) Answer(err error) (status int, challenge string) {
 	}
 }
 
-// wellKnown is the path of protected resource metadata (RFC 9728).
+// wellKnown is the path under which protected resource metadata is published (RFC 9728).
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// bearer returns the part of the challenge that all denials have in common.
+// bearer returns the part of the challenge that is the same for all denials.
 func (v *Verifier) bearer() string {
 	at := *v.resource
 	at.Path, at.RawPath = wellKnown+strings.TrimSuffix(at.Path, "/"), ""
@@ -38,8 +38,8 @@ func (v *Verifier) bearer() string {
 	return challenge
 }
 
-// Metadata returns the protected resource metadata served at path, which names the authorization
-// server of this endpoint. For any other path, it returns nil.
+// Metadata returns the protected resource metadata that is published at the given path. It names
+// the authorization server of this endpoint. For any other path, Metadata returns nil.
 func (v *Verifier) Metadata(path string) []byte {
 	if path != wellKnown && path != wellKnown+v.options.Path && path != wellKnown+strings.TrimSuffix(v.resource.Path, "/") {
 		return nil

@@ -13,13 +13,14 @@ import (
 // maxName is the maximum length of a principal's name in bytes.
 const maxName = 255
 
-// claims contains the claims of a token whose signature has been verified.
+// claims contains the claims of a token with a verified signature.
 type claims struct {
 	registered jwt.Claims
 	named      map[string]any
 }
 
-// checkClaims checks whether the claims satisfy the options. The token's signature must be valid.
+// checkClaims checks whether the claims satisfy the options. The signature of the token must
+// already have been verified.
 func (v *Verifier) checkClaims(c claims) (Grant, error) {
 	r := c.registered
 	switch now := v.options.Now(); {
@@ -48,14 +49,14 @@ func (v *Verifier) checkClaims(c claims) (Grant, error) {
 	return Grant{Principal: v.options.Issuer + "#" + name, Expires: r.Expiry.Time().Add(leeway)}, nil
 }
 
-// isUnambiguous reports whether a name is unambiguous, that is, whether all readers take it for the
+// isUnambiguous reports whether all people and programs that read the name will take it for the
 // same name.
 func isUnambiguous(name string) bool {
 	return name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// scopes returns all scopes in the space-separated claim scope and in the claim scp, which some
-// issuers write as a list.
+// scopes returns the scopes in the claim scope, where they are separated by spaces, and those in
+// the claim scp, which some issuers write as a list.
 func (c claims) scopes() []string {
 	var all []string
 	for _, name := range []string{"scope", "scp"} {
@@ -73,5 +74,5 @@ func (c claims) scopes() []string {
 	return all
 }
 
-// leeway is the tolerated difference between the issuer's clock and this machine's.
+// leeway is the accepted difference between the issuer's clock and the clock of this machine.
 const leeway = 30 * time.Second

@@ -13,8 +13,8 @@ const (
 	Unavailable             // the token cannot be verified, because the issuer's keys are unavailable
 )
 
-// A Denial explains why [Verifier.Verify] has rejected a token. Its text may be sent to the client
-// and contains no part of the token.
+// A Denial explains why [Verifier.Verify] has rejected a token. Its text may be sent to the client.
+// It contains no part of the token.
 type Denial struct {
 	Kind   Kind
 	Reason string
@@ -24,8 +24,8 @@ func (d *Denial) Error() string { return d.Reason }
 
 func invalid(reason string) error { return &Denial{Kind: Invalid, Reason: reason} }
 
-// A Grant is the result of successfully verifying a token.
+// A Grant is the result of verifying a token successfully.
 type Grant struct {
-	Principal string    // issuer and subject, which are unique for each caller
-	Expires   time.Time // expiry of the token, plus the leeway
+	Principal string    // issuer and subject; together, they are unique for each caller
+	Expires   time.Time // expiry time of the token, plus the leeway
 }

@@ -15,9 +15,9 @@ import (
 // maxMetadata is the maximum size of an issuer's metadata in bytes.
 const maxMetadata = 256 << 10
 
-// locations returns the possible URLs of an issuer's metadata, both as an authorization server (RFC
-// 8414, section 3.1) and as an OpenID provider. In RFC 8414 the issuer's path follows the
-// well-known part; for other OpenID providers it precedes that part.
+// locations returns the possible URLs of an issuer's metadata, both for an authorization server
+// (RFC 8414, section 3.1) and for an OpenID provider. In RFC 8414 the path of the issuer follows
+// the well-known part; for other OpenID providers it precedes the well-known part.
 func locations(issuer string) ([]string, error) {
 	if err := Trustworthy(issuer); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (k *keys) keysURL(body []byte) (string, error) {
 	return metadata.JWKS, nil
 }
 
-// get fetches a document. most is the maximum size in bytes.
+// get fetches a document. Its argument most is the maximum size in bytes.
 func (k *keys) get(ctx context.Context, address, accept string, most int64) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/go-jose/go-jose/v4/json"
 )
 
-// How long keys are used, and how often they are fetched. Tokens that name unknown keys cause at
-// most one fetch per pause.
+// How long keys are used, and how often they are fetched. Tokens with unknown keys cause at most
+// one fetch within the time pause.
 const (
-	fresh        = 15 * time.Minute // maximum age of the keys before they are fetched again
-	keep         = 24 * time.Hour   // maximum age of the keys if they cannot be fetched again
+	fresh        = 15 * time.Minute // age at which the keys are fetched again
+	keep         = 24 * time.Hour   // age at which the keys are dropped if they cannot be fetched again
 	pause        = 30 * time.Second // minimum time between two fetches
 	pauseFailed  = 5 * time.Second  // minimum time after a failed fetch
 	fetchTimeout = 10 * time.Second
@@ -27,7 +27,7 @@ const (
 
 // Limits for a key set.
 const (
-	maxSet     = 1 << 20 // bytes
+	maxSet     = 1 << 20 // maximum size in bytes
 	maxKeys    = 100
 	minRSABits = 2048
 )
@@ -39,14 +39,14 @@ type keys struct {
 
 	mu       sync.Mutex
 	set      []jose.JSONWebKey
-	count    int           // number of key sets installed so far
-	fetched  time.Time     // time of the last fetch; zero if there was none
+	count    int           // number of key sets that have been installed so far
+	fetched  time.Time     // time of the last fetch; zero if there has been none
 	next     time.Time     // earliest time for the next fetch
 	fetching chan struct{} // closed when the current fetch ends; nil if none is running
 }
 
-// find returns the key that must have signed a token. An unknown key may be new, so find fetches
-// the set again, unless it was fetched very recently.
+// find returns the key that a token must be signed with. An unknown key may be a new one, so find
+// fetches the set again, unless the set was fetched very recently.
 func (k *keys) find(ctx context.Context, id string, alg jose.SignatureAlgorithm) (any, error) {
 	key, done := k.look(id, alg)
 	if key == nil && done != nil {
@@ -69,8 +69,8 @@ func (k *keys) find(ctx context.Context, id string, alg jose.SignatureAlgorithm)
 	return nil, invalid("the token is signed with a key that its issuer does not publish")
 }
 
-// look finds a key in the current set. done is closed when the current fetch ends; it is nil if
-// none is running.
+// look finds a key in the current set. Its result done is closed when the current fetch ends; it is
+// nil if no fetch is running.
 func (k *keys) look(id string, alg jose.SignatureAlgorithm) (key any, done <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -103,8 +103,8 @@ func (k *keys) age() {
 	}
 }
 
-// pick returns the key with the given ID. If id is empty, it returns the only key that fits the
-// algorithm. Otherwise it returns nil.
+// pick returns the key with the given ID. If the ID is empty, it returns the only key that fits the
+// algorithm. Otherwise, it returns nil.
 func pick(set []jose.JSONWebKey, id string, alg jose.SignatureAlgorithm) any {
 	var found []any
 	for _, key := range set {
@@ -135,8 +135,8 @@ func fitsAlgorithm(key jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {
 	return false
 }
 
-// refresh starts a fetch, unless one is running or the minimum time since the last one has not
-// passed. The caller must hold mu.
+// refresh starts a fetch, unless a fetch is running or the last one was too recent. The caller must
+// hold mu.
 func (k *keys) refresh() {
 	if k.fetching != nil || k.options.Now().Before(k.next) {
 		return
@@ -150,7 +150,7 @@ func (k *keys) refresh() {
 	})
 }
 
-// install replaces the set with a fetched one. If err is not nil, the old keys remain.
+// install replaces the set with a set that was fetched. If err is not nil, the old keys remain.
 func (k *keys) install(set []jose.JSONWebKey, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -165,8 +165,8 @@ func (k *keys) install(set []jose.JSONWebKey, err error) {
 	k.count++
 }
 
-// fetch fetches the key set. It discovers the URL each time, because an issuer may move its keys
-// when it creates new ones.
+// fetch fetches the key set. It discovers the URL each time, because an issuer may publish new keys
+// at a different URL.
 func (k *keys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()

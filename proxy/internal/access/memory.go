@@ -9,8 +9,9 @@ import (
 // maxRemembered is the maximum number of cached grants.
 const maxRemembered = 4096
 
-// A grantCache caches the grants of valid tokens, keyed by the tokens' digests, because verifying a
-// signature takes longer than the rest of a call. An entry is valid only for one key set.
+// A grantCache caches the grants of valid tokens, because verifying a signature takes longer than
+// the rest of a call. The keys are the digests of the tokens. An entry is valid for only one key
+// set.
 type grantCache struct {
 	mu     sync.Mutex
 	grants map[[sha256.Size]byte]remembered
@@ -21,8 +22,8 @@ type remembered struct {
 	set   int // number of the key set
 }
 
-// get returns the cached grant for a token, provided that the token was verified with the given key
-// set and has not expired.
+// get returns the cached grant for a token. The token must have been verified with the given key
+// set and must not have expired.
 func (m *grantCache) get(digest [sha256.Size]byte, set int, now time.Time) (Grant, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

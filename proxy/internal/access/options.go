@@ -14,10 +14,10 @@ import (
 
 // Options configures a [Verifier].
 type Options struct {
-	Issuer         string   // required iss claim
-	Audience       string   // required aud claim
+	Issuer         string   // value that the claim iss must have
+	Audience       string   // value that the claim aud must have
 	JWKS           string   // URL of the issuer's keys; empty: taken from the issuer's metadata
-	Resource       string   // public URL of this endpoint; empty: the audience
+	Resource       string   // public URL of this endpoint; empty: the same as Audience
 	Path           string   // path of this endpoint; empty: /mcp
 	PrincipalClaim string   // name of the claim that identifies the caller; empty: sub
 	Scopes         []string // required scopes; a token must have all of them
@@ -26,9 +26,9 @@ type Options struct {
 	Logger *slog.Logger     // nil: discard
 	Now    func() time.Time // nil: time.Now
 
-	// Background starts a function that fetches keys and returns without waiting for it. The
-	// function's context must end at shutdown. If Background is nil, the function runs in a new
-	// goroutine and shutdown does not end it.
+	// Background starts a function that fetches keys, and returns without waiting for it. The
+	// context that it passes to the function must end at shutdown. If Background is nil, the
+	// function runs in a new goroutine and is not ended at shutdown.
 	Background func(func(context.Context))
 }
 
@@ -46,8 +46,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// newClient returns an HTTP client. It follows no redirects, because the operator has configured
-// the address of the keys. It keeps no idle connections, because it is rarely used.
+// newClient returns an HTTP client. The client follows no redirects, because the operator has
+// configured the address of the keys. It keeps no idle connections, because it is rarely used.
 func newClient() *http.Client {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {
@@ -58,8 +58,8 @@ func newClient() *http.Client {
 	return client
 }
 
-// Trustworthy returns an error if documents from the address could be forged in transit. To be
-// trustworthy, the address must use https or be on this machine.
+// Trustworthy returns an error if documents from the address could be forged on the way. An address
+// is trustworthy if it uses https or is on this machine.
 func Trustworthy(address string) error {
 	u, err := url.Parse(address)
 	switch {

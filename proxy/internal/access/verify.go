@@ -39,7 +39,7 @@ func New(o Options) (*Verifier, error) {
 	o = o.withDefaults()
 	v := &Verifier{options: o, resource: resource, keys: &keys{options: o}}
 	v.challenge = v.bearer()
-	v.keys.setNumber() // starts a fetch, so that a wrong address is logged at startup
+	v.keys.setNumber() // this starts a fetch, so that a wrong address is logged at startup
 	return v, nil
 }
 
@@ -57,14 +57,14 @@ func (o Options) trustworthy() error {
 	return nil
 }
 
-// notInScope reports whether a scope must not contain the character r (RFC 6749, section 3.3).
+// notInScope reports whether the character r is not allowed in a scope (RFC 6749, section 3.3).
 func notInScope(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r > '~' }
 
-// maxToken is a length that no real token reaches. Headers are limited separately.
+// maxToken is greater than the length of any real token. The size of headers is limited separately.
 const maxToken = 32 << 10
 
-// algorithms lists the accepted signature algorithms. All are asymmetric, because a shared secret,
-// or no signature at all, proves nothing. The list must not be modified.
+// algorithms lists the signature algorithms that are accepted. All of them are asymmetric, because
+// a shared secret, or no signature at all, proves nothing. The list must not be modified.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
 	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
@@ -110,8 +110,9 @@ func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	return v.checkClaims(all)
 }
 
-// accessType reports whether the typ header denotes an access token, either as in RFC 9068 or as
-// most issuers write it. Tokens of other types, such as proofs or logout tokens, are rejected.
+// accessType reports whether the header typ says that the token is an access token, either as in
+// RFC 9068 or as most issuers write it. Tokens of other types, such as proofs or logout tokens, are
+// rejected.
 func accessType(typ any) bool {
 	text, ok := typ.(string)
 	return typ == nil || ok && slices.Contains([]string{"jwt", "at+jwt", "application/at+jwt"}, strings.ToLower(text))

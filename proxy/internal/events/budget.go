@@ -8,32 +8,32 @@ import (
 	"sync"
 )
 
-// Limits for the bytes that streams keep for reconnecting clients, per principal and in total.
+// Limits for the bytes that are kept for clients that may reconnect, per principal and in total.
 const (
 	budgetEach = 16 << 20
 	budgetAll  = 64 << 20
 )
 
-// eventCost is what an event costs in addition to its bytes.
+// eventCost is added to the size of an event to account for memory other than its bytes.
 const eventCost = 64
 
-// A Budget limits the bytes that streams keep for reconnecting clients, per principal and in total.
-// When a limit is reached, the oldest streams lose their events: at first those of the same
+// A Budget limits the bytes that streams keep for clients that may reconnect, per principal and in
+// total. When a limit is reached, the oldest streams lose their events: first those of the same
 // principal, then those of the principal with the most bytes. The zero value is ready to use.
 type Budget struct {
-	mu    sync.Mutex // also guards the logs
+	mu    sync.Mutex // guards the fields below it and the logs
 	total int
 	held  map[string]*holding // keyed by principal; contains no empty holdings
 }
 
-// A holding contains the events kept for one principal's streams.
+// A holding contains the events that are kept for the streams of one principal.
 type holding struct {
 	principal string
 	bytes     int
 	logs      list.List // elements are *log with events, oldest first
 }
 
-// drop deletes all events in the log. Later calls of add keep nothing.
+// drop deletes all events in the log. Later calls of add do not keep any events.
 func (l *log) drop() {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()
@@ -81,8 +81,8 @@ func (l *log) empty() {
 	l.budget.uncount(l, l.size)
 }
 
-// since returns the events after the one with the number seen, the number of the first of them,
-// whether the stream is complete, and a channel that is closed when the next event arrives.
+// since returns the events after the event with the number seen, the number of the first of these
+// events, whether the stream is complete, and a channel that is closed when the next event arrives.
 func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()
@@ -95,8 +95,8 @@ func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan
 	return slices.Clone(events[min(from-first, len(events)):]), from, l.done, l.more
 }
 
-// count adds n bytes to the cost of l. It deletes older events to make room. The caller must hold
-// the lock.
+// count adds n bytes to the cost of l. If necessary, it first deletes older events. The caller must
+// hold the lock.
 func (b *Budget) count(l *log, n int) {
 	h := b.held[l.principal]
 	switch {
@@ -156,20 +156,20 @@ func (b *Budget) largest() (most *holding) {
 }
 
 // A log keeps the events of one stream, starting with the first event that the client may have
-// missed. It is kept while the stream is open; afterwards, only if the client may have missed the
-// end. If the budget has no room for an answer, the answer is lost, and the client gets an error
-// instead.
+// missed. It is kept while the stream is open. After that, it is kept only if the client may have
+// missed the end. If the budget has no room for an answer, the answer is lost, and the client gets
+// an error instead.
 type log struct {
 	name      string
 	principal string
-	request   []byte // request ID; nil if it is too long to keep
+	request   []byte // ID of the request; nil if the ID is too long to keep
 	budget    *Budget
 
 	// The budget's lock guards the fields below. Once open has returned, only budget.go accesses
 	// them.
 	next    int // number of the next event
 	events  [][]byte
-	size    int           // cost of all events
+	size    int           // sum of the costs of all events
 	place   *list.Element // position in the principal's list; nil if no events are kept
 	done    bool
 	lost    bool          // whether the answer could not be kept
@@ -177,18 +177,18 @@ type log struct {
 	more    chan struct{} // closed when the next event arrives
 }
 
-// Limits for the events kept for clients that have lost a stream. A [Budget] limits all streams
-// together.
+// Limits for the events that are kept for clients that have lost a stream. A [Budget] limits all
+// streams together.
 const (
-	maxStreams     = 64      // per client
-	maxEvents      = 256     // per stream
-	maxStreamBytes = 4 << 20 // per stream
-	maxKeptID      = 128     // maximum length of a request ID kept for the error that replaces a lost answer
+	maxStreams     = 64      // maximum number of streams per client
+	maxEvents      = 256     // maximum number of events per stream
+	maxStreamBytes = 4 << 20 // maximum number of bytes per stream
+	maxKeptID      = 128     // maximum length of a request ID that is kept for the error sent in place of a lost answer
 )
 
 func (l *log) id(number int) string { return eventID(l.name, number) }
 
-// lostAnswer returns the error to send in place of a lost answer.
+// lostAnswer returns the error that is sent in place of a lost answer.
 func (l *log) lostAnswer() []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":%q}}`, l.request,
 		"The answer to this request is lost: the client had left the stream, and the proxy stores only a limited number of answers. Find out what happened before repeating the request.")

@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// Lines is an io.Writer that sends each line written to it as an event. It serves the stream of
-// HTTP+SSE (revision 2024-11-05). It is safe for concurrent use.
+// Lines is an io.Writer that sends each line written to it as an event. It is used for the stream
+// of HTTP+SSE (revision 2024-11-05). It is safe for concurrent use.
 type Lines struct {
 	mu     sync.Mutex
 	w      http.ResponseWriter
-	inside bool // whether the last write ended within a line
+	inside bool // whether the last write has ended in the middle of a line
 }
 
-// NewLines returns a client's stream. Begin must be called before Write.
+// NewLines returns the stream of a client. Begin must be called before Write.
 func NewLines(w http.ResponseWriter) *Lines { return &Lines{w: w} }
 
-// Begin starts the stream by telling the client where to post its messages.
+// Begin starts the stream. The first event tells the client where to post its messages.
 func (e *Lines) Begin(where string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -27,7 +27,8 @@ func (e *Lines) Begin(where string) {
 	flush(e.w)
 }
 
-// Comment sends a comment, which keeps a silent stream open. Within a line, it sends nothing.
+// Comment sends a comment, which keeps a silent stream open. In the middle of a line, it sends
+// nothing.
 func (e *Lines) Comment() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

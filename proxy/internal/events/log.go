@@ -13,7 +13,7 @@ import (
 // concurrent use.
 type Logs struct {
 	Budget    *Budget // counts the bytes in the logs
-	Principal string  // the client's principal
+	Principal string  // principal of the client
 
 	mu     sync.Mutex
 	last   int
@@ -21,8 +21,8 @@ type Logs struct {
 	closed bool
 }
 
-// open starts a log for a new stream, which answers the given request. If there are too many logs,
-// it drops the oldest, whose stream then cannot be resumed.
+// open starts a log for a new stream that answers the given request. If there are too many logs, it
+// drops the oldest one. The stream of that log then cannot be resumed.
 func (s *Logs) open(request []byte) *log {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *Logs) find(lastEventID string) (l *log, seen int) {
 	return nil, 0
 }
 
-// serve writes the events after the one with the number seen, and then the rest of the stream. It
+// serve writes the events after the event with the number seen, and then the rest of the stream. It
 // reports whether the client has received the complete stream.
 func (l *log) serve(w http.ResponseWriter, r *http.Request, seen int, stop <-chan struct{}) (whole bool) {
 	startEvents(w)
@@ -106,7 +106,7 @@ func (l *log) serve(w http.ResponseWriter, r *http.Request, seen int, stop <-cha
 	}
 }
 
-// Resume serves a GET request that carries a Last-Event-ID, until stop is closed. It returns false
+// Resume serves a GET request with a Last-Event-ID header, until stop is closed. It returns false
 // if the stream is unknown.
 func (s *Logs) Resume(w http.ResponseWriter, r *http.Request, stop <-chan struct{}) bool {
 	l, seen := s.find(r.Header.Get("Last-Event-ID"))
@@ -120,5 +120,5 @@ func (s *Logs) Resume(w http.ResponseWriter, r *http.Request, stop <-chan struct
 }
 
 // Resumable reports whether clients of the given revision know that a stream may end before the
-// answer, and may begin with an event that has no data.
+// answer, and that it may begin with an event that has no data.
 func Resumable(protocol string) bool { return protocol >= "2025-11-25" && protocol < "2026" }

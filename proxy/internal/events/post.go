@@ -3,9 +3,9 @@
 //
 // A [Post] responds to one POST request. A [Push] serves the GET stream of a session, which carries
 // messages that do not belong to a request. [Lines] serves the only stream of an HTTP+SSE client
-// (revision 2024-11-05). [Logs] keeps the events of a session's streams, for a client that has lost
-// a stream and reconnects. All of them are safe for concurrent use, and callers never have to wait
-// for a slow client.
+// (revision 2024-11-05). [Logs] keeps the events of a session's streams, so that a client that has
+// lost a stream can reconnect. All of them are safe for concurrent use, and callers never have to
+// wait for a slow client.
 package events
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 )
 
-// jsonType is a header value that must not be modified.
+// jsonType is the value of a header. It must not be modified.
 var jsonType = []string{"application/json"}
 
 // A Post is the response to one POST request. If the answer is the only message, it consists of one
@@ -28,22 +28,22 @@ var jsonType = []string{"application/json"}
 // answer.
 type Post struct {
 	o      PostOptions
-	events bool // whether the client prefers an event stream to a JSON object
+	events bool // whether the client prefers an event stream to a single JSON object
 
 	mu     sync.Mutex
-	w      http.ResponseWriter // nil once the handler has returned
+	w      http.ResponseWriter // nil after the handler has returned
 	stream bool                // whether the event stream has begun
 	done   bool                // whether the answer has been written
 	log    *log                // events that the client may have missed; nil if the stream cannot be resumed
 }
 
-// PostOptions describes the message that a [Post] responds to.
+// PostOptions describes the message to which a [Post] responds.
 type PostOptions struct {
-	Method string   // the message's method
-	ID     []byte   // the message's ID
-	Rev    *rev.Rev // the message's revision family
-	Accept string   // Accept header
-	Logs   *Logs    // for resuming the stream; nil if it cannot be resumed
+	Method string   // method of the message
+	ID     []byte   // ID of the message
+	Rev    *rev.Rev // revision family of the message
+	Accept string   // value of the Accept header
+	Logs   *Logs    // logs for resuming the stream; nil if it cannot be resumed
 }
 
 // NewPost returns the response to a POST request. Finish must be called before the handler returns.
@@ -70,11 +70,11 @@ func (s *Post) begin() {
 	}
 }
 
-// Send sends a message that precedes the answer.
+// Send sends a message before the answer.
 func (s *Post) Send(parts ...[]byte) { s.Try(parts...) }
 
-// Try is like Send, but returns false if the answer has been written, or if the response has ended
-// and cannot be resumed.
+// Try is like Send, but returns false if the answer has already been written, or if the response
+// has ended and cannot be resumed.
 func (s *Post) Try(parts ...[]byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,8 @@ func (s *Post) Try(parts ...[]byte) bool {
 	return true
 }
 
-// event writes a message to the event stream, or keeps it for a client that will reconnect.
+// event writes a message to the event stream. If the client has lost the stream and will reconnect,
+// event keeps the message for it.
 func (s *Post) event(parts [][]byte, last bool) {
 	if s.w != nil {
 		s.begin()
@@ -101,7 +102,7 @@ func (s *Post) event(parts [][]byte, last bool) {
 	}
 }
 
-// Reply writes the answer. Once the answer has been written, further calls do nothing.
+// Reply writes the answer. After that, further calls do nothing.
 func (s *Post) Reply(parts ...[]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +118,7 @@ func (s *Post) Reply(parts ...[]byte) {
 }
 
 // Refuse writes the answer with the given HTTP status. It returns false if another message has
-// already been written; then the caller must use [Post.Reply].
+// already been written; in that case, the caller must use [Post.Reply].
 func (s *Post) Refuse(status int, answer []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +136,7 @@ func (s *Post) Refuse(status int, answer []byte) bool {
 }
 
 // ExpectLateAnswer prepares for an answer that another goroutine will write while the handler is
-// still busy. The client must then not send its next request on the same connection.
+// still busy. The client must not send its next request on the same connection then.
 func (s *Post) ExpectLateAnswer() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,8 +145,8 @@ func (s *Post) ExpectLateAnswer() {
 	}
 }
 
-// Interrupt ends the response for the time being, because the upstream has ended its stream and
-// wants the client to reconnect. It returns false if the client cannot do that.
+// Interrupt ends the response for now, because the upstream has ended its stream and wants the
+// client to reconnect. It returns false if the client cannot do that.
 func (s *Post) Interrupt(retry time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,10 +179,10 @@ func (s *Post) writeBody(parts [][]byte) {
 	for _, part := range parts {
 		_, _ = s.w.Write(part)
 	}
-	flush(s.w) // the handler may still be waiting, whichever goroutine replies
+	flush(s.w) // the handler may still be waiting if another goroutine replies
 }
 
-// status returns the HTTP status that revision 2026-07-28 requires for an error. In earlier
+// status returns the HTTP status for an error. Revision 2026-07-28 specifies it; in earlier
 // revisions it is always 200.
 func (s *Post) status(parts [][]byte) int {
 	if s.o.Rev != rev.Rev2026 || len(parts) > 1 && len(parts[1]) > 4<<10 {
@@ -197,7 +198,7 @@ func (s *Post) status(parts [][]byte) int {
 		return http.StatusNotFound
 	case "-32700", "-32600", "-32602", "-32020", "-32021", "-32022":
 		if s.o.Method == "tools/call" && string(code) == "-32602" {
-			return http.StatusOK // this may be the upstream's own error
+			return http.StatusOK // the error may come from the upstream
 		}
 		return http.StatusBadRequest
 	default:
@@ -205,8 +206,8 @@ func (s *Post) status(parts [][]byte) int {
 	}
 }
 
-// Finish must be called when the handler returns. Nothing is written afterwards. If the client has
-// seen the end of the stream, Finish drops the log.
+// Finish must be called when the handler returns. Nothing is written after that. If the client has
+// received the end of the stream, Finish drops the log.
 func (s *Post) Finish(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,7 +215,7 @@ func (s *Post) Finish(r *http.Request) {
 		s.o.Logs.drop(s.log)
 	}
 	if s.w != nil && !s.done && !s.stream {
-		s.w.WriteHeader(http.StatusAccepted) // a canceled request gets no answer
+		s.w.WriteHeader(http.StatusAccepted) // there is no answer to a canceled request
 	}
 	s.w = nil
 }

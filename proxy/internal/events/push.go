@@ -7,47 +7,48 @@ import (
 	"time"
 )
 
-// Limits for the messages kept for a session's stream. No such message is an answer. The limits are
-// lower while no stream is open, and for messages that have already been written, because there are
-// many sessions and most never miss a message.
+// Limits for the messages that are kept for the stream of a session. None of these messages is an
+// answer. The limits are lower while no stream is open, and for messages that have already been
+// written, because there are many sessions and most of them never miss a message.
 const (
-	maxPushed      = 256     // messages for an open stream
-	maxPushedBytes = 1 << 20 // their total size
+	maxPushed      = 256     // maximum number of messages for an open stream
+	maxPushedBytes = 1 << 20 // maximum total size of these messages in bytes
 	maxKept        = 64
 	maxKeptBytes   = 16 << 10
 )
 
-// pushName is the stream name in its event IDs. POST streams are named by numbers starting at one.
+// pushName is the name of the stream in event IDs. The names of POST streams are numbers, starting
+// at one.
 const pushName = "0"
 
-// A Push queues the messages of an HTTP session that do not belong to a request, until the client's
-// GET stream takes them. It keeps them a while longer, because a client whose stream broke will
-// send the ID of the last event that it has seen. Nothing is allocated before the first message. A
-// Push is safe for concurrent use.
+// A Push queues the messages of an HTTP session that do not belong to a request, until they are
+// written to the client's GET stream. It keeps them for a while after that: if the stream breaks,
+// the client will send the ID of the last event that it has received. Nothing is allocated before
+// the first message. A Push is safe for concurrent use.
 type Push struct {
 	news func(message []byte) bool
 
 	mu       sync.Mutex
-	sent     []pushed // already written, but the client might not have received them
+	sent     []pushed // messages that were written, although the client might not have received them
 	waiting  []pushed
 	last     int           // number of the newest event
 	open     int           // number of open GET streams
 	replaced chan struct{} // closed when the client resumes the stream; nil before the first stream
 	ended    bool
 
-	// Created together with the first stream, and never changed afterwards.
+	// Created together with the first stream, and never changed after that.
 	wake   chan struct{}
 	closed chan struct{}
 }
 
-// A pushed is a message in the stream with its event number.
+// A pushed is a message in the stream, together with its event number.
 type pushed struct {
 	number  int
 	message []byte
 }
 
-// NewPush returns a Push. news reports whether a message only announces a change; of several such
-// messages that are equal, only one is kept.
+// NewPush returns a Push. The function news reports whether a message only announces a change; of
+// several equal messages of this kind, only one is kept.
 func NewPush(news func(message []byte) bool) *Push {
 	return &Push{news: news}
 }
@@ -82,7 +83,7 @@ func (s *Push) wakeStream() {
 	}
 }
 
-// bounded removes messages until both limits are met. It removes the oldest first, but
+// bounded removes messages until both limits are met. It removes the oldest first, but removes
 // announcements of changes last.
 func (s *Push) bounded(events []pushed, count, size int) []pushed {
 	total := 0
@@ -107,7 +108,7 @@ func (s *Push) bounded(events []pushed, count, size int) []pushed {
 	return events
 }
 
-// Reply is the same as Send. It is never called, because a Push does not carry answers.
+// Reply does the same as Send. It is never called, because a Push does not carry answers.
 func (s *Push) Reply(parts ...[]byte) { s.Send(parts...) }
 
 // Listening reports whether the client has opened a stream.
@@ -161,8 +162,8 @@ func (s *Push) Serve(w http.ResponseWriter, r *http.Request, prime bool, stop <-
 
 func pushID(number int) string { return eventID(pushName, number) }
 
-// seenPushed returns the number of the event with the given ID. If the event does not belong to
-// this stream, it returns -1.
+// seenPushed returns the number of the event with the given ID. It returns -1 if the event does not
+// belong to this stream.
 func seenPushed(lastEventID string) int {
 	if name, seen := parseID(lastEventID); name == pushName {
 		return seen
@@ -176,9 +177,10 @@ func writePushed(w http.ResponseWriter, events []pushed) {
 	}
 }
 
-// join registers a stream. If the stream resumes after an event, whose number is seen, it replaces
-// earlier streams, which the client must have lost, and gets the messages that were written to them
-// since then. from is the number of the last event before this stream.
+// join registers a stream. If the stream resumes after the event with the number seen, it replaces
+// the earlier streams, because the client must have lost them. It then also receives the messages
+// that were written to those streams after that event. The result from is the number of the last
+// event before this stream.
 func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +217,7 @@ func (s *Push) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
-	if len(s.waiting) > 0 { // another stream may have missed the signal
+	if len(s.waiting) > 0 { // another stream may have missed the wake-up
 		s.wakeStream()
 	}
 	if s.open == 0 {
@@ -223,8 +225,8 @@ func (s *Push) leave() {
 	}
 }
 
-// take returns the queued messages to a stream, and keeps them for resumption as far as the limits
-// allow. It returns nil if the stream was replaced by another one.
+// take returns the queued messages for a stream, and keeps them so that the stream can be resumed,
+// as far as the limits allow. It returns nil if another stream has replaced this one.
 func (s *Push) take(replaced <-chan struct{}) []pushed {
 	s.mu.Lock()
 	defer s.mu.Unlock()

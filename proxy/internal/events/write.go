@@ -10,7 +10,7 @@ import (
 // KeepAlive is the interval between comments on a silent stream.
 const KeepAlive = 25 * time.Second
 
-// usualRetry is how long clients should wait before they reconnect to get the rest of a stream.
+// usualRetry is how long clients should wait before they reconnect for the rest of a stream.
 const usualRetry = time.Second
 
 // eventID returns the ID of the event with the given number in a stream.
@@ -48,7 +48,7 @@ func writeEventID(w http.ResponseWriter, id string, parts [][]byte) {
 	writeEvent(w, parts)
 }
 
-// writePrime writes the first event of a stream that can be resumed.
+// writePrime writes the first event of a stream that the client can resume.
 func writePrime(w http.ResponseWriter, id string) {
 	_, _ = w.Write([]byte("id: " + id + "\nretry: " + strconv.FormatInt(usualRetry.Milliseconds(), 10) + "\ndata: \n\n"))
 }

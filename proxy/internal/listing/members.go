@@ -12,8 +12,8 @@ import (
 
 // Members combines the members of list results other than the elements, for the single list that
 // clients see. If there is only one upstream, all members are kept; if its pages disagree, the
-// first page wins. If there are several, a member is kept unless two upstreams disagree, because
-// neither can speak for the other. Within _meta this applies to each key.
+// first page takes precedence. If there are several upstreams, a member is kept unless two of them
+// disagree, because neither can speak for the other. The same applies to each key in _meta.
 type Members struct {
 	Alone bool // whether there is only one upstream
 
@@ -27,7 +27,7 @@ type member struct {
 	value  []byte
 	of     string // name of the upstream that sent the member
 	clash  bool
-	within bool // whether the value is in Members.meta
+	within bool // whether the value is stored in Members.meta
 }
 
 // Add adds the members of one page of an upstream's list. The page must not contain the elements.
@@ -63,10 +63,10 @@ func (l *Members) note(m *member) {
 	}
 }
 
-// leftOut reports whether to omit a member. Omitted are members that describe a single page, and
-// those that tell how long the answer may be cached, because the proxy's answer can change when
-// nets move. Because some clients ignore case, keys that differ only in case from such a key, or
-// from the key of the elements, are omitted, too.
+// leftOut reports whether a member must be left out. These are members that describe a single page,
+// and members that say how long the answer may be cached, because the proxy's answer can change
+// when markings change. Since some clients ignore case, keys that differ only in case from such a
+// key, or from the key of the elements, are left out as well.
 func leftOut(key string) bool {
 	known := []string{"nextCursor", "resultType", "ttlMs", "cacheScope", "tools", "prompts", "resources", "resourceTemplates"}
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(key, k) }) ||

@@ -15,22 +15,22 @@ import (
 // MaxDepth is the maximum nesting depth of an element in a list.
 const MaxDepth = 128
 
-// maxName is the maximum length of an invalid name when quoted in the text of a problem.
+// maxName is the maximum length of an invalid name that is quoted in the text of a problem.
 const maxName = 200
 
 // A Tool is an element in a list of tools.
 type Tool struct {
-	Name        string    // the upstream's name for the tool
-	Exposed     string    // the clients' name for the tool
-	Object      []byte    // JSON object that clients receive
+	Name        string    // name by which the upstream knows the tool
+	Exposed     string    // name by which clients know the tool
+	Object      []byte    // JSON object as clients receive it
 	Definition  string    // hash of the JSON object that the upstream has sent
-	Annotations []byte    // as sent by the upstream; nil if there are none
-	OnlyTask    bool      // whether calls must run as tasks
+	Annotations []byte    // annotations that the upstream has sent; nil if there are none
+	OnlyTask    bool      // whether calls of the tool must run as tasks
 	Mirrored    *mcp.Tool // the tool, if some of its arguments must be mirrored in headers; otherwise nil
 }
 
-// Read parses a tool object from an upstream. problem is not empty if clients could not call the
-// tool, or could confuse it with another one.
+// Read parses a tool object from an upstream. Its result problem is not empty if clients could not
+// call the tool, or could confuse it with another tool.
 func Read(object []byte, prefix string) (t Tool, problem string) {
 	if err := rawjson.Check(object, MaxDepth); err != nil {
 		return t, "a tool is not strict JSON: " + text.Escape(err.Error())
@@ -57,8 +57,8 @@ func Read(object []byte, prefix string) (t Tool, problem string) {
 	return t, ""
 }
 
-// mirrored returns the tool as mcp-go reads it if some of its arguments must be mirrored in
-// headers, and otherwise nil.
+// mirrored returns the tool as mcp-go parses it if some of its arguments must be mirrored in
+// headers. Otherwise, it returns nil.
 func mirrored(object []byte) *mcp.Tool {
 	schema, _ := rawjson.Member(object, "inputSchema")
 	t := &mcp.Tool{RawInputSchema: schema}
@@ -68,8 +68,8 @@ func mirrored(object []byte) *mcp.Tool {
 	return t
 }
 
-// unreadable returns a reason why clients might misread the tool, or might reject the whole list
-// because of it. It returns "" if there is none.
+// unreadable returns a reason why clients might misinterpret the tool, or might reject the whole
+// list because of it. It returns "" if there is no such reason.
 func unreadable(object []byte) string {
 	variant := false
 	rawjson.Members(object, func(key, _ []byte, _ int) bool {
@@ -86,8 +86,8 @@ func unreadable(object []byte) string {
 	return ""
 }
 
-// Crowded returns a warning if known clients perform worse with n tools or refuse some of them.
-// Otherwise it returns "".
+// Crowded returns a warning if some known clients perform worse with n tools, or refuse some of
+// them. Otherwise, it returns "".
 func Crowded(n int) (warning string) {
 	for _, c := range [...]struct {
 		more    int

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// refuse answers a call that the gate refused.
+// refuse answers a call that the gate has refused.
 func (c *Call) refuse(r *admission.Refused) {
 	if r.Err != nil { // the call itself is invalid
 		c.answerError(spec.CodeInvalidParams, r.Err.Error())
@@ -27,12 +27,12 @@ func (c *Call) refuse(r *admission.Refused) {
 	c.answer(refusal{r})
 }
 
-// isOver reports whether another process has ended the client's session. stateGone means that the
-// call was refused because its session's state no longer exists.
+// isOver reports whether another process has ended the client's session. The argument stateGone
+// means that the call was refused because the state of its session no longer exists.
 func (c *Call) isOver(stateGone bool) bool {
 	own := c.Client.Session
 	if own.About == nil || own.By != "connection" {
-		return false // no other process can end it
+		return false // no other process can end this session
 	}
 	if stateGone && own == c.Client.State {
 		return true
@@ -43,8 +43,8 @@ func (c *Call) isOver(stateGone bool) bool {
 	return errors.Is(err, admission.ErrNoSession) || err == nil && info.Ended
 }
 
-// refuseSession answers as if the session were unknown (404 over HTTP), because another process has
-// ended it. It reports false if the client's transport has no such answer.
+// refuseSession answers as if the session were unknown (status 404 over HTTP), because another
+// process has ended it. It returns false if the client's transport has no such answer.
 func (c *Call) refuseSession() bool {
 	s, ok := c.Stream.(interface {
 		Refuse(status int, answer []byte) bool
@@ -67,14 +67,15 @@ func (c *Call) answerError(code int, text string) {
 	c.end(func() { c.Stream.Reply(wire.AppendError(nil, c.ID, code, text, nil)) })
 }
 
-// answer answers the call with a, unless its client has stopped waiting.
+// answer answers the call with a, unless the client has stopped waiting.
 func (c *Call) answer(a answer) {
 	c.trace.setRefusal(a)
 	c.end(func() { c.AnswerOnly(a) })
 }
 
-// AnswerOnly writes an answer to a request that is not, or is no longer, one of the client's open
-// requests. A refusal is a tool result only for tools/call; for other methods it is an error.
+// AnswerOnly writes an answer to a request that does not, or does not any longer, belong to the
+// client's open requests. A refusal is a tool result only for tools/call; for other methods it is
+// an error.
 func (c *Call) AnswerOnly(a answer) {
 	r, refused := a.(refusal)
 	switch {
@@ -87,7 +88,7 @@ func (c *Call) AnswerOnly(a answer) {
 	}
 }
 
-// replyRaw answers the call with the server's original bytes.
+// replyRaw answers the call with the bytes that the server has sent.
 func (c *Call) replyRaw(head, body []byte) {
 	c.end(func() { c.Stream.Reply(head, body, wire.Tail) })
 }
@@ -95,7 +96,7 @@ func (c *Call) replyRaw(head, body []byte) {
 // end ends the call for its client. Only the first call of end has an effect. It writes the
 // notifications that the server sent before the reply. It then calls send, unless send is nil or
 // the client has stopped waiting: a server can reply to a canceled call before the proxy has ended
-// it.
+// the call.
 func (c *Call) end(send func()) {
 	first, wanted, stop := c.markAnswered()
 	if !first {
@@ -120,8 +121,8 @@ func (c *Call) end(send func()) {
 	c.Client.Requests.Answered()
 }
 
-// deliver answers the call with the server's reply, byte for byte, or with an explanation of why
-// there is no reply.
+// deliver answers the call with the server's reply, byte for byte. If there is no reply, it answers
+// with an explanation.
 func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	if c.trace != nil {
 		c.trace.setResult(resultOf(r))

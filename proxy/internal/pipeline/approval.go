@@ -14,14 +14,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// An askedCall is a call that needs a person's approval, until it is forwarded or answered.
+// An askedCall is a call that needs a person's approval. It exists until the call is forwarded or
+// answered.
 type askedCall struct {
 	*Pipeline
 	call  *Call
 	asked *admission.Asked
 }
 
-// Resolve records a person's answer to an approval request and logs who answered through which
+// Resolve records a person's answer to an approval request. It logs who answered, and through which
 // channel.
 func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reason string) error {
 	err := p.Approvals.AnswerAs(person, id, approve, channel, actor, reason)
@@ -39,8 +40,8 @@ func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reas
 	return nil
 }
 
-// openRequest opens an approval request for the call or joins the one that is already open. If no
-// person can be asked, it returns the answer to the call.
+// openRequest opens an approval request for the call, or joins the request that is already open. If
+// no person can be asked, it returns the answer to the call.
 func (q *askedCall) openRequest() (*approval.Request, answer) {
 	key := q.key()
 	r, err := q.Approvals.Open(key, q.shown(), q.asked.Ask)
@@ -54,13 +55,13 @@ func (q *askedCall) openRequest() (*approval.Request, answer) {
 	return r, nil
 }
 
-// consent returns the answer to r in the form used in records.
+// consent returns the answer to the request r in the form that is used in records.
 func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 	said := p.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
 }
 
-// tellOperators logs that a call is waiting for a person. It does so once per request.
+// tellOperators logs that a call is waiting for a person. It does so only once for each request.
 func (q *askedCall) tellOperators(r *approval.Request) {
 	if !q.Approvals.Announce(r) {
 		return
@@ -77,17 +78,18 @@ func (p *Pipeline) text(r *approval.Request) string {
 	return p.Approvals.Look(r).Text(p.Where, p.Life.Now())
 }
 
-// waiting returns the refusal of a call that is still waiting for a person.
+// waiting returns the refusal for a call that is still waiting for a person.
 func waiting(text string, r *approval.Request) refusal {
 	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
 }
 
-// denied refuses a call without consent. said is a person's answer, or nil if no person answered.
+// denied refuses a call without consent. The argument said is a person's answer, or nil if no
+// person has answered.
 func (q *askedCall) denied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
 }
 
-// key returns the approval key of this call. An approval is valid for all calls with an equal key.
+// key returns the approval key of this call. An approval is valid for all calls with the same key.
 func (q *askedCall) key() approval.Key {
 	steps := ""
 	for _, s := range q.asked.Steps {
@@ -100,7 +102,7 @@ func (q *askedCall) key() approval.Key {
 	}
 }
 
-// shown returns the call as people see it.
+// shown returns the call as it is displayed to people.
 func (q *askedCall) shown() approval.Call {
 	client := q.call.Peer.Name
 	if q.call.Peer.Version != "" {
@@ -115,7 +117,7 @@ func (q *askedCall) shown() approval.Call {
 	}
 }
 
-// shownBeside returns the members that people see in addition to the arguments.
+// shownBeside returns the members that are displayed to people in addition to the arguments.
 func (q *askedCall) shownBeside() *rounds.Approved {
 	members, meta := q.call.beside()
 	if len(meta) > MaxKeptWhole {

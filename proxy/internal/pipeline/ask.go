@@ -9,17 +9,17 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/asking"
 )
 
-// approve asks a person and then decides again with the answer. It either forwards or answers the
-// call. While the person decides, it holds no locks and no tokens.
+// approve asks a person and then lets the gate decide again with the answer. It either forwards or
+// answers the call. While the person decides, it holds no locks and no tokens.
 func (p *Pipeline) approve(c *Call, q *admission.Asked) {
 	c.trace.beginApproval(c)
 	(&askedCall{p, c, q}).ask(nil)
 }
 
-// ask asks until a person has answered. If the answer allows it, ask forwards the call, and
-// otherwise it answers the client. w is the wait to resume, or nil if the call has not waited yet.
-// Each event during a wait is handled on a fresh stack, because a stack that has grown keeps its
-// size as long as its goroutine is waiting.
+// ask asks until a person has answered. If the answer allows the call, ask forwards it; otherwise,
+// ask answers the client. w is the wait to resume, or nil if the call has not waited yet. Each
+// event during a wait is handled on a fresh stack, because a stack that has grown stays large while
+// its goroutine is waiting.
 func (q *askedCall) ask(w *personWait) {
 	a, held := q.askUntilHeld(w)
 	if held != nil {
@@ -35,11 +35,11 @@ func (q *askedCall) ask(w *personWait) {
 	}
 }
 
-// askUntilHeld asks until the call must wait for an answer (held is set), is refused (a is set), or
-// is forwarded (neither is set).
+// askUntilHeld asks until the call must wait for an answer (then held is set), is refused (then a
+// is set), or is forwarded (then neither is set).
 func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 	defer func() {
-		if held == nil { // before the client gets the answer and can reuse the ID
+		if held == nil { // before the client gets the answer, because it can then reuse the ID
 			q.Admission.Withdraw(context.Background(), q.call.State.Key(), q.asked)
 		}
 	}()
@@ -64,7 +64,8 @@ func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 }
 
 // decideAgain continues a call that has waited for a person. It returns the answer to the client,
-// or nil if the call has been forwarded or answered. over is false if the call must ask again.
+// or nil if the call has been forwarded or answered. Its result over is false if the call must ask
+// again.
 func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	r := w.request
 	q.Approvals.Release(r, w.parked != nil)
@@ -72,7 +73,7 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	case w.parked != nil:
 		q.RecordRefusal(q.call, waiting("waiting for a person", r))
 		return w.parked, true
-	case w.state == approval.Consumed: // by another call, in the meantime
+	case w.state == approval.Consumed: // another call has used the consent in the meantime
 		return nil, false
 	case w.state != approval.Approved:
 		said := q.Approvals.Status(r)
@@ -84,7 +85,7 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	if a := q.unrecordable(q.call); a != nil { // the consent stays valid
 		return a, true
 	}
-	if a := q.reserve(q.call); a != nil { // the consent stays valid here too
+	if a := q.reserve(q.call); a != nil { // the consent also stays valid here
 		return a, true
 	}
 	if a, used := q.redeem(r); used {
@@ -95,15 +96,15 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 }
 
 // toolChanged reports whether the server has redefined or removed the tool since the person was
-// asked.
+// asked about it.
 func (q *askedCall) toolChanged() bool {
 	now := q.call.target()
 	return now == nil || now.Canonical != q.call.Tool.Canonical || now.Definition != q.call.Tool.Definition
 }
 
-// redeem decides again with the consent for r and uses it up if the call is admitted. If the call
-// now needs a different consent, redeem returns its answer. used is false if another call has used
-// the consent.
+// redeem lets the gate decide again with the consent for r. If the call is admitted, the consent is
+// used up. If the call now needs a different consent, redeem returns the answer to the call. Its
+// result used is false if another call has used the consent.
 func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	shown := q.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {
@@ -121,7 +122,7 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	case *admission.Admitted:
 		q.Approvals.Used(r, true)
 		q.call.approved = q.shownBeside()
-		q.call.input = input{ours: q.call.input.ours} // no person has seen the input that the client sent along
+		q.call.input = input{ours: q.call.input.ours} // no person has seen the input that came from the client
 		q.Advertiser.Touch(q.call.State)
 		q.call.trace.endApproval(admission.Result{Decision: "allow"})
 		q.forward(q.call, d.Pass())

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// isBuiltin reports whether the call is for the proxy's own prompt or resource.
+// isBuiltin reports whether the call is for the proxy's own prompt or its own resource.
 func (c *Call) isBuiltin() bool {
 	switch {
 	case !c.pipeline.Relay.OffersStatus():
@@ -23,8 +23,8 @@ func (c *Call) isBuiltin() bool {
 }
 
 // answerBuiltin answers a prompts/get or resources/read request for the proxy's own status. The
-// gate does not decide on it, because the status only describes the gate's decisions and the call
-// reaches no server.
+// gate does not decide this request, because the status only describes the gate's decisions and the
+// call reaches no server.
 func (c *Call) answerBuiltin() {
 	text := c.pipeline.Relay.Status(c.State)
 	var b bytes.Buffer

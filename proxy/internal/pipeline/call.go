@@ -21,75 +21,75 @@ import (
 )
 
 // A Call is a tools/call, prompts/get or resources/read request, from its arrival to its answer.
-// The message is parsed only once, so the gate, the person who approves, and the server all see the
-// same arguments.
+// The message is parsed only once, so the gate, the person who approves the call, and the server
+// all see the same arguments.
 type Call struct {
 	pipeline *Pipeline
 	Client   *session.Client
-	State    *session.Session // session whose nets decide on the call
+	State    *session.Session // session whose nets decide the call
 	Stream   spec.Stream
 	Peer     session.Peer
 	Method   string
-	ID       []byte    // JSON-RPC ID as written by the client
-	params   wire.Call // parsed params; once the call has been sent, without the arguments
-	digest   string    // digest of the sent arguments, for further rounds; empty: no further rounds
+	ID       []byte    // JSON-RPC ID as the client has written it
+	params   wire.Call // params after parsing; without the arguments once the call has been sent
+	digest   string    // digest of the arguments that were sent, for further rounds; empty: no further rounds
 	Meta     wire.Meta
-	Tool     *pool.Tool // nil until resolved
+	Tool     *pool.Tool // nil until the tool is known
 	recorded string     // name in the audit log: the tool's own name, or the canonical name of a prompt or resource
-	placed   bool       // Tool.Upstream is the connection that serves this session
-	plain    bool       // one request with one reply: no task, and neither the client's nor the server's revision has further rounds
-	input    input      // input that the client sends in another round
+	placed   bool       // whether Tool.Upstream is the connection that serves this session
+	plain    bool       // whether there is one request with one reply: no task, and neither the client's nor the server's revision has further rounds
+	input    input      // input that the client has sent in a further round
 
-	Turn    *turns.Turn  // principal's turn to have a call decided; nil: not limited
-	Burst   *burst.Burst // calls that were read together and are recorded together; nil: this call is decided alone
+	Turn    *turns.Turn  // turn of the principal in which the call is decided; nil: not limited
+	Burst   *burst.Burst // calls that were read at the same time and are recorded together; nil: this call is decided alone
 	Headers http.Header  // HTTP headers that must mirror arguments; nil: not checked
 
-	admitting    admission.Call   // Gate is set together with Tool; see [Call.admission]
-	approved     *rounds.Approved // members that a person approved; nil: no person was asked
-	trace        *callTrace       // nil: not observed
-	emulatesTask bool             // the server runs the call as a task that the client does not know about
+	admitting    admission.Call   // its field Gate is set together with Tool; see [Call.admission]
+	approved     *rounds.Approved // members that a person has approved; nil: no person was asked
+	trace        *callTrace       // nil: the call is not traced
+	emulatesTask bool             // whether the server runs the call as a task that the client does not know about
 
-	// ctx ends when the client stops waiting for the call. It is set by Bind.
+	// ctx ends when the client no longer waits for the call. It is set by Bind.
 	ctx     context.Context //nolint:containedctx // shared by all goroutines of the call
 	parent  context.Context //nolint:containedctx // parent of ctx
-	Spawn   func(func())    // runs work that may block, away from the goroutine that reads the client's messages
-	spawned func()          // work that Spawn received for the goroutine waiting for the call; nil: none
-	outbox  *session.Outbox // notifications for the goroutine waiting for the call; nil: they are written immediately
+	Spawn   func(func())    // runs work that may block, on a goroutine other than the one that reads the client's messages
+	spawned func()          // work that was passed to Spawn, for the goroutine that waits for the call; nil: none
+	outbox  *session.Outbox // notifications for the goroutine that waits for the call; nil: notifications are written immediately
 
 	callState
 
 	size   int           // bytes that the call occupies in the backlog
-	claims atomic.Uint32 // set of claims that the call holds
+	claims atomic.Uint32 // the claims that the call holds, as a set of bits
 }
 
-// A callState is the state of a call: which goroutine is waiting for its answer, and whether it is
+// A callState is the state of a call: which goroutine waits for its answer, and whether the call is
 // in flight, canceled or answered. The zero value is a call that has not been sent. mu guards the
 // fields.
 type callState struct {
 	mu        sync.Mutex
-	completed chan *completion // receives completions for the goroutine that is waiting for the call; nil: no goroutine is waiting
+	completed chan *completion // receives completions for the goroutine that waits for the call; nil: no goroutine waits
 	stopped   error            // why the client stopped waiting
 	stop      context.CancelCauseFunc
 	inflight  *inflightCall
-	ended     bool // the call is answered, or will get no answer
+	ended     bool // whether the call has been answered, or will get no answer
 }
 
-// startWaiting makes the calling goroutine wait for the call's completions.
+// startWaiting registers the calling goroutine as the one that waits for the call's completions.
 func (s *callState) startWaiting() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.completed = make(chan *completion, 2)
 }
 
-// hasWaiter reports whether a goroutine is waiting for the call's completions.
+// hasWaiter reports whether a goroutine is registered as waiting for the call's completions.
 func (s *callState) hasWaiter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.completed != nil
 }
 
-// sendToWaiter sends a completion to the goroutine that is waiting for the call. It reports false
-// if no goroutine is waiting.
+// sendToWaiter sends a completion to the goroutine that waits for the call. It returns false if
+// there is no such goroutine.
 func (s *callState) sendToWaiter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *callState) sendToWaiter(done completion) bool {
 	return true
 }
 
-// completions returns the channel for the next completion, or nil if there will be none.
+// completions returns the channel for the next completion, or nil if there will be no more.
 func (s *callState) completions() <-chan *completion {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,15 +110,15 @@ func (s *callState) completions() <-chan *completion {
 	return s.completed
 }
 
-// hasRoundAfter reports whether a later round than that of done is in flight.
+// hasRoundAfter reports whether a round is in flight that is later than the round of done.
 func (s *callState) hasRoundAfter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.ended && s.inflight != nil && s.inflight != done.inflight
 }
 
-// detach makes the goroutine that is waiting for the call stop waiting. Later completions are
-// handled on the goroutines that read them.
+// detach ends the wait of the goroutine that waits for the call. Later completions are handled on
+// the goroutines that read them.
 func (s *callState) detach() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,22 +128,23 @@ func (s *callState) detach() {
 	}
 }
 
-// setInflight makes f the request in flight, unless the call was canceled. In that case it returns
-// the reason in stopped. inline reports whether the goroutine that is waiting for the call should
-// send the request and read the reply itself: it should if there is one and reads is true.
+// setInflight makes f the request in flight. If the call was canceled, it instead returns the
+// reason in stopped. Its result inline reports whether the goroutine that waits for the call must
+// send the request and read the reply itself: it must if there is such a goroutine and reads is
+// true.
 func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	inline = s.completed != nil && reads
-	f.inline = inline // before other goroutines can see f
+	f.inline = inline // set before other goroutines can see f
 	if s.stopped == nil {
 		s.inflight = f
 	}
 	return inline, s.stopped
 }
 
-// replaceInflight makes f, which was sent in an earlier round, this round's request in flight. It
-// returns the reason why the call was canceled, or nil.
+// replaceInflight makes f the request in flight of this round, although f was sent in an earlier
+// round. If the call was canceled, it returns the reason; otherwise, it returns nil.
 func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,8 +159,8 @@ func (s *callState) clearInflight() {
 	s.inflight = nil
 }
 
-// cancelled records why the client stopped waiting. It returns the cancel function of the call's
-// context and the request in flight. Both can be nil.
+// cancelled records why the client has stopped waiting. It returns the cancel function of the
+// call's context, and the request in flight. Both can be nil.
 func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,8 +170,8 @@ func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightC
 	return s.stop, s.inflight
 }
 
-// setStop sets the function to call on cancellation. If the call has already been canceled, setStop
-// calls it immediately.
+// setStop sets the function that is called when the call is canceled. If the call has already been
+// canceled, setStop calls the function immediately.
 func (s *callState) setStop(stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,8 +181,8 @@ func (s *callState) setStop(stop context.CancelCauseFunc) {
 	}
 }
 
-// markAnswered marks the call as answered. first is false if the call had been answered before.
-// wanted reports whether the client is still waiting for the answer.
+// markAnswered marks the call as answered. Its result first is false if the call was already
+// answered. Its result wanted reports whether the client is still waiting for the answer.
 func (s *callState) markAnswered() (first, wanted bool, stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,27 +197,27 @@ func (s *callState) wanted() bool {
 	return s.stopped == nil || errors.Is(s.stopped, spec.ErrClosing)
 }
 
-// A completion ends one round of a call. It goes to the goroutine that is waiting for the call.
+// A completion ends one round of a call. It is sent to the goroutine that waits for the call.
 type completion struct {
 	inflight *inflightCall
 	reply    upstream.Reply
-	settled  bool   // the gate knows the outcome
-	round    []byte // InputRequiredResult instead of the reply
+	settled  bool   // whether the gate knows the outcome
+	round    []byte // an InputRequiredResult that takes the place of the reply
 }
 
-// An input is what a client sends in another round of a call (inputResponses and requestState,
-// since 2026-07-28). The zero value is the input of a first round.
+// An input is what a client sends in a further round of a call (inputResponses and requestState,
+// since revision 2026-07-28). The zero value is the input of a first round.
 type input struct {
-	responses []byte // the inputResponses object; nil: none
-	state     string // the server's requestState
+	responses []byte // the object inputResponses; nil: none
+	state     string // requestState that the server has sent
 	hasState  bool
 	round     int    // number of earlier rounds
-	suspended string // ID of the suspendedCall; empty: none
-	elsewhere bool   // another process has suspended the call
-	ours      bool   // the requestState was made by the proxy or not sent
+	suspended string // ID of the suspended call; empty: none
+	elsewhere bool   // whether the call was suspended by another process
+	ours      bool   // whether the requestState was created by the proxy, or not sent at all
 }
 
-// admission returns the call in the form used for decisions and records.
+// admission returns the call in the form that is used for decisions and records.
 func (c *Call) admission() *admission.Call {
 	c.admitting = admission.Call{
 		Key: c.State.Key(), Gate: c.admitting.Gate, Offered: c.pipeline.Pool.Catalogue.Load().Calls,
@@ -229,9 +230,9 @@ func (c *Call) admission() *admission.Call {
 	return &c.admitting
 }
 
-// dropMessage drops the message of a sent call. Its arguments can be large, and the proxy would
-// keep them for a client or server that does not answer. If the call can have further rounds,
-// dropMessage keeps the digest of the arguments.
+// dropMessage drops the message of a call that has been sent. Its arguments can be large, and the
+// proxy would otherwise keep them for a client or server that does not answer. If the call can have
+// further rounds, dropMessage keeps the digest of the arguments.
 func (c *Call) dropMessage() {
 	if c.claims.Load() != 0 {
 		c.release(room)
@@ -247,7 +248,7 @@ func (c *Call) dropMessage() {
 	c.admitting.Gate = gate.Call{Time: c.admitting.Gate.Time}
 }
 
-// argumentsDigest returns the arguments' SHA-256 digest.
+// argumentsDigest returns the SHA-256 digest of the arguments.
 func (c *Call) argumentsDigest() string {
 	if c.digest != "" {
 		return c.digest
@@ -255,15 +256,15 @@ func (c *Call) argumentsDigest() string {
 	return wire.Digest(c.params.Arguments)
 }
 
-// besideDigest returns the digest of the params without the name, the arguments, and _meta.
+// besideDigest returns a digest of the params without the name, the arguments and _meta.
 func (c *Call) besideDigest() string {
 	members, _ := c.beside()
 	return wire.Digest(members)
 }
 
-// beside returns the params that the server gets in addition to the name and the arguments. A
-// consent does not depend on _meta, because clients may send a different _meta with each call.
-// People see it, however, and the _meta that they saw is forwarded.
+// beside returns the params that are sent to the server in addition to the name and the arguments.
+// A consent does not depend on _meta, because clients may send a different _meta with each call.
+// Nevertheless, people see the _meta, and the _meta that they have seen is forwarded.
 func (c *Call) beside() (members, meta []byte) {
 	if c.Method == spec.ReadResource {
 		return c.params.OtherParams("uri")

@@ -8,26 +8,26 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// A claim is a bounded resource that a call occupies.
+// A claim is a resource that a call occupies and of which there is a limited amount.
 type claim = uint32
 
 const (
-	slot     claim = 1 << iota // among the calls in flight to the server (limits.inFlight)
-	taskSlot                   // among the session's tasks
-	room                       // for the message in the backlog
+	slot     claim = 1 << iota // one of the calls in flight to the server (limits.inFlight)
+	taskSlot                   // one of the tasks of the session
+	room                       // space for the message in the backlog
 )
 
 // reserve reserves the resources that the call needs: a slot among the calls in flight to the
-// server, a slot among the session's tasks if the call becomes a task, and room in the backlog if
-// it might be sent again. If a resource is exhausted, reserve returns a refusal. Otherwise the
-// caller must call release.
+// server, a slot among the session's tasks if the call becomes a task, and space in the backlog if
+// the call might be sent again. If a resource is exhausted, reserve returns a refusal. Otherwise,
+// the caller must call release.
 func (p *Pipeline) reserve(c *Call) answer {
 	why := c.takeSlot()
 	if why == "" && (c.asTask() || c.asTaskAnyway()) && !c.takeTaskSlot() {
 		c.release(slot | taskSlot)
 		why = fmt.Sprintf("%d tasks are running in this session, or you have reached your share of %d in all; wait until one has ended", tasks.MaxTasks, tasks.MaxTasksAll)
 	}
-	if why == "" && c.mayNeedResend() && !p.backlog.count(c) { // its arguments are kept until it ends
+	if why == "" && c.mayNeedResend() && !p.backlog.count(c) { // the arguments are kept until the call ends
 		c.release(slot | taskSlot)
 		why = strings.TrimSuffix(backlogFull, ".")
 	}
@@ -39,8 +39,8 @@ func (p *Pipeline) reserve(c *Call) answer {
 	return r
 }
 
-// takeSlot reserves a slot among the calls in flight to the server (limits.inFlight). It returns an
-// empty string, or an explanation if the limit has been reached.
+// takeSlot reserves a slot among the calls in flight to the server (limits.inFlight). It returns
+// "", or an explanation if the limit has been reached.
 func (c *Call) takeSlot() (why string) {
 	u, several := c.Tool.Upstream.Shared(), c.pipeline.Sessions.SeveralPrincipals.Load()
 	limit := u.Config.Limits.InFlight
@@ -58,8 +58,8 @@ func (c *Call) takeSlot() (why string) {
 	return ""
 }
 
-// takeTaskSlot reserves a slot among the session's tasks unless the call has one already. It
-// reports whether the call has one.
+// takeTaskSlot reserves a slot among the session's tasks, unless the call already has one. It
+// reports whether the call now has a slot.
 func (c *Call) takeTaskSlot() bool {
 	if c.claims.Load()&taskSlot == 0 && c.pipeline.Tasks.Reserve(c.Client.Session, c.pipeline.Sessions.SeveralPrincipals.Load(), c.pipeline.Life.Now()) {
 		c.claims.Or(taskSlot)
@@ -67,7 +67,7 @@ func (c *Call) takeTaskSlot() bool {
 	return c.claims.Load()&taskSlot != 0
 }
 
-// release releases the given claims that the call holds. Calling it again has no effect.
+// release releases those of the given claims that the call holds. Calling it again has no effect.
 func (c *Call) release(of claim) {
 	if c.claims.Load()&of == 0 {
 		return
@@ -84,11 +84,11 @@ func (c *Call) release(of claim) {
 	}
 }
 
-// Limits on the bytes of calls that are waiting for a starting server or might be sent again, per
-// principal and in total. Calls waiting for people are counted by the approval broker.
+// Limits for the bytes of calls that are waiting for a server to start or might be sent again, per
+// principal and in total. Calls that are waiting for people are counted by the approval broker.
 const (
-	maxBacklog    = 16      // times the largest message
-	maxBacklogAll = 64      // times the largest message
+	maxBacklog    = 16      // per principal, as a multiple of the largest message
+	maxBacklogAll = 64      // in total, as a multiple of the largest message
 	waitingCost   = 4 << 10 // bytes counted for a waiting call in addition to its message
 )
 
@@ -96,10 +96,11 @@ const (
 type backlog struct {
 	mu    sync.Mutex
 	total int
-	held  map[string]int // bytes by principal, without zero entries
+	held  map[string]int // number of bytes for each principal; contains no zeros
 }
 
-// count adds the message of a call that is about to wait. It reports whether there was room.
+// count adds the message of a call that is about to wait. It reports whether there was enough
+// space.
 func (b *backlog) count(c *Call) bool {
 	if c.claims.Load()&room != 0 {
 		return true
@@ -119,7 +120,7 @@ func (b *backlog) count(c *Call) bool {
 	return true
 }
 
-// uncount removes a message that was sent or is no longer needed.
+// uncount removes a message that has been sent or is no longer needed.
 func (b *backlog) uncount(c *Call) {
 	who := c.Client.Principal
 	b.mu.Lock()

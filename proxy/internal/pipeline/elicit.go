@@ -16,19 +16,19 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxShown limits the size of an approval that a client is asked to show. Longer approvals are
-// never truncated, but shown in full through another channel.
+// maxShown is the maximum size of an approval that a client is asked to show. Longer approvals are
+// never truncated; they are shown in full through another channel.
 const maxShown = 32 << 10
 
 // A prompt is a question that a client shows to its user.
 type prompt struct {
-	ended    <-chan struct{} // closed when the client knows that the prompt has ended; nil: there is no prompt, or another call showed it
-	callGone <-chan struct{} // closed when the call that showed the prompt has ended and taken the prompt with it; nil: this call shows it
+	ended    <-chan struct{} // closed when the client knows that the prompt has ended; nil: there is no prompt, or another call has shown it
+	callGone <-chan struct{} // closed when the call that has shown the prompt has ended, and the prompt with it; nil: this call shows the prompt
 }
 
 // elicitChannel returns the channel through which the client asks its user about r: a form if it
-// can show all of r, otherwise the approval page, or an empty string if neither is possible. A
-// question never has two prompts at a time.
+// can show all of r, otherwise the approval page, or "" if neither is possible. There are never two
+// prompts for a question at the same time.
 func (q *askedCall) elicitChannel(r *approval.Request) (channel string) {
 	switch {
 	case r.WasUnasked() || q.Approvals.Approves(r):
@@ -47,15 +47,16 @@ type elicitation struct {
 	*session.ClientRequest
 	call    *Call
 	request *approval.Request
-	channel string      // [approval.Elicit] for a form, [approval.URL] for the page
-	id      string      // elicitationId of a page
-	result  chan []byte // result that the client returns
+	channel string      // [approval.Elicit] for a form, [approval.URL] for the approval page
+	id      string      // elicitationId of the approval page
+	result  chan []byte // receives the result that the client returns
 	gone    chan struct{}
 }
 
-// elicit sends elicitation/create to a client with a handshake, on the call's stream. As long as
+// elicit sends elicitation/create to a client with a handshake, on the stream of the call. While
 // the question is open, the answer also counts for later calls. Calls with the same question share
-// one prompt. If another channel answers first, the request is canceled at the client.
+// one prompt. If an answer arrives first through another channel, the request to the client is
+// canceled.
 func (q *askedCall) elicit(r *approval.Request, channel string) prompt {
 	if channel == "" {
 		return prompt{}
@@ -96,8 +97,8 @@ func (q *askedCall) elicit(r *approval.Request, channel string) prompt {
 	return prompt{ended: told}
 }
 
-// await waits until the elicitation ends and handles the client's answer. Opening the page is not
-// an answer.
+// await waits until the elicitation ends, and handles the client's answer. Opening the approval
+// page is not an answer.
 func (e *elicitation) await() {
 	p, r, open := e.call.pipeline, e.request, true
 	timer := time.NewTimer(r.Expires.Sub(p.Life.Now()))
@@ -129,16 +130,16 @@ func (e *elicitation) await() {
 	}
 }
 
-// elicitByResult returns the question as an InputRequiredResult for a client of 2026-07-28, which
-// answers it in the call's next round.
+// elicitByResult returns the question as an InputRequiredResult for a client of revision
+// 2026-07-28. The client answers it in the next round of the call.
 func (p *Pipeline) elicitByResult(r *approval.Request, channel string) answer {
 	p.Approvals.Put(r, channel)
 	state := p.Sealer.Seal(seal.Round{Approval: r.ID, Channel: channel, Expires: r.Expires}, r.Key.Bytes())
 	return inputRequired{state: state, question: p.question(r, channel, "")}
 }
 
-// question returns the params of an elicitation/create request about r. The page's URL contains no
-// credentials, because the page itself authenticates visitors.
+// question returns the params of an elicitation/create request about r. The URL of the approval
+// page contains no credentials, because the page itself authenticates its visitors.
 func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 	if channel == approval.Elicit {
 		return asking.Form(p.text(r))
@@ -149,16 +150,16 @@ func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 // inputRequired is an InputRequiredResult (2026-07-28), which asks for another round.
 type inputRequired struct {
 	state    string
-	question []byte // params of elicitation/create; nil: no question
+	question []byte // params of elicitation/create; nil: there is no question
 }
 
 func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
 	return wire.AppendResult(dst, id, asking.InputRequired(a.question, a.state))
 }
 
-// readResponse reads the inputResponses from a client of 2026-07-28. They count only if the
-// requestState was made by the proxy for this very call in a round with a question. readResponse
-// returns the number of rounds so far.
+// readResponse reads the inputResponses from a client of revision 2026-07-28. They count only if
+// the proxy has created the requestState for this very call, in a round with a question.
+// readResponse returns the number of rounds so far.
 func (q *askedCall) readResponse(r *approval.Request) int {
 	if !q.call.Peer.Rev.InputRequired || !q.call.params.HasState {
 		return 0
@@ -169,7 +170,7 @@ func (q *askedCall) readResponse(r *approval.Request) int {
 	}
 	response, ok := rawjson.Member(q.call.params.InputResponses, asking.Key)
 	if ok {
-		if state.Elsewhere && !r.WasUnasked() { // the sealed state proves that another process asked the client
+		if state.Elsewhere && !r.WasUnasked() { // the sealed state proves that another process has asked the client
 			q.Approvals.Put(r, state.Channel)
 		}
 		q.handleElicitation(r, state.Channel, response)
@@ -177,9 +178,10 @@ func (q *askedCall) readResponse(r *approval.Request) int {
 	return state.Number
 }
 
-// handleElicitation handles the result of an elicitation. Only an accepted form with the decision
-// "approve" approves the call. A canceled form means that no person was asked. A result for a page
-// is never an answer: "accept" only means that the person has opened the page to answer there.
+// handleElicitation handles the result of an elicitation. Only a form that was accepted with the
+// decision "approve" approves the call. A canceled form means that no person was asked. A result
+// for the approval page is never an answer: "accept" only means that the person has opened the page
+// in order to answer there.
 func (p *Pipeline) handleElicitation(r *approval.Request, channel string, result []byte) {
 	said := asking.Read(result)
 	switch page := channel == approval.URL; {

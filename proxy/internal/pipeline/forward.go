@@ -13,20 +13,20 @@ import (
 )
 
 // forward sends an admitted call to its server. The reply is handled on the goroutine that reads
-// it: the one that reads from the server, or the one that is waiting for the call.
+// it: either the one that reads from the server, or the one that waits for the call.
 func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	u, ticket := c.Tool.Upstream, pass.Ticket()
 	f := &inflightCall{Call: c, ticket: ticket, rev: u.Rev(), inflightState: inflightState{receiver: c}}
 	c.plain = c.plain && f.rev == rev.Rev2025
 	inline, stopped := c.setInflight(f, !u.OneReader())
-	if stopped != nil { // canceled before it was sent
+	if stopped != nil { // the call was canceled before it was sent
 		c.release(slot | taskSlot)
 		p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, "")
 		c.end(nil)
 		return
 	}
-	if inline && c.outbox != nil { // the tool was unknown when the call began
-		c.outbox = nil // the goroutine that is waiting for the call reads the notifications itself and blocks no other call
+	if inline && c.outbox != nil { // the tool was not known when the call began
+		c.outbox = nil // the goroutine that waits for the call reads the notifications itself, and blocks no other call
 	}
 	trace, answered := p.Admission.Watch.Forwarding(ticket)
 	f.answered = answered
@@ -47,7 +47,7 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 }
 
 // forwardAgain sends an admitted call again. If the policy has changed since the admission, it
-// settles the call and makes the gate decide again.
+// settles the call and lets the gate decide again.
 func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	pass, err := ticket.Again(p.Life.Ctx, p.Admission)
 	if err == nil {
@@ -60,7 +60,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 		by = "policy changed"
 	}
 	p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, by)
-	p.abandon(ticket) // in case the settlement could not be stored
+	p.abandon(ticket) // in case the outcome could not be stored
 	switch {
 	case !c.wanted():
 		c.end(nil)
@@ -73,8 +73,8 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	}
 }
 
-// request returns the request in the server's revision. trace returns the trace context for the
-// request, or is nil if the request is not traced.
+// request returns the request in the form that the server's revision requires. The function trace
+// returns the trace context for the request; it is nil if the request is not traced.
 func (f *inflightCall) request(trace func() (parent, state string)) upstream.Request {
 	c := f.Call
 	u := c.Tool.Upstream
@@ -108,14 +108,14 @@ func (f *inflightCall) request(trace func() (parent, state string)) upstream.Req
 // proceed carries out the decision d.
 func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 	switch d := d.(type) {
-	case *admission.Admitted: // the decision has been recorded
+	case *admission.Admitted: // the decision has already been recorded
 		p.Advertiser.Touch(c.State)
 		p.forward(c, d.Pass())
 	case *admission.Refused:
 		c.release(slot | taskSlot)
 		c.refuse(d)
 	case *admission.Asked:
-		c.release(slot | taskSlot | room)   // only running calls occupy a slot, and from now on the approval broker counts the call
-		c.Spawn(func() { p.approve(c, d) }) // ends in forward or in an answer
+		c.release(slot | taskSlot | room)   // only running calls occupy a slot; from now on, the approval broker counts the call
+		c.Spawn(func() { p.approve(c, d) }) // approve either forwards or answers the call
 	}
 }

@@ -8,18 +8,19 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A reader is a goroutine that must not block, because it reads the messages of many calls.
+// A reader is a goroutine that reads the messages of many calls, so it must not block.
 type reader int
 
 const (
-	clientReader reader = iota // reads the client's messages
-	serverReader               // reads the server's replies
+	clientReader reader = iota // the goroutine that reads the client's messages
+	serverReader               // the goroutine that reads the server's replies
 )
 
-// continueOff runs f, the rest of the call, which may block, away from a reader. Away from the
-// client's reader, it adds the message to the backlog and passes f to [Call.Spawn]. If the backlog
-// has no room, it answers the call instead. Away from the server's reader, f runs on the goroutine
-// that is waiting for the call or, if there is none, on a new goroutine.
+// continueOff runs f, the rest of the call. f may block, so it runs on a goroutine other than the
+// given reader. Away from the client's reader, continueOff adds the message to the backlog and
+// passes f to [Call.Spawn]. If the backlog has no space, it answers the call instead. Away from the
+// server's reader, f runs on the goroutine that waits for the call or, if there is none, on a new
+// goroutine.
 func (c *Call) continueOff(r reader, f func()) {
 	if r == clientReader {
 		if c.pipeline.backlog.count(c) {
@@ -51,7 +52,7 @@ func (c *Call) refuseWaiting() {
 	c.answer(r)
 }
 
-// complete sends done to the goroutine that is waiting for the call. If there is none, it answers
+// complete sends done to the goroutine that waits for the call. If there is none, complete answers
 // the call itself.
 func (c *Call) complete(done completion) {
 	if !c.sendToWaiter(done) {
@@ -73,8 +74,8 @@ func (done completion) answer(c *Call) {
 	}
 }
 
-// Begin serves a call on the calling goroutine, which must then call [Call.Wait]. ctx bounds work
-// that blocks. A caller that cancels ctx must also cancel the call.
+// Begin serves a call on the calling goroutine, which must then call [Call.Wait]. Work that blocks
+// ends when ctx ends. A caller that cancels ctx must also cancel the call.
 func (p *Pipeline) Begin(ctx context.Context, c *Call) {
 	c.startWaiting()
 	if c.Tool == nil || c.Tool.Upstream.OneReader() {
@@ -89,21 +90,21 @@ func (p *Pipeline) Begin(ctx context.Context, c *Call) {
 	c.Turn.Release()
 }
 
-// Wait continues a call that Begin has served and returns once it is answered. A call can wait for
-// a long time, so the caller's stack should be small.
+// Wait continues a call that Begin has served, and returns when the call has been answered. A call
+// can wait for a long time, so the caller's stack should be small.
 func (c *Call) Wait() {
 	for {
 		f := c.spawned
 		switch c.spawned = nil; {
 		case f != nil:
 			f()
-		case !c.await() && c.spawned == nil: // a spawned function means that the call is decided again and waits
+		case !c.await() && c.spawned == nil: // a spawned function means that the gate decides the call again and the call waits
 			return
 		}
 	}
 }
 
-// await waits until a round ends and writes the server's notifications in the meantime. It reports
+// await waits until a round ends. While it waits, it writes the server's notifications. It reports
 // whether the call has another round.
 func (c *Call) await() bool {
 	completed := c.completions()
@@ -120,7 +121,7 @@ func (c *Call) await() bool {
 			c.outbox.WriteTo(c.Stream)
 		case done, open := <-completed:
 			if c.outbox != nil {
-				c.outbox.WriteTo(c.Stream) // notifications that came before the reply
+				c.outbox.WriteTo(c.Stream) // notifications that arrived before the reply
 			}
 			if !open {
 				return false
@@ -131,7 +132,7 @@ func (c *Call) await() bool {
 	}
 }
 
-// Bind derives the call's context from parent unless it is already derived from parent.
+// Bind derives the call's context from parent, unless the context is already derived from parent.
 func (c *Call) Bind(parent context.Context) {
 	if c.parent == parent {
 		return

@@ -12,16 +12,16 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A client of 2025-11-25 can call a tool that a server of 2026-07-28 runs only as a task. The proxy
-// then sends the call as a task. Until the task is over, it sends tasks/get and tasks/update on
-// behalf of the client, which gets the task's result as the result of the call. The gate and the
-// client see a single call.
+// A client of revision 2025-11-25 can call a tool that a server of revision 2026-07-28 runs only as
+// a task. The proxy then sends the call as a task. Until the task is over, it sends tasks/get and
+// tasks/update on behalf of the client. The client gets the task's result as the result of the
+// call. The gate and the client see a single call.
 
-// maxEmulatedPoll limits the time between two tasks/get requests for such a call.
+// maxEmulatedPoll is the maximum time between two tasks/get requests for such a call.
 const maxEmulatedPoll = time.Second
 
-// needsTask reports whether the server refused the call before running it, only because the client
-// does not support tasks (error -32021).
+// needsTask reports whether the server has refused the call before running it, only because the
+// client does not support tasks (error -32021).
 func (f *inflightCall) needsTask(r upstream.Reply) bool {
 	c := f.Call
 	if !f.rev.TaskExtension || f.taskable || c.Peer.Rev.TaskExtension || c.Method != spec.CallTool || c.emulatesTask || r.Error == nil || !tasks.MakesTasks(c.Tool.Upstream) {
@@ -39,7 +39,7 @@ type hiddenTask struct {
 	asked map[string]bool // keys of the inputRequests that were sent to the client
 }
 
-// answer polls the task until it is over and then answers the call.
+// answer polls the task until it is over, and then answers the call.
 func (x *hiddenTask) answer() {
 	c, p := x.call, x.call.pipeline
 	defer x.Leave(c.ownStream())
@@ -86,8 +86,8 @@ func (x *hiddenTask) deliver(detail []byte) {
 	c.deliver(upstream.Reply{Error: failure}, wire.Facts{})
 }
 
-// untilPoll waits until the next tasks/get is due and writes the server's notifications in the
-// meantime.
+// untilPoll waits until the next tasks/get is due. While it waits, it writes the server's
+// notifications.
 func (x *hiddenTask) untilPoll() {
 	c := x.call
 	timer := time.NewTimer(min(max(x.NextPoll(0, c.pipeline.Life.Now()), tasks.FastPoll), maxEmulatedPoll))
@@ -113,8 +113,8 @@ func (x *hiddenTask) untilPoll() {
 	}
 }
 
-// passInput sends the task's new inputRequests to the client and the answers to the server, using
-// tasks/update. It returns the reason why the task cannot continue, or an empty string.
+// passInput sends the new inputRequests of the task to the client, and the answers to the server
+// with tasks/update. It returns the reason why the task cannot continue, or "".
 func (x *hiddenTask) passInput(detail []byte) (why string) {
 	c, p := x.call, x.call.pipeline
 	if spec.Member(detail, "status") != "input_required" {
@@ -148,5 +148,5 @@ func (x *hiddenTask) passInput(detail []byte) (why string) {
 }
 
 // becomesTask reports whether the call continues as a task, because the server has created a task
-// or runs the call only as a task.
+// or will run the call only as a task.
 func (f *inflightCall) becomesTask(r upstream.Reply) bool { return f.handle != nil || f.needsTask(r) }

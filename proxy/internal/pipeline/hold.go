@@ -12,26 +12,26 @@ import (
 // A personWait is a call's wait for the answer to an approval request.
 type personWait struct {
 	request  *approval.Request
-	hold     *asking.Hold // the call's wait; nil: the result is already known
-	event    asking.Event // last event from hold
-	progress int          // number of progress notifications sent
+	hold     *asking.Hold // the wait itself; nil: the result is already known
+	event    asking.Event // the last event from the wait
+	progress int          // number of progress notifications that were sent
 	rounds   int          // number of rounds of the call so far
 	shown    prompt
-	state    approval.State // the request's state when the wait ended
-	parked   answer         // answer for a client that must call again to get the result; nil: the wait is over
+	state    approval.State // state of the request when the wait ended
+	parked   answer         // answer for a client that must call again for the result; nil: the wait is over
 }
 
 const (
-	maxRounds = 8                // maximum number of input_required results without a question in one call; clients give up after ten
-	roundHold = 25 * time.Second // duration of such a round
+	maxRounds = 8                // maximum number of input_required results without a question in one call; clients give up after ten such results
+	roundHold = 25 * time.Second // how long the call waits in such a round
 )
 
-// beginWait asks a person if r is pending and sets how long the call waits for the answer. If it
-// sets no hold, the result is already known.
+// beginWait asks a person if r is pending, and determines how long the call waits for the answer.
+// If it sets no hold, the result is already known.
 func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	w := &personWait{request: r, rounds: q.readResponse(r)}
 	w.state = q.Approvals.Status(r).State
-	if q.call.ctx.Err() != nil { // a canceled call asks for nothing and uses up no consent
+	if q.call.ctx.Err() != nil { // a canceled call does not ask for anything, and uses no consent
 		w.state = approval.Withdrawn
 	}
 	if w.state != approval.Pending {
@@ -54,18 +54,18 @@ func (q *askedCall) beginWait(r *approval.Request) *personWait {
 		w.shown = q.elicit(r, way)
 	}
 	w.hold = asking.NewHold(hold, r.Answered(), q.call.ctx.Done())
-	if q.call.Meta.ProgressToken != nil { // without a token, the client gets no notifications
+	if q.call.Meta.ProgressToken != nil { // without a token, the client receives no notifications
 		w.hold.Tell(r.Unasked())
 	}
 	return w
 }
 
-// endWait sets the result of a wait whose hold has ended.
+// endWait sets the result of a wait that has ended.
 func (q *askedCall) endWait(w *personWait) {
 	r := w.request
 	w.state = q.Approvals.Status(r).State
 	if w.shown.ended != nil && (w.state != approval.Pending || q.call.ctx.Err() != nil) {
-		<-w.shown.ended // before the call and with it the stream ends
+		<-w.shown.ended // wait for this before the call ends, and its stream with it
 	}
 	switch {
 	case q.call.ctx.Err() != nil:
@@ -78,9 +78,9 @@ func (q *askedCall) endWait(w *personWait) {
 	}
 }
 
-// stillHeld handles an event from a hold and reports whether the call keeps waiting. It sends a
-// progress notification to the client. If the call that showed the question is gone, it shows the
-// question again.
+// stillHeld handles an event that has occurred during a wait, and reports whether the call
+// continues to wait. It sends a progress notification to the client. If the call that showed the
+// question is gone, stillHeld shows the question again.
 func (q *askedCall) stillHeld(w *personWait) bool {
 	note := "Waiting for a person: approval " + w.request.ID + "."
 	switch w.event {

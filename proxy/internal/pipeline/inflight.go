@@ -13,21 +13,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// An inflightCall is an admitted and sent request until it is settled. It ends once: with the
-// server's reply, by a timeout, or because its client canceled it or disconnected. In the last two
-// cases its outcome is unknown until a late reply settles it.
+// An inflightCall is a request that was admitted and sent, until it is settled. It ends once: with
+// the server's reply, by a timeout, or because its client has canceled it or disconnected. In the
+// last two cases, its outcome is unknown until a late reply settles it.
 type inflightCall struct {
 	Call   *Call // the call that was admitted
 	ticket *admission.Ticket
-	rev    *rev.Rev // the server's revision
+	rev    *rev.Rev // revision of the server
 
 	token    int64             // progressToken sent to the server; 0: none
-	asTask   bool              // the call asks for a task (params.task of 2025-11-25)
-	taskable bool              // the server was told that the client accepts tasks (2026-07-28)
-	handle   *tasks.TaskHandle // task that the call became; nil: none
+	asTask   bool              // whether the call asks for a task (params.task of revision 2025-11-25)
+	taskable bool              // whether the server was told that the client accepts tasks (2026-07-28)
+	handle   *tasks.TaskHandle // task that the call has become; nil: none
 
 	answered   func(admission.Result) // tells the observer that the reply has arrived; nil: no observer
-	delaysExit atomic.Bool            // the proxy must not exit before the outcome has been recorded
+	delaysExit atomic.Bool            // whether the proxy must not exit until the outcome has been recorded
 
 	pool.QueuePlace // position in the queue of calls in flight to the server
 	inflightState
@@ -43,14 +43,14 @@ func InFlight(u *pool.Server) (list []*inflightCall) {
 	return list
 }
 
-// A stage is how far a request in flight has progressed. A request passes through the stages in
-// this order.
+// A stage is the progress of a request in flight. A request passes through the stages in this
+// order.
 type stage int
 
 const (
-	pending stage = iota // neither answered nor abandoned
-	ended                // answered or abandoned, but the gate does not know it yet
-	settled              // the end has been recorded, and the gate knows it
+	pending stage = iota // the request has been neither answered nor abandoned
+	ended                // the request has been answered or abandoned, but the gate does not know this yet
+	settled              // the end of the request has been recorded, and the gate knows it
 )
 
 // An inflightState is the state of a request in flight: its stage, the call that receives its
@@ -58,14 +58,14 @@ const (
 type inflightState struct {
 	mu        sync.Mutex
 	stage     stage
-	inline    bool                      // the goroutine that is waiting for the call sends the request and reads the reply
-	receiver  *Call                     // call that gets the answer; nil: the request is parked between two rounds
+	inline    bool                      // whether the goroutine that waits for the call sends the request and reads the reply
+	receiver  *Call                     // call that receives the answer; nil: the request is parked between two rounds
 	heldReply *upstream.Reply           // reply that arrived while the request was parked
-	requests  []*upstream.ServerRequest // server's requests that are waiting for the client
-	exchange  *upstream.Exchange        // nil until sent
+	requests  []*upstream.ServerRequest // requests from the server that are waiting for the client
+	exchange  *upstream.Exchange        // nil until the request has been sent
 	reason    error                     // why the request was abandoned
-	late      *upstream.Reply           // reply that arrived after the end but before the settlement
-	counted   bool                      // counted as an abandoned call that may still occupy the server
+	late      *upstream.Reply           // reply that arrived after the end but before the call was settled
+	counted   bool                      // whether this is counted as an abandoned call that may still occupy the server
 }
 
 // Receiver returns the call that gets the answer, or nil if the request is parked.
@@ -76,7 +76,7 @@ func (s *inflightState) Receiver() *Call {
 }
 
 // begin sets the exchange of a request that is about to be sent. If the request was abandoned and
-// must not be sent, begin reports false.
+// must not be sent, begin returns false.
 func (s *inflightState) begin(x *upstream.Exchange) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,18 +95,18 @@ func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 	return s.reason
 }
 
-// An endState describes a request in flight at the time of its end.
+// An endState describes a request in flight when it ends.
 type endState struct {
-	before   stage                     // previous stage; a request ends only once, when it is pending
-	counted  bool                      // counted as an abandoned call that may still occupy the server
-	inline   bool                      // the goroutine that is waiting for the call sends the request and reads the reply
+	before   stage                     // stage before the end; a request ends only once, when it is pending
+	counted  bool                      // whether this is counted as an abandoned call that may still occupy the server
+	inline   bool                      // whether the goroutine that waits for the call sends the request and reads the reply
 	reason   error                     // why the request was abandoned; nil: it was not abandoned
-	receiver *Call                     // call that gets the answer; nil: the request is parked
+	receiver *Call                     // call that receives the answer; nil: the request is parked
 	requests []*upstream.ServerRequest // the server's unanswered requests
 }
 
-// markEnded ends the request with r unless it has already ended. If the request is parked,
-// markEnded keeps r. A reply from the server after the end is late.
+// markEnded ends the request with r, unless it has already ended. If the request is parked,
+// markEnded keeps r. A server's reply after the end is late.
 func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) endState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,8 +123,8 @@ func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) endState {
 	return e
 }
 
-// markSettled records that the end has been settled. It returns the reply that has arrived since
-// the end, or nil.
+// markSettled records that the call has been settled. It returns a reply that arrived after the end
+// of the request, or nil.
 func (s *inflightState) markSettled() (late *upstream.Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,9 +133,9 @@ func (s *inflightState) markSettled() (late *upstream.Reply) {
 	return late
 }
 
-// markAbandoned records why the client stopped waiting for the reply. It returns the exchange and
-// the first such reason. If the request is over or not sent yet, x is nil. first reports whether
-// the caller must cancel the exchange and count it as abandoned.
+// markAbandoned records why the client has stopped waiting for the reply. It returns the exchange,
+// and the first reason that was recorded. If the request is over or has not been sent, x is nil.
+// Its result first reports whether the caller must cancel the exchange and count it as abandoned.
 func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,8 +150,8 @@ func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bo
 	return s.exchange, first, s.reason
 }
 
-// cause returns the reason why no reply came. That is err unless the request was lost after the
-// proxy had canceled it: then the cancellation is the reason.
+// cause returns the reason why no reply arrived. This is err, unless the request was lost after the
+// proxy had canceled it; then it is the reason for the cancellation.
 func (s *inflightState) cause(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,8 +162,8 @@ func (s *inflightState) cause(err error) error {
 	return err
 }
 
-// stopInline records that the goroutine waiting for the call no longer reads the reply. It returns
-// the exchange.
+// stopInline records that the goroutine that waits for the call no longer reads the reply. It
+// returns the exchange.
 func (s *inflightState) stopInline() *upstream.Exchange {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,14 +173,14 @@ func (s *inflightState) stopInline() *upstream.Exchange {
 
 const callOver = "the call has ended"
 
-// addRequest stores a server's request for the client. It returns the call whose client should be
-// asked, or nil if the request in flight is parked and its next round asks. If why is not empty,
-// the server's request must be refused for that reason.
+// addRequest stores a server's request for the client. It returns the call whose client must be
+// asked, or nil if the request in flight is parked, so that the client is asked in the next round.
+// If why is not empty, the server's request must be refused for that reason.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.stage != pending || s.reason != nil: // over or about to be over, which the server knows
+	case s.stage != pending || s.reason != nil: // the request is over or about to be over, and the server knows this
 		return nil, callOver
 	case len(s.requests) >= spec.MaxInputs:
 		return nil, "too many requests are waiting for the client"
@@ -198,7 +198,8 @@ func (s *inflightState) takeRequests() []*upstream.ServerRequest {
 	return open
 }
 
-// Holding reports whether the request is waiting for its client, which stops the server's timeout.
+// Holding reports whether the request is waiting for its client. In that case, the server's timeout
+// is suspended.
 func (s *inflightState) Holding() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,13 +207,13 @@ func (s *inflightState) Holding() bool {
 	return s.stage == pending && (s.receiver == nil || len(s.requests) > 0)
 }
 
-// parkFor detaches the request from c if ask accepts the server's requests for the next round. It
-// calls ask while holding mu. It returns the exchange and whether the goroutine that is waiting for
-// c was reading the reply.
+// parkFor detaches the request from c if the function ask accepts the server's requests for the
+// next round. It calls ask while it holds mu. It returns the exchange, and whether the goroutine
+// that waits for c was reading the reply.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stage != pending || s.receiver != c || !ask(pool.Unanswered(s.requests)) { // already answered or parked
+	if s.stage != pending || s.receiver != c || !ask(pool.Unanswered(s.requests)) { // the request has already been answered or parked
 		return nil, false, false
 	}
 	inline = s.inline
@@ -220,8 +221,8 @@ func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) boo
 	return s.exchange, inline, true
 }
 
-// attachTo attaches a parked request to c, the next round. It returns the reply that arrived in the
-// meantime and whether the server has made more requests.
+// attachTo attaches a parked request to c, which is the next round. It returns the reply that
+// arrived in the meantime, and whether the server has made more requests.
 func (s *inflightState) attachTo(c *Call) (held *upstream.Reply, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

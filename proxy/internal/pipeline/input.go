@@ -16,19 +16,19 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxInputRounds limits how often a server can ask for input in one call.
+// maxInputRounds is how many times a server can ask for input in one call.
 const maxInputRounds = 16
 
-// subject returns the identity of this call, to which its requestState is bound.
+// subject returns the identity of this call. Its requestState is valid only for this identity.
 func (c *Call) subject() []byte {
 	return []byte(strings.Join([]string{
 		"round", c.Client.Session.ID, c.Method, c.Tool.Canonical, c.Tool.Definition, c.argumentsDigest(),
 	}, "\x00"))
 }
 
-// readInput reads the input that the client sends in another round. If the requestState was not
-// made by the proxy, nothing is forwarded. inputResponses without a requestState are forwarded
-// unchanged for servers without state. They never contain a person's approval.
+// readInput reads the input that the client sends in a further round. If the requestState was not
+// created by the proxy, nothing is forwarded. inputResponses without a requestState are forwarded
+// unchanged, for servers that keep no state. They never contain a person's approval.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {
 		return
@@ -41,7 +41,7 @@ func (c *Call) readInput() {
 	switch {
 	case err != nil:
 		c.input = input{}
-	case state.Approval != "": // the responses answer the proxy's own question
+	case state.Approval != "": // the responses answer a question of the proxy itself
 		c.input = input{ours: true}
 	case state.For(c.subject()) && (state.Beside == "" || state.Beside == c.besideDigest()):
 		c.input = input{responses: c.params.InputResponses, round: state.Number, suspended: state.Pause, elsewhere: state.Elsewhere, ours: true}
@@ -66,7 +66,7 @@ func answersAll(a session.Peer, requests []spec.InputRequest) error {
 	return nil
 }
 
-// askAll sends all requests of a round to the client at once and returns the results as
+// askAll sends all requests of a round to the client at the same time, and returns the results as
 // inputResponses. If there are no requests, it returns nil.
 func (p *Pipeline) askAll(c *Call, requests []spec.InputRequest) ([]byte, error) {
 	if len(requests) == 0 {
@@ -94,7 +94,7 @@ func (p *Pipeline) askAll(c *Call, requests []spec.InputRequest) ([]byte, error)
 	return append(object, '}'), nil
 }
 
-// firstError returns the index of the first error in list, or -1.
+// firstError returns the index of the first error in the list, or -1 if there is none.
 func firstError(list []error) int {
 	for i, err := range list {
 		if err != nil {
@@ -104,8 +104,8 @@ func firstError(list []error) int {
 	return -1
 }
 
-// askClient sends a request to the client on the call's stream and returns the result. A failed
-// elicitation counts as canceled; other requests have no such result.
+// askClient sends a request to the client on the stream of the call, and returns the result. An
+// elicitation that fails counts as canceled; for other requests, there is no such result.
 func (p *Pipeline) askClient(ctx context.Context, c *Call, r spec.InputRequest) ([]byte, error) {
 	p.Reverse.URLElicitations.At(c.Tool.Upstream).RecordRequest(c.Client, r.Method, r.Params)
 	result, failure, err := c.Client.ClientRequests.Ask(ctx, c.Stream, r.Method, reverse.WithElicitationID(r.Method, c.Tool.Upstream.WithServerName(r.Params)))
@@ -120,7 +120,7 @@ func (p *Pipeline) askClient(ctx context.Context, c *Call, r spec.InputRequest) 
 	return nil, fmt.Errorf("the client refused %s: %s", r.Method, text.Escape(spec.Member(failure, "message")))
 }
 
-// stateMember returns the requestState JSON member.
+// stateMember returns the JSON member requestState.
 func stateMember(state string) []byte {
 	return rawjson.AppendString([]byte(`"requestState":`), state)
 }

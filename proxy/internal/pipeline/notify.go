@@ -28,12 +28,12 @@ func (f *inflightCall) onNotification(method string, params []byte) {
 	}
 }
 
-// ownStream returns a stream to the call's client for goroutines that read from a server and must
-// not wait for the client.
+// ownStream returns a stream to the call's client. It is for goroutines that read from a server and
+// must not wait for the client.
 func (c *Call) ownStream() callStream { return callStream{c} }
 
-// A callStream writes to a call's client. If the goroutine that is waiting for the call has an
-// outbox, notifications go through it.
+// A callStream writes to the client of a call. If the goroutine that waits for the call has an
+// outbox, notifications go through the outbox.
 type callStream struct{ call *Call }
 
 func (s callStream) Send(parts ...[]byte) {
@@ -46,7 +46,8 @@ func (s callStream) Send(parts ...[]byte) {
 
 func (s callStream) Reply(parts ...[]byte) { s.call.Stream.Reply(parts...) }
 
-// notify sends a notification on the call's stream or, if that has ended, on the session's stream.
+// notify sends a notification on the stream of the call or, if that stream has ended, on the stream
+// of the session.
 func (s callStream) notify(note []byte) {
 	c := s.call
 	post, ok := c.Stream.(*events.Post)
@@ -59,7 +60,7 @@ func (s callStream) notify(note []byte) {
 }
 
 // close closes the client's connection after an answer that another goroutine writes while the
-// handler is busy. No further request can then arrive on the connection.
+// handler is busy. As a result, no further request can arrive on the connection.
 func (s callStream) close() {
 	if post, ok := s.call.Stream.(*events.Post); ok {
 		post.ExpectLateAnswer()
@@ -67,7 +68,7 @@ func (s callStream) close() {
 }
 
 // onInterrupted handles the end of a response stream that the proxy can resume. If the client can
-// resume its stream too, the response to the client ends.
+// also resume its stream, the response to the client ends as well.
 func (f *inflightCall) onInterrupted(retry time.Duration) {
 	c := f.Receiver()
 	if c == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// Options are the parts of the proxy that a Pipeline uses.
+// Options contains the parts of the proxy that a [Pipeline] uses.
 type Options struct {
 	Life         *lifetime.Lifetime
 	Sessions     *session.Sessions
@@ -25,27 +25,27 @@ type Options struct {
 	Approval     Approval
 	Approvals    *approval.Broker
 	Sealer       *seal.Sealer
-	Rounds       *rounds.Keeper // stores suspended calls for all replicas; nil: only this process serves the clients
+	Rounds       *rounds.Keeper // stores suspended calls for all replicas; nil: the clients are served only by this process
 	Pool         *pool.Pool
-	Advertiser   *advertise.Advertiser // nil: every client sees the same tools
+	Advertiser   *advertise.Advertiser // nil: all clients see the same tools
 	Tasks        *tasks.Tasks
 	Reverse      *reverse.Reverse
 	Relay        *relay.Relay
 	MaxRequest   int                        // maximum size of a client's message in bytes
-	StartupLimit time.Duration              // how long a call waits for a starting server at most
-	Where        func(gate.Position) string // formats a position for people
-	Came         func(tool string)          // called when a tools/call arrives, with the tool name that the client used
+	StartupLimit time.Duration              // maximum time that a call waits for a server to start
+	Where        func(gate.Position) string // formats a position in a file for people
+	Came         func(tool string)          // called when a tools/call arrives, with the tool name that the client has used
 }
 
 // Approval configures how people are asked. Hold and Page must not be nil.
 type Approval struct {
-	Hold   func(client string) time.Duration // how long a call of the named client waits before it is parked
-	Expire time.Duration                     // lifetime of a question and its answer
-	Verb   string                            // command that the log recommends to operators for answering
-	Page   func(id string) string            // URL of the approval page; empty: no page
+	Hold   func(client string) time.Duration // how long a call of the client with this name waits before it is parked
+	Expire time.Duration                     // lifetime of a question and of its answer
+	Verb   string                            // command for answering that the log shows to operators
+	Page   func(id string) string            // returns the URL of the approval page; empty: no page
 
 	// Asked is called with each request when the first call starts to wait for it. Answered is
-	// called with each answer that counts. Neither may block, and both must be safe for concurrent
+	// called with each answer that counts. They must not block, and must be safe for concurrent
 	// use. nil: not called.
 	Asked, Answered func(approval.Record)
 }
@@ -58,5 +58,5 @@ type Pipeline struct {
 	backlog   backlog
 }
 
-// New returns a Pipeline without calls.
+// New returns a Pipeline that has no calls yet.
 func New(o Options) *Pipeline { return &Pipeline{Options: o} }

@@ -17,18 +17,19 @@ type answer interface {
 // A refusal is an answer that explains why a call was not made or has no result.
 type refusal struct{ *admission.Refused }
 
-// decisionKey is the key of the decision, in machine-readable form, in a result's _meta.
+// decisionKey is the key in a result's _meta under which the decision is stored in machine-readable
+// form.
 const decisionKey = wire.OwnMeta + "decision"
 
-// PlainRefusal returns a refusal that was not caused by a net.
+// PlainRefusal returns a refusal that does not come from a net.
 func PlainRefusal(kind, text string) refusal { return refusal{admission.Refuse(kind, text)} }
 
-// unanswered returns the answer to an admitted call that has no result.
+// unanswered returns the answer for an admitted call that has no result.
 func unanswered(kind string, o gate.Outcome, text string) refusal {
 	return refusal{admission.Unanswered(kind, o, text)}
 }
 
-// append appends a tool result with isError.
+// append appends a tool result that has isError set.
 func (r refusal) append(dst, id []byte, of *rev.Rev) []byte {
 	return wire.AppendResult(dst, id, wire.AppendToolError(nil, r.Text, r.meta(), of.ResultType))
 }
@@ -42,8 +43,8 @@ func (r refusal) meta() []byte {
 	return meta
 }
 
-// RecordRefusal records a refusal that was not caused by a net. The call stays refused even if
-// recording fails.
+// RecordRefusal records a refusal that does not come from a net. The call stays refused even if it
+// cannot be recorded.
 func (p *Pipeline) RecordRefusal(c *Call, r refusal) {
 	p.Admission.Refused(p.Life.Ctx, c.admission(), r.Refused)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Abandon stops waiting for the reply and cancels the request at the server, unless the reply has
-// arrived. If Abandon is called several times, the first reason counts.
+// already arrived. If Abandon is called several times, the first reason counts.
 func (f *inflightCall) Abandon(reason error) {
 	x, first, reason := f.markAbandoned(reason)
 	if x == nil {
@@ -28,8 +28,8 @@ func (f *inflightCall) Abandon(reason error) {
 	f.end(upstream.Reply{Err: reason}, false)
 }
 
-// Cancel ends a call whose client sent notifications/cancelled or disconnected. If the call has not
-// been sent, it never will be.
+// Cancel ends a call after its client has sent notifications/cancelled or disconnected. If the call
+// has not been sent, it will not be sent.
 func (c *Call) Cancel(reason error) {
 	stop, f := c.cancelled(reason)
 	if stop != nil {
@@ -41,8 +41,8 @@ func (c *Call) Cancel(reason error) {
 }
 
 // end ends the request in flight with r, unless it has already ended, and completes the call that
-// receives the answer. fromServer reports whether r is the server's reply; otherwise the request is
-// abandoned.
+// receives the answer. The argument fromServer is true if r is the server's reply; otherwise, the
+// request is abandoned.
 func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	u, e := f.Call.Tool.Upstream, f.markEnded(r, fromServer)
 	if e.counted && fromServer {
@@ -67,7 +67,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	abandoned := r.Err != nil && r.Err == e.reason
 	if !c.plain {
 		if abandoned && f.mayNeedResend() {
-			c.dropMessage() // it will not be sent again
+			c.dropMessage() // the message will not be sent again
 		}
 		f.taskFromReply(r)
 	}
@@ -77,7 +77,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	switch to := e.receiver; {
 	case to == nil:
 		f.settleParked(r)
-	case e.inline && abandoned: // the goroutine that is waiting for the call is busy with the request and cannot answer
+	case e.inline && abandoned: // the goroutine that waits for the call is busy with the request and cannot answer
 		to.ownStream().close()
 		f.finish(to, r, nil)
 		to.detach()
@@ -89,13 +89,13 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	}
 }
 
-// finish handles the end of the request on the goroutine that reads the reply: it records the
+// finish handles the end of the request on the goroutine that reads the reply. It records the
 // outcome and answers c. The gate learns the outcome before the client does. If the call continues
 // as a task or with another round of input, its ticket stays open. Replies in the same burst are
 // recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, later := false, false // open: the ticket stays open; later: the burst does the rest
+	open, later := false, false // open: the ticket stays open; later: the burst will do the rest
 	defer func() {
 		if !later {
 			f.close(open)
@@ -117,16 +117,16 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 		return
 	}
 	e := &ending{inflight: f, call: c, reply: r, facts: facts}
-	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(outcome(r, facts), r.Result), "") // also during shutdown
+	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(outcome(r, facts), r.Result), "") // this must also work during shutdown
 	if later = together.Add(e); !later {
 		c.yield()
 		e.answer()
 	}
 }
 
-// facts returns the facts of the reply that determine how the call ended. If a net is waiting for
-// the outcome, a success must be strict JSON throughout. In all other results only the envelope is
-// checked, and they are forwarded unchanged.
+// facts returns the facts about the reply that determine how the call ended. If a net is waiting
+// for the outcome, a success must be strict JSON throughout. In all other results, only the
+// envelope is checked, and they are forwarded unchanged.
 func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	facts := wire.ResultFacts(r.Result)
 	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
@@ -135,14 +135,15 @@ func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	return facts
 }
 
-// outcome returns a reply's outcome for the nets. Only a complete, strictly parsed result without
-// an error is a success. A call without a reply is a failure only if the server provably did not
-// begin it: a server that died midway might have had an effect.
+// outcome returns the outcome of a reply for the nets. Only a complete, strictly parsed result
+// without an error is a success. A call without a reply is a failure only if it is certain that the
+// server did not begin the call: a server that died in the middle of a call might have had an
+// effect.
 func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	switch {
 	case r.Err == nil && r.Error == nil && facts.Success():
 		return gate.Success
-	case r.Err == nil && facts.Handle(): // the work continues as a task that the proxy cannot follow
+	case r.Err == nil && facts.Handle(): // the work continues as a task, which the proxy cannot follow
 		return gate.Unknown
 	case r.Err == nil, neverRan(r.Err):
 		return gate.Failure
@@ -157,8 +158,8 @@ func neverRan(err error) bool {
 	return errors.Is(err, upstream.ErrNotSent) || errors.As(err, &status) && !status.Executed()
 }
 
-// endOf returns a call's end. If the call succeeded, it contains the parts of the result that the
-// policy reads.
+// endOf returns how a call has ended. If the call has succeeded, this includes the parts of the
+// result that the policy reads.
 func (p *Pipeline) endOf(o gate.Outcome, result []byte) gate.End {
 	e := gate.End{Outcome: o}
 	if o != gate.Success {
@@ -174,9 +175,9 @@ func (p *Pipeline) endOf(o gate.Outcome, result []byte) gate.End {
 	return e
 }
 
-// close closes the request once its outcome has been recorded. If a panic left the call unsettled,
-// close settles it as unknown, unless the ticket stays open. A reply that arrived in the meantime
-// overrides that.
+// close closes the request after its outcome has been recorded. If the call is still not settled
+// because of a panic, close settles it as unknown, unless the ticket stays open. If a reply has
+// arrived in the meantime, its outcome takes precedence.
 func (f *inflightCall) close(open bool) {
 	if !open {
 		f.Call.pipeline.Admission.Abandon(context.Background(), f.ticket)
@@ -187,24 +188,25 @@ func (f *inflightCall) close(open bool) {
 	}
 }
 
-// allowExit lets the proxy exit, because the outcome has been recorded or the call continues.
+// allowExit lets the proxy exit, because the outcome has been recorded or because the call
+// continues.
 func (f *inflightCall) allowExit() {
 	if f.delaysExit.Swap(false) {
 		f.Call.pipeline.Life.Release()
 	}
 }
 
-// An ending is the end of a call that the gate knows but that has not been recorded yet. It is a
-// [burst.Step].
+// An ending is the end of a call that the gate already knows but that has not been recorded yet. It
+// is a [burst.Step].
 type ending struct {
 	inflight *inflightCall
-	call     *Call // call that gets the answer
+	call     *Call // call that receives the answer
 	reply    upstream.Reply
 	facts    wire.Facts
 	settling *admission.Settling
 }
 
-// Continue answers the call once its end has been recorded.
+// Continue answers the call after the end of the call has been recorded.
 func (e *ending) Continue() {
 	c := e.call
 	defer e.inflight.close(false)
@@ -219,7 +221,7 @@ func (e *ending) answer() {
 	e.call.deliver(e.reply, e.facts)
 }
 
-// settleParked settles a call whose client did not return with the next round.
+// settleParked settles a call after its client did not return with the next round.
 func (f *inflightCall) settleParked(r upstream.Reply) {
 	p := f.Call.pipeline
 	if f.handle != nil {
@@ -229,11 +231,11 @@ func (f *inflightCall) settleParked(r upstream.Reply) {
 	p.settle(f.Call.State, f.ticket, p.endOf(outcome(r, f.facts(r)), r.Result), "")
 }
 
-// settleLate settles a call after its client was told that the outcome is unknown.
+// settleLate settles a call whose client was already told that the outcome is unknown.
 func (f *inflightCall) settleLate(r upstream.Reply) {
 	c := f.Call
 	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
-	if f.taskFromReply(r); f.handle != nil { // the task's end will settle the call
+	if f.taskFromReply(r); f.handle != nil { // the end of the task will settle the call
 		return
 	}
 	if e := c.pipeline.endOf(outcome(r, f.facts(r)), r.Result); e.Outcome != gate.Unknown {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// checkResend returns nil if the call may be sent again to a server that has forgotten the first
-// request's session, and otherwise the reason why not.
+// checkResend checks whether the call may be sent again to a server that has forgotten the session
+// of the first request. It returns nil, or the reason why the call may not be sent again.
 func (f *inflightCall) checkResend() error {
 	c := f.Call
 	_, err := f.ticket.Again(c.pipeline.Life.Ctx, c.pipeline.Admission)
@@ -24,19 +24,19 @@ func (f *inflightCall) checkResend() error {
 	}
 }
 
-// A resendRefused is the error for a call that must not be sent again. It contains the refusal for
-// the client.
+// A resendRefused is the error for a call that must not be sent again. It contains the refusal that
+// the client receives.
 type resendRefused struct{ refusal }
 
 func (e *resendRefused) Error() string { return e.Text }
 
-// mayNeedResend reports whether the call might have to be sent again with input for the server,
-// because the client does not support InputRequiredResult (2026-07-28).
+// mayNeedResend reports whether the call might have to be sent again with input for the server.
+// This is so if the client does not support InputRequiredResult (2026-07-28).
 func (f *inflightCall) mayNeedResend() bool {
 	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired
 }
 
-// mayNeedResend reports the same for a call that has not been sent.
+// mayNeedResend reports the same for a call that has not been sent yet.
 func (c *Call) mayNeedResend() bool {
 	return !c.Peer.Rev.InputRequired && c.Tool.Upstream.Rev().InputRequired
 }

@@ -9,22 +9,22 @@ import (
 )
 
 // resume continues a call that the gate has admitted and that was suspended until its client sent
-// input. It reports false if it did so, and true if the gate must decide on the call.
+// input. It returns false if it has continued the call, and true if the gate must decide the call.
 func (p *Pipeline) resume(c *Call) bool {
 	c.readInput()
 	if c.input.suspended == "" {
 		return true
 	}
-	c.Turn.Release() // the call was decided before and might wait for its server
+	c.Turn.Release() // the call was already decided, and might now wait for its server
 	x, err := p.pickUp(c)
-	if x != nil && x.approved != nil { // run the call as it was shown to a person
+	if x != nil && x.approved != nil { // run the call as it was displayed to a person
 		c.approved, c.params = x.approved, c.params.WithMetaShown(x.approved.Meta)
 	}
 	switch {
 	case err != nil:
 		c.answer(refusal{p.Admission.RefuseError(p.Life.Ctx, c.admission(), err)})
 	case x == nil && c.Tool.Upstream.Rev().InputRequired:
-		return true // with a used requestState it is a new call, and the gate decides on it
+		return true // the requestState has already been used, so this is a new call for the gate to decide
 	case x == nil && c.input.elsewhere:
 		c.answerError(spec.CodeInvalidParams, "requestState belongs to a call that is waiting at another petrigate process, with its own connection to the upstream; send it there, or call "+c.Tool.Exposed+" again without it.")
 	case x == nil:
@@ -38,7 +38,7 @@ func (p *Pipeline) resume(c *Call) bool {
 }
 
 // continueWithInput asks the client for the input that an InputRequiredResult requests. It reports
-// whether the call continues. If not, the call has failed and has been answered.
+// whether the call continues. If it does not, the call has failed and has been answered.
 func (f *inflightCall) continueWithInput(c *Call, result []byte) bool {
 	why := f.askForInput(c, result)
 	if why == "" {
@@ -49,8 +49,8 @@ func (f *inflightCall) continueWithInput(c *Call, result []byte) bool {
 	return false
 }
 
-// askForInput sends a result's inputRequests to the client. It returns the reason why the call
-// cannot continue, or an empty string.
+// askForInput sends the inputRequests of a result to the client. It returns the reason why the call
+// cannot continue, or "".
 func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 	p, name := f.Call.pipeline, c.Tool.Upstream.Config.Name
 	if c.input.round >= maxInputRounds {
@@ -70,8 +70,8 @@ func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 	return ""
 }
 
-// askRound sends the server's input requests to a client of 2025-11-25 and then forwards the call
-// again, with the responses and under the same ticket.
+// askRound sends the server's requests for input to a client of revision 2025-11-25. It then
+// forwards the call again, with the responses and with the same ticket.
 func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputRequest, result []byte) {
 	responses, err := p.askAll(c, requests)
 	if err != nil {

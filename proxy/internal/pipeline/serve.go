@@ -13,10 +13,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Serve routes a call through admission and forwards it if it is admitted. The server's reply
+// Serve takes a call through admission, and forwards it if it is admitted. The server's reply
 // arrives at [inflightCall.finish]. The order is a security property: nothing is sent before the
 // decision has been recorded. Serve runs on the goroutine that reads the client's messages and must
-// not block it, so a step that has to wait spawns the rest of the call.
+// not block it. A step that has to wait therefore spawns the rest of the call.
 func (p *Pipeline) Serve(c *Call) {
 	if c.Method == spec.CallTool {
 		p.Came(c.params.Name)
@@ -31,13 +31,13 @@ func (p *Pipeline) Serve(c *Call) {
 			return
 		}
 	}
-	// From here on, a step that returns false has answered the call or calls Serve again after a
-	// wait.
+	// From here on, a step that returns false has answered the call, or will call Serve again after
+	// a wait.
 	if !c.placed && !p.place(c) {
 		return
 	}
 	c.plain = c.params.Task == nil && c.Peer.Rev == rev.Rev2025 && c.Tool.Upstream.Rev() == rev.Rev2025
-	if !c.plain && !p.resume(c) { // another round of an admitted call continues without a new decision
+	if !c.plain && !p.resume(c) { // a further round of an admitted call continues without a new decision
 		return
 	}
 	if !p.admissible(c) {
@@ -64,10 +64,10 @@ func (p *Pipeline) resolveLate(c *Call) {
 	p.answerUnknown(c)
 }
 
-// place routes the call to the connection that serves its session: the server's shared connection
-// or a dedicated one. The call continues once the connection is up and the client's capabilities
-// have been declared to the server. If that takes time, place spawns the rest of the call and
-// reports false.
+// place chooses the connection for the call's session: the server's shared connection or a
+// dedicated one. The call continues when the connection is up and the client's capabilities have
+// been declared to the server. If that takes time, place spawns the rest of the call and returns
+// false.
 func (p *Pipeline) place(c *Call) bool {
 	c.placed = true
 	u := c.Tool.Upstream
@@ -80,7 +80,7 @@ func (p *Pipeline) place(c *Call) bool {
 		return false
 	case at != u:
 		return p.dedicate(c, at)
-	case !c.Peer.Rev.PerRequest || u.Declares(c.Peer.Capabilities): // declared in a handshake
+	case !c.Peer.Rev.PerRequest || u.Declares(c.Peer.Capabilities): // the capabilities are declared in a handshake
 		return true
 	}
 	c.continueOff(clientReader, func() {
@@ -90,8 +90,8 @@ func (p *Pipeline) place(c *Call) bool {
 	return false
 }
 
-// dedicate routes the call to its session's dedicated connection. If the connection is not up yet,
-// it reports false, and the call is served later.
+// dedicate chooses the dedicated connection of the call's session. If the connection is not up yet,
+// dedicate returns false, and the call is served later.
 func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 	own := *c.Tool
 	own.Upstream = at
@@ -109,7 +109,7 @@ func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 }
 
 // admissible answers a call that could not run or be recorded even if the gate admitted it, so that
-// the gate spends nothing on it. It reports whether the gate should decide on the call.
+// the gate uses no tokens for it. It reports whether the gate must decide the call.
 func (p *Pipeline) admissible(c *Call) bool {
 	if !c.plain && p.refuseTaskMode(c) {
 		return false
@@ -133,8 +133,8 @@ func (p *Pipeline) admissible(c *Call) bool {
 	return a == nil
 }
 
-// unreachable returns the refusal of a call whose server is down. err is the reason, or nil if it
-// is unknown.
+// unreachable returns the refusal for a call to a server that is down. err is the reason, or nil if
+// it is unknown.
 func (p *Pipeline) unreachable(c *Call, err error) refusal {
 	name := c.Tool.Upstream.Config.Name
 	if r, ok := c.unauthorized(err).(refusal); ok {
@@ -147,13 +147,13 @@ func (p *Pipeline) unreachable(c *Call, err error) refusal {
 	return r
 }
 
-// unrecordable returns the refusal of a call whose decision cannot be recorded now. Otherwise it
+// unrecordable returns a refusal if the decision on the call cannot be recorded now. Otherwise, it
 // returns nil.
 func (p *Pipeline) unrecordable(c *Call) answer {
 	if r := p.Admission.Ready(c.Tool.Canonical); r != nil {
 		return refusal{r}
 	}
-	if c.Peer.Rev.InputRequired { // the next round needs a sealed requestState
+	if c.Peer.Rev.InputRequired { // the next round requires a sealed requestState
 		if err := p.Sealer.Ready(p.Life.Ctx); err != nil {
 			return refusal{p.Admission.RefuseError(p.Life.Ctx, c.admission(), err)}
 		}
@@ -161,7 +161,7 @@ func (p *Pipeline) unrecordable(c *Call) answer {
 	return nil
 }
 
-// decide stages the gate's decision when it is the call's turn.
+// decide lets the gate decide the call in its turn, and stages the decision.
 func (p *Pipeline) decide(c *Call) *admission.Pending {
 	if c.Turn != nil {
 		c.Turn.Acquire(nil)
@@ -175,20 +175,20 @@ func (p *Pipeline) decide(c *Call) *admission.Pending {
 }
 
 // yield lets other runnable goroutines run first if many calls to a server over HTTP are in flight.
-// Each of them has its own goroutine, and this way their records are written together.
+// Each of these calls has its own goroutine, and in this way their records are written together.
 func (c *Call) yield() {
 	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.Several {
 		runtime.Gosched()
 	}
 }
 
-// A decided is a call whose decision has not been recorded yet. It is a [burst.Step].
+// A decided is a call with a decision that has not been recorded yet. It is a [burst.Step].
 type decided struct {
 	call    *Call
 	pending *admission.Pending
 }
 
-// Continue continues the call once the decision has been recorded.
+// Continue continues the call after the decision has been recorded.
 func (d *decided) Continue() {
 	c := d.call
 	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)

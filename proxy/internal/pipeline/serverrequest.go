@@ -12,18 +12,19 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A server of 2025-11-25 can make requests (elicitation/create, sampling/createMessage, roots/list)
-// while it runs a call. A client with a handshake gets each as a separate request. For a client of
-// 2026-07-28, the call is parked, and this round is answered with an InputRequiredResult.
+// A server of revision 2025-11-25 can make requests (elicitation/create, sampling/createMessage,
+// roots/list) while it runs a call. A client with a handshake receives each of them as a separate
+// request. For a client of revision 2026-07-28, the call is parked, and this round is answered with
+// an InputRequiredResult.
 
 var errNoInput = errors.New("the client did not provide the requested input")
 
-// onOwnRequest handles a server's request that arrived on the call's response stream. It runs on
-// the goroutine that reads the stream.
+// onOwnRequest handles a server's request that has arrived on the response stream of the call. It
+// runs on the goroutine that reads the stream.
 func (f *inflightCall) onOwnRequest(q *upstream.ServerRequest) { f.OnRequest(q, true) }
 
-// OnRequest handles a server's request that belongs to the call. own reports whether the request
-// arrived on the call's response stream.
+// OnRequest handles a server's request that belongs to the call. The argument own is true if the
+// request has arrived on the response stream of the call.
 func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	if f.Call.pipeline.Tasks.ServerRequest(f.Call.Tool.Upstream, q) {
 		return
@@ -35,7 +36,7 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	switch {
 	case why != "":
 		q.Refuse(spec.CodeInternal, why)
-	case c == nil: // the call's next round asks
+	case c == nil: // the client is asked in the next round of the call
 	case !c.Peer.Rev.InputRequired:
 		c.pipeline.Reverse.PassOn(c.Client, c.ownStream(), c.Tool.Upstream, q)
 	default:
@@ -43,7 +44,7 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	}
 }
 
-// askedPeer returns the peer to ask. For a parked call, it is the peer that made the call.
+// askedPeer returns the peer to ask. For a parked call, this is the peer that has made the call.
 func (f *inflightCall) askedPeer() session.Peer {
 	if c := f.Receiver(); c != nil {
 		return c.Peer
@@ -51,15 +52,16 @@ func (f *inflightCall) askedPeer() session.Peer {
 	return f.Call.Peer
 }
 
-// refuseRequests refuses the server's unanswered requests, because the call is over.
+// refuseRequests refuses the unanswered requests of the server, because the call is over.
 func (f *inflightCall) refuseRequests() {
 	for _, q := range f.takeRequests() {
 		q.Refuse(spec.CodeInternal, callOver)
 	}
 }
 
-// park answers c with the server's requests and keeps the request in flight until a later round
-// brings the responses. own reports whether the caller reads the call's response stream.
+// park answers c with the server's requests, and keeps the request in flight until a later round
+// brings the responses. The argument own is true if the caller reads the response stream of the
+// call.
 func (f *inflightCall) park(c *Call, own bool) {
 	p := c.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved, inflight: f, asked: map[string]*upstream.ServerRequest{}}
@@ -90,7 +92,7 @@ func (f *inflightCall) park(c *Call, own bool) {
 	if exchange != nil {
 		exchange.StopInline()
 	}
-	if inline && !own { // the goroutine that is waiting for the call is reading and cannot answer
+	if inline && !own { // the goroutine that waits for the call is reading and cannot answer
 		c.ownStream().close()
 		completion{round: result}.answer(c)
 		return
@@ -99,7 +101,7 @@ func (f *inflightCall) park(c *Call, own bool) {
 }
 
 // attach attaches the request in flight to c, the round that brings the responses. If the server
-// has made more requests in the meantime, they go to the client immediately.
+// has made more requests in the meantime, they are sent to the client immediately.
 func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 	for key, q := range x.asked {
 		if response, ok := rawjson.Member(c.input.responses, key); ok {
@@ -121,7 +123,7 @@ func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 	}
 }
 
-// inputExpired abandons a request in flight because its client did not return with responses.
+// inputExpired abandons a request in flight because its client did not return with the responses.
 func (p *Pipeline) inputExpired(x *suspendedCall) {
 	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	x.inflight.Abandon(errNoInput)

@@ -14,8 +14,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// suspend forwards an InputRequiredResult to a client of 2026-07-28 and keeps the call until a
-// later round brings the responses. It returns the reason why it cannot, or an empty string.
+// suspend forwards an InputRequiredResult to a client of revision 2026-07-28, and keeps the call
+// until a later round brings the responses. If that is not possible, it returns the reason;
+// otherwise, it returns "".
 func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	p := f.Call.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved}
@@ -38,8 +39,8 @@ func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	return ""
 }
 
-// storeSuspended stores the call x, which c suspends. If too many calls are suspended, it returns
-// [rounds.ErrFull].
+// storeSuspended stores the suspended call x. c is the round that has suspended it. If too many
+// calls are suspended, it returns [rounds.ErrFull].
 func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) error {
 	several := p.Sessions.SeveralPrincipals.Load()
 	switch {
@@ -52,8 +53,8 @@ func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) 
 }
 
 // pickUp ends the suspension of the call that c continues. It returns the suspended call, or nil if
-// the suspension is already over. If several processes store the call, exactly one of them picks it
-// up. If pickUp returns an error, for example while calls are stopped, the call stays suspended.
+// the suspension has already ended. If several processes know the call, only one of them can pick
+// it up. If pickUp returns an error, for example while calls are stopped, the call stays suspended.
 func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 	if p.Admission.Stopped(c.State.ID) != nil {
 		return nil, admission.ErrStopped
@@ -69,15 +70,15 @@ func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 	return &suspendedCall{ticket: r.Ticket, approved: r.Approved}, nil
 }
 
-// notResumed settles a call whose client did not return. For the server (2026-07-28), the call
-// ended with the InputRequiredResult.
+// notResumed settles a call after its client did not return. As far as the server (2026-07-28) is
+// concerned, the call has ended with the InputRequiredResult.
 func (p *Pipeline) notResumed(x *suspendedCall) {
 	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	p.settle(x.call.State, x.ticket, gate.End{Outcome: gate.Failure}, "no input")
 	p.abandon(x.ticket)
 }
 
-// withState returns an InputRequiredResult in which the proxy's requestState replaces the server's.
+// withState returns an InputRequiredResult with the proxy's requestState in place of the server's.
 func withState(result []byte, state string) []byte {
 	return wire.SetMember(result, "requestState", rawjson.AppendString(nil, state))
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// maxSuspended limits the number of calls whose clients have been asked for input and have not
+// maxSuspended is the maximum number of calls whose clients were asked for input and have not
 // returned with it.
 const maxSuspended = 10_000
 
 // A suspendedCall is a call between two rounds (2026-07-28). Its client has received an
 // InputRequiredResult and will send the call again with the responses. The gate has admitted the
 // call and considers it open. If other processes can continue the call, it is stored in
-// [Options.Rounds], otherwise in [suspendedCalls].
+// [Options.Rounds]; otherwise, it is stored in [suspendedCalls].
 type suspendedCall struct {
 	id     string
 	ticket *admission.Ticket
-	call   *Call // the first round; nil: stored in Rounds
+	call   *Call // the first round; nil: it is stored in Rounds
 
-	approved *rounds.Approved // members that a person approved; nil: no person was asked
+	approved *rounds.Approved // members that a person has approved; nil: no person was asked
 
-	// Only for a server of 2025-11-25, which is waiting for the answers.
+	// For a server of revision 2025-11-25 only, which is waiting for the answers.
 	inflight *inflightCall
-	asked    map[string]*upstream.ServerRequest // the server's requests by their keys in inputRequests
+	asked    map[string]*upstream.ServerRequest // requests from the server, by their keys in inputRequests
 
 	timer *time.Timer
 }
@@ -40,8 +40,8 @@ type suspendedCalls struct {
 	quota session.Quota
 }
 
-// add stores x for the given time and then calls over. It reports false if too many calls are
-// suspended in total or, if there are several principals, for this principal.
+// add stores x for the given time, and then calls the function over. It returns false if too many
+// calls are suspended: either in total or, if there are several principals, for this principal.
 func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, over func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +60,7 @@ func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration,
 	return true
 }
 
-// take ends a suspension and returns the suspended call. If the suspension is already over, it
+// take ends a suspension and returns the suspended call. If the suspension has already ended, it
 // returns nil.
 func (s *suspendedCalls) take(id string) *suspendedCall {
 	s.mu.Lock()

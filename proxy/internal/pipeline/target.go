@@ -14,12 +14,12 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// MaxKeptWhole is the maximum size of a message that is kept as a whole to preserve its _meta,
-// which is needed until the call ends.
+// MaxKeptWhole is the maximum size of a message that is kept as a whole. This is done for the
+// message's _meta, which is needed until the call ends.
 const MaxKeptWhole = 4 << 10
 
 // Prepare parses a call and looks up its tool. If the call is malformed, Prepare answers it and
-// reports false. While servers are starting, the tool can be missing.
+// returns false. While servers are starting, the tool may still be missing.
 func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) (*Call, bool) {
 	parse := wire.ParseCall
 	if m.Method == spec.ReadResource {
@@ -40,7 +40,7 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 		return nil, false
 	}
 	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
-	c.Meta.ClientInfo = nil // Peer contains the required parts
+	c.Meta.ClientInfo = nil // Peer already contains the parts that are needed
 	c.setTool(c.target())
 	if p.Admission.Watch.Observed() {
 		p.observe(c, params.Meta)
@@ -48,8 +48,8 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 	return c, true
 }
 
-// parseRead parses the params of a resources/read request. The gate and people see the URI as an
-// argument.
+// parseRead parses the params of a resources/read request. The URI is presented to the gate and to
+// people as an argument.
 func parseRead(m wire.Message) (wire.Call, *wire.Fault) {
 	call, fault := wire.ParseRequest(m)
 	if fault != nil {
@@ -63,7 +63,7 @@ func parseRead(m wire.Message) (wire.Call, *wire.Fault) {
 	return call, nil
 }
 
-// setTool sets the call's tool and the call that the gate decides on. If tool is nil, it does
+// setTool sets the call's tool, and the call that the gate decides. If tool is nil, setTool does
 // nothing.
 func (c *Call) setTool(tool *pool.Tool) {
 	if tool == nil {
@@ -85,7 +85,8 @@ func (c *Call) setTool(tool *pool.Tool) {
 	}
 }
 
-// target returns the call's tool, prompt or resource, or nil if it is not known without waiting.
+// target returns the tool, prompt or resource of the call. It returns nil if that is not known
+// without waiting.
 func (c *Call) target() *pool.Tool {
 	p := c.pipeline
 	switch {
@@ -105,7 +106,7 @@ func (c *Call) target() *pool.Tool {
 	return nil
 }
 
-// awaitTarget is like target, but waits until servers have started and requests their lists if
+// awaitTarget is like target, but waits until servers have started, and requests their lists if
 // necessary.
 func (c *Call) awaitTarget(ctx context.Context) *pool.Tool {
 	p := c.pipeline

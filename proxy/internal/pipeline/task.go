@@ -11,22 +11,22 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// This file determines which calls can become tasks, informs their servers, and answers their
+// This file determines which calls can become tasks, tells their servers so, and answers their
 // clients. Package tasks follows the tasks themselves.
 
-// asTask reports whether the client expects a task as the answer (params.task in 2025-11-25). Such
-// a client cannot read a refusal in the form of a tool result.
+// asTask reports whether the client expects a task as the answer (params.task in revision
+// 2025-11-25). Such a client cannot read a refusal that is a tool result.
 func (c *Call) asTask() bool { return c.params.Task != nil && c.Method == spec.CallTool }
 
-// asTaskAnyway reports whether a client of 2026-07-28, which cannot request a task, calls a tool
-// that a server of 2025-11-25 runs only as a task.
+// asTaskAnyway reports whether a client of revision 2026-07-28 has called a tool that a server of
+// revision 2025-11-25 runs only as a task. Such a client cannot request a task.
 func (c *Call) asTaskAnyway() bool {
 	u := c.Tool.Upstream
 	return c.Method == spec.CallTool && c.Peer.Rev.TaskExtension && c.Tool.OnlyTask && !u.Rev().TaskExtension && tasks.MakesTasks(u)
 }
 
-// taskParams returns params.task for a server of 2025-11-25. If the call does not become a task, it
-// returns nil.
+// taskParams returns the value of params.task for a server of revision 2025-11-25. If the call does
+// not become a task, it returns nil.
 func (c *Call) taskParams() []byte {
 	if c.asTaskAnyway() {
 		return []byte(`{}`)
@@ -34,8 +34,8 @@ func (c *Call) taskParams() []byte {
 	return c.params.Task
 }
 
-// declared returns the client capabilities that are sent with the call to a server of 2026-07-28.
-// They include the tasks extension only if the call has a task slot.
+// declared returns the client capabilities that are sent with the call to a server of revision
+// 2026-07-28. They include the tasks extension only if the call has a task slot.
 func (f *inflightCall) declared() []byte {
 	c := f.Call
 	capabilities := c.Peer.Forwarded()
@@ -46,8 +46,8 @@ func (f *inflightCall) declared() []byte {
 	return tasks.WithTasks(capabilities)
 }
 
-// mayBecomeTask reports whether the server can answer the call with a task, because the client
-// requested one (2025-11-25) or declared support for tasks (2026-07-28).
+// mayBecomeTask reports whether the server can answer the call with a task, because the client has
+// requested one (2025-11-25) or has declared support for tasks (2026-07-28).
 func (f *inflightCall) mayBecomeTask() bool {
 	switch {
 	case f.Call.Method != spec.CallTool:
@@ -85,7 +85,7 @@ func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	f.handle = h
 }
 
-// origin returns the parts of the call that a task keeps.
+// origin returns the parts of the call that are kept with a task.
 func (c *Call) origin() tasks.Origin {
 	a := c.Peer
 	return tasks.Origin{
@@ -107,7 +107,7 @@ func (f *inflightCall) continueAsTask(c *Call) {
 }
 
 // answerTask sends the CreateTaskResult to the client. If the task is already over, the gate learns
-// that before the client does.
+// this before the client does.
 func (f *inflightCall) answerTask(c *Call) {
 	h := f.handle
 	if c.emulatesTask {
@@ -125,9 +125,9 @@ func (f *inflightCall) answerTask(c *Call) {
 	})
 }
 
-// refuseTaskMode answers a call that requests a task from a server without tasks, and a call that
-// must be a task although its client does not support tasks. It reports whether it answered the
-// call.
+// refuseTaskMode answers a call that requests a task from a server without tasks. It also answers a
+// call that must be a task if its client does not support tasks. It reports whether it has answered
+// the call.
 func (p *Pipeline) refuseTaskMode(c *Call) bool {
 	u := c.Tool.Upstream
 	switch {

@@ -19,15 +19,15 @@ const (
 	keyTraceState  = "tracestate"
 )
 
-// A callTrace follows a call for the observer (telemetry). A nil callTrace does nothing.
+// A callTrace follows a call on behalf of the observer (telemetry). A nil callTrace does nothing.
 type callTrace struct {
 	ctx         context.Context //nolint:containedctx // it carries the trace of the call
 	endSpan     func(admission.Result)
-	approvalEnd func(admission.Result)           // ends the span of the wait for an approval; nil: the call is not waiting
-	result      atomic.Pointer[admission.Result] // result that the client gets; atomic, because a cancellation can end the call concurrently
+	approvalEnd func(admission.Result)           // ends the span for waiting for an approval; nil: the call is not waiting
+	result      atomic.Pointer[admission.Result] // result that the client receives; atomic, because a cancellation can end the call at the same time
 }
 
-// context returns the trace's context, or ctx if the call is not traced.
+// context returns the context of the trace, or ctx if the call is not traced.
 func (t *callTrace) context(ctx context.Context) context.Context {
 	if t == nil {
 		return ctx
@@ -35,21 +35,22 @@ func (t *callTrace) context(ctx context.Context) context.Context {
 	return t.ctx
 }
 
-// setResult sets the result that the client gets.
+// setResult sets the result that the client receives.
 func (t *callTrace) setResult(r admission.Result) {
 	if t != nil {
 		t.result.Store(&r)
 	}
 }
 
-// setRefusal sets the client's result to the refusal a. Other answers do not change the result.
+// setRefusal sets the client's result according to the refusal a. If a is another kind of answer,
+// the result does not change.
 func (t *callTrace) setRefusal(a answer) {
 	if r, ok := a.(refusal); ok && t != nil {
 		t.result.Store(&admission.Result{Decision: r.Facts.Decision, Kind: r.Facts.Kind, Err: r.Err})
 	}
 }
 
-// endApproval tells the observer that the wait for a person has ended with r.
+// endApproval tells the observer that the call no longer waits for a person, with the result r.
 func (t *callTrace) endApproval(r admission.Result) {
 	if t != nil && t.approvalEnd != nil {
 		t.approvalEnd(r)
@@ -79,7 +80,7 @@ func joinTrace(hop *wire.Hop, trace func() (parent, state string)) {
 	}
 }
 
-// appendMember returns a copy of the JSON members with another one added.
+// appendMember returns a copy of the JSON members with one more member.
 func appendMember(members []byte, key, value string) []byte {
 	members = members[:len(members):len(members)]
 	if len(members) > 0 {
@@ -98,8 +99,8 @@ func resultOf(r upstream.Reply) admission.Result {
 	return admission.Result{Failed: r.Result != nil && wire.ResultFacts(r.Result).Failed, Err: r.Err}
 }
 
-// observe tells the observer that the call has arrived. The trace continues the trace in the
-// client's _meta.
+// observe tells the observer that the call has arrived. If the client's _meta contains a trace,
+// that trace is continued.
 func (p *Pipeline) observe(c *Call, meta []byte) {
 	i := admission.Info{
 		Key: c.Client.Session.Key(), Client: c.Peer.Name, Method: c.Method, ID: c.ID,

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// answerUnknown answers a call to a tool, prompt or resource that no server offers.
+// answerUnknown answers a call of a tool, prompt or resource that no server offers.
 func (p *Pipeline) answerUnknown(c *Call) {
 	if w := p.Pool.Catalogue.Load().Filtered[c.params.Name]; w != nil && c.Method == spec.CallTool {
 		p.refuseWithheld(c, w)
@@ -34,7 +34,7 @@ func (p *Pipeline) answerUnknown(c *Call) {
 	c.answerError(spec.CodeInvalidParams, p.Pool.Unknown(kind, c.params.Name))
 }
 
-// recordUnknown records a call to a tool, prompt or resource that no server offers.
+// recordUnknown records a call of a tool, prompt or resource that no server offers.
 func (p *Pipeline) recordUnknown(c *Call) {
 	name := c.params.Name
 	if c.Method == spec.ReadResource {
@@ -45,7 +45,7 @@ func (p *Pipeline) recordUnknown(c *Call) {
 	}, admission.Refuse("unknown", c.Method+": no upstream has it"))
 }
 
-// refuseWithheld refuses a call to a tool that the configuration withholds from clients.
+// refuseWithheld refuses a call of a tool that the configuration withholds from clients.
 func (p *Pipeline) refuseWithheld(c *Call, tool *pool.Tool) {
 	c.Tool, c.recorded = tool, tool.Name
 	r := PlainRefusal(tool.Withheld())

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// onlyClient returns the client that has sent initialize and that u serves, provided that there is
-// exactly one and it can be reached. Otherwise it returns nil.
+// onlyClient returns the client that has sent initialize and that u serves, if there is exactly one
+// such client and it can be reached. Otherwise, it returns nil.
 func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 	for _, c := range r.Sessions.Clients() {
 		if !u.Serves(c) || !c.Ready.Load() {
@@ -25,7 +25,7 @@ func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 	return only
 }
 
-// refuseUnattributed refuses a server's request that may be meant for any of several clients.
+// refuseUnattributed refuses a request from a server because several clients may be meant.
 func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	text := "cannot tell which client this is for"
 	switch u.Config.Isolation {
@@ -41,9 +41,9 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 }
 
 // relayLog forwards a notifications/message from u that does not name a request. Clients that have
-// sent initialize receive it if they get its level. If only one session has calls of revision
-// 2026-07-28 at u, the client of these calls receives it, too. Over stdio, log messages never name
-// a request.
+// sent initialize receive it if its level is one that they want. If only one session has calls of
+// revision 2026-07-28 at u, the client of these calls also receives it. Over stdio, log messages
+// never name a request.
 func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[spec.Member(params, "level")]
@@ -58,7 +58,7 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 	}
 }
 
-// logsFor returns the call of revision 2026-07-28 that a log message belongs to. It returns nil if
+// logsFor returns the call of revision 2026-07-28 to which a log message belongs. It returns nil if
 // that is uncertain, or if the client does not want the message.
 func logsFor(u *pool.Server, params []byte) (receiver *pipeline.Call) {
 	var only *session.Session

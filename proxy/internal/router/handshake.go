@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// NewHandshake returns an mcp-go server that answers initialize (negotiating the version),
-// server/discover and ping. It refuses every method that it does not know.
+// NewHandshake returns an mcp-go server that answers initialize (including version negotiation),
+// server/discover and ping. It refuses all methods that it does not know.
 func NewHandshake(version string) *server.MCPServer {
 	return server.NewMCPServer("petrigate", version, server.WithToolCapabilities(true), server.WithLogging(), server.WithRecovery())
 }
@@ -58,8 +58,8 @@ func (r *Router) withOffers(ctx context.Context, peer session.Peer, result []byt
 	return result
 }
 
-// An mcpSession is the session that mcp-go sees. It has no state, because a client's state is in
-// [session.Client].
+// An mcpSession is the session as mcp-go sees it. It has no state, because the state of a client is
+// in [session.Client].
 type mcpSession struct{ id string }
 
 func (g *mcpSession) Initialize()                                         {}
@@ -67,8 +67,8 @@ func (g *mcpSession) Initialized() bool                                   { retu
 func (g *mcpSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
 func (g *mcpSession) SessionID() string                                   { return g.id }
 
-// capabilities returns the proxy's capabilities as declared to a client: tools and logging, the
-// capabilities of all servers that are up, and those for the proxy's own status resource and
+// capabilities returns the capabilities that the proxy declares to a client: tools and logging, the
+// capabilities of all servers that are up, and those for the proxy's own status resource and status
 // prompt.
 func (r *Router) capabilities(peer session.Peer) []byte {
 	all := rawjson.Object(`{"logging":{},"tools":{"listChanged":true}`)

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// maxInstructions is the maximum length of the instructions in bytes, because clients prepend them
-// to every conversation.
+// maxInstructions is the maximum length of the instructions in bytes. It is limited because clients
+// put them at the start of every conversation.
 const maxInstructions = 2 << 10
 
 const (
@@ -19,7 +19,7 @@ const (
 )
 
 // instructions returns the proxy's instructions, followed by those of the servers. If there are
-// several servers, each server's instructions appear under its name. If no net enforces decisions
+// several servers, the instructions of each appear under its name. If no net enforces its decisions
 // and there is only one server, its instructions are returned unchanged.
 func (r *Router) instructions() string {
 	var texts []string
@@ -43,8 +43,9 @@ func (r *Router) instructions() string {
 	return strings.Join(fit(texts, maxInstructions), "\n\n")
 }
 
-// fit shortens the texts so that all of them, with blank lines in between, fit into room bytes.
-// Each text gets the same share; long texts also share the bytes that short texts leave unused.
+// fit shortens the texts so that all of them, with blank lines between them, have a total length of
+// at most room bytes. Each text gets the same share; long texts also share the bytes that short
+// texts do not use.
 func fit(texts []string, room int) []string {
 	byLength := make([]int, len(texts))
 	for i := range texts {
@@ -62,8 +63,8 @@ func fit(texts []string, room int) []string {
 	return slices.DeleteFunc(cut, func(s string) bool { return s == "" })
 }
 
-// cutAtLine returns the first lines of text, up to n bytes, with a mark if lines were cut off. If
-// the first line is too long, cutAtLine cuts within it. If too little would remain, it returns "".
+// cutAtLine returns the first lines of text, up to n bytes, and a mark if lines were cut off. If
+// the first line is too long, cutAtLine cuts that line. If too little would remain, it returns "".
 func cutAtLine(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -72,7 +73,7 @@ func cutAtLine(text string, n int) string {
 	if keep < 40 { // too little to be useful
 		return ""
 	}
-	head := text[:keep+1] // a newline directly after the kept bytes counts
+	head := text[:keep+1] // include a newline directly after the bytes to keep
 	if at := strings.LastIndexByte(head, '\n'); at > keep/2 {
 		return head[:at] + cutMark
 	}

@@ -1,6 +1,6 @@
-// Package router dispatches messages to the packages that handle them. The file client.go lists
-// every method that a client can send, and server.go every notification and request that a server
-// can send.
+// Package router passes messages to the packages that handle them. The file client.go lists every
+// method that a client can send, and server.go every notification and request that a server can
+// send.
 package router
 
 import (

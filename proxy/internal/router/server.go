@@ -13,8 +13,7 @@ import (
 )
 
 // ServerNotification handles a server's notification that does not belong to a call. It runs on the
-// goroutine that reads from the connection, and starts another goroutine for work that may take
-// time.
+// goroutine that reads from the connection, and uses another goroutine for work that may take time.
 func (r *Router) ServerNotification(u *pool.Server, method string, params []byte) {
 	if r.Tasks.Notification(u, method, params) {
 		return
@@ -36,8 +35,8 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 }
 
 // ServerRequest handles a server's request (roots/list, sampling/createMessage or
-// elicitation/create) that does not name a client's request. It forwards the request to the only
-// client that it can be meant for. If there are several such clients, it refuses the request.
+// elicitation/create) that does not name a client's request. It forwards the request if it can be
+// meant for only one client. If there are several such clients, it refuses the request.
 func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	if r.Tasks.ServerRequest(u, q) {
 		return
@@ -96,8 +95,8 @@ func (r *Router) ServerStateChanged(u *pool.Server) {
 	}
 }
 
-// restore sends the clients' resource subscriptions and log level to a server that has just come
-// up.
+// restore sends the resource subscriptions and the log level of the clients to a server that has
+// just come up.
 func (r *Router) restore(u *pool.Server) {
 	watched := r.Relay.Watched.At(u)
 	watched.Reset()
@@ -110,8 +109,8 @@ func (r *Router) restore(u *pool.Server) {
 }
 
 // ServerListening requests the tools of u. It also sends list_changed for prompts and resources to
-// the clients that have fetched these lists, because u may have changed them before the proxy was
-// able to receive its notifications.
+// the clients that have fetched these lists, because u may have changed the lists before the proxy
+// was able to receive its notifications.
 func (r *Router) ServerListening(u *pool.Server) {
 	if u.Dedicated() { // the shared connection provides the lists
 		return
@@ -122,11 +121,11 @@ func (r *Router) ServerListening(u *pool.Server) {
 	if r.Pool.AnyCan("resources", "listChanged") {
 		r.Relay.AnnounceIfSeen(spec.ResourcesListChanged)
 	}
-	r.Pool.Relist(u, false) // last, because clients that wait for u fetch its lists afterwards
+	r.Pool.Relist(u, false) // this comes last, because clients that wait for u fetch its lists afterwards
 }
 
-// A batch combines the effects of a burst of messages from a server: their audit records, and the
-// messages written to the stdio client.
+// A batch combines the effects of several messages that were read at once from a server: their
+// audit records, and the messages to the stdio client.
 type batch struct {
 	router *Router
 	server *pool.Server

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// BeginSession opens the session's state. If that fails, the session's calls are refused.
+// BeginSession opens the state of the session. If that fails, the session's calls are refused.
 func (r *Router) BeginSession(s *session.Session) error {
 	err := r.Admission.Sessions.Open(r.Life.Ctx, admission.SessionInfo{Key: s.Key(), Since: s.Since, Lasting: s.Lasting, About: s.About})
 	if err != nil {
@@ -20,8 +20,8 @@ func (r *Router) BeginSession(s *session.Session) error {
 	return err
 }
 
-// DropClient removes a client that has disconnected. It cancels the client's requests. If the
-// session belongs to the connection, DropClient ends the session, too.
+// DropClient removes a client that has disconnected, and cancels its requests. If the session
+// belongs to the connection, DropClient also ends the session.
 func (r *Router) DropClient(c *session.Client) {
 	r.Sessions.Remove(c)
 	r.Advertiser.Forget(c)
@@ -43,7 +43,7 @@ func (r *Router) DropClient(c *session.Client) {
 	}
 }
 
-// EndClient drops a client whose HTTP session has ended, and closes the client's streams.
+// EndClient drops a client after its HTTP session has ended, and closes the client's streams.
 func (r *Router) EndClient(c *session.Client) {
 	r.DropClient(c)
 	c.Streams.Close()
@@ -52,17 +52,17 @@ func (r *Router) EndClient(c *session.Client) {
 	}
 }
 
-// endSession ends the session's state as soon as none of its calls is open.
+// endSession ends the state of the session as soon as no call of the session is open.
 func (r *Router) endSession(s *session.Session) { r.EndState(s.Key()) }
 
-// EndState ends a session's state as soon as none of its calls is open.
+// EndState ends the state of a session as soon as no call of the session is open.
 func (r *Router) EndState(k admission.Key) {
 	if err := r.Admission.Sessions.End(context.Background(), k); err != nil {
 		r.Life.Log.Error("ending a session", "session", k.Session, "error", err)
 	}
 }
 
-// endDedicated closes the session's dedicated connections.
+// endDedicated closes the dedicated connections of the session.
 func (r *Router) endDedicated(s *session.Session) {
 	s.Ended.Store(true)
 	for _, u := range r.Pool.Servers {
@@ -96,12 +96,12 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 	return c, nil
 }
 
-// overLimit limits how long a request that is not a call waits to find out whether another replica
-// has ended its session.
+// overLimit is how long a request that is not a call waits for the database, to find out whether
+// another replica has ended the session.
 const overLimit = time.Second
 
-// IsOver reports whether another replica has ended the client's session, and if so, drops the
-// client. If the database does not answer, the session continues.
+// IsOver reports whether another replica has ended the client's session. If it has, IsOver drops
+// the client. If the database does not answer, the session continues.
 func (r *Router) IsOver(ctx context.Context, c *session.Client) bool {
 	if !r.Sessions.Shared() || c.Session.About == nil {
 		return false
