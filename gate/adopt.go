@@ -58,9 +58,9 @@ type AdoptOptions struct {
 //   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, nothing is left until enough has been refunded, and the excess still counts if the limit is raised again (see [Debt]). Clock refunds start now.
 //   - Any other net starts in its initial state. The exception is a hand-written net that enforces and had left its initial state or had calls in flight. It is [Held]: the caller must either not activate the new policy or reset the net. The returned state has the net in its initial state.
 //
-// Calls in flight and calls that wait for approval are preserved and move the nets that keep their
-// state. In a net that starts anew, calls in flight spoil evidence if they might. Adopt does not
-// modify s.
+// Calls in flight and calls that wait for approval are preserved, and still change the nets that
+// keep their state. In a net that starts anew, calls in flight spoil evidence if it is possible that
+// they do. Adopt does not modify s.
 func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 	if !o.Time.IsZero() {
 		s = s.Clone()
@@ -94,7 +94,7 @@ func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 type adoption struct {
 	AdoptOptions
 	from, to *State
-	numbers  map[int]int // maps the old index of each net that calls in flight still move to its new index
+	numbers  map[int]int // maps the old index of each net that keeps its state or usage to its new index; calls in flight still change these nets
 	kept     []Kept
 }
 
@@ -119,7 +119,7 @@ func (a *adoption) inherit(n, old *net) {
 }
 
 // restart starts n in its initial state. old is the previous net with the same name, or nil.
-// elsewhere means that another net has taken over old's state.
+// elsewhere means that old's state has gone to another net.
 func (a *adoption) restart(n, old *net, elsewhere bool) {
 	k := Kept{Net: n.Name, Fate: Begun, Lost: !elsewhere && a.losesState(old)}
 	if k.Lost && old.Labels == nil && !old.Shadow && !slices.Contains(a.Reset, n.Name) {
@@ -244,8 +244,8 @@ func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetDa
 	return mapValues(both(d), d.Values, both)
 }
 
-// mapValues applies f to each value's state and stores the results that differ from d in d, which
-// must not be shared yet.
+// mapValues applies f to each value's state, and stores in d the results that differ from d. d must
+// not be shared yet.
 func mapValues(d *NetData, values *Values, f func(*NetData) *NetData) *NetData {
 	if d.Values = nil; values.Len() == 0 {
 		return d
@@ -274,7 +274,7 @@ func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	return &moved
 }
 
-// couldHave reports whether u matches a name that the call has or could get from arguments.
+// couldHave reports whether u matches a name that the call has or could be given by its arguments.
 func (c *namedCall) couldHave(n *net, u Tool) bool {
 	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }
@@ -293,7 +293,7 @@ func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	return c
 }
 
-// allSpoilers returns the calls in flight that spoil evidence for any value.
+// allSpoilers returns the calls in flight that spoil evidence for at least one value.
 func allSpoilers(d *NetData) []Flight {
 	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {

@@ -5,7 +5,7 @@ import "time"
 // Advertised lists the offered tools to show to a client in its next turn. It only narrows the
 // list; the gate still decides on each call.
 type Advertised struct {
-	Tools    []string  // tools to show, in the order of [Session.Offer]
+	Tools    []string  // tools to show, in the order in which [Session.Offer] lists them
 	Hidden   []Hidden  // all other tools
 	Conflict *Conflict // nil: the nets agree
 	Ignored  []string  // advisory nets that would hide tools but yield

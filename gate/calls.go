@@ -43,7 +43,7 @@ func (s *Session) Withdraw(a *Ask) {
 	s.update(func(*State) *Delta { return a.Withdraw() })
 }
 
-// Withdraw returns the change that removes a, whose call will not be decided again.
+// Withdraw returns the change to the state that removes a, whose call will not be decided again.
 func (a *Ask) Withdraw() *Delta { return &Delta{Answered: a.Number} }
 
 // Settle is [Ticket.Settle] for a call identified by its number.
@@ -93,8 +93,8 @@ func (s *Session) Classify(c Call) (vs []Verdict) {
 // Open lists the admitted calls that have not been settled, oldest first.
 func (s *Session) Open() (open []Holder) { return read(s, (*State).Open) }
 
-// Confirm decides on a call for a caller that can wait. If a person must be asked, it calls ask and
-// decides again with the answer. The result is an [Allow] or a [Refusal].
+// Confirm decides on a call for a caller that can wait. If a person must be asked, Confirm calls
+// ask and decides again with the answer. The result is an [Allow] or a [Refusal].
 //
 // The call is approved only if ask returns true without an error and ctx is not done by then. This
 // counts as one person's approval: a call that needs several is refused; see [ConfirmN]. If ask is
@@ -121,7 +121,7 @@ func ConfirmN(ctx context.Context, s *Session, c Call, ask func(context.Context,
 	if !ok {
 		return d
 	}
-	defer s.Withdraw(a) // also if ask panics; has no effect after an admission
+	defer s.Withdraw(a) // this also happens if ask panics, and has no effect after an admission
 	if ask != nil {
 		if n, err := ask(ctx, a); err == nil && n >= a.Approvals() && ctx.Err() == nil {
 			return s.Decide(c, a.Grant())

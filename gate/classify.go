@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// classify evaluates every active net that might apply to the call, and records which inactive nets
-// have evidence that the call spoils.
+// classify evaluates every active net that might apply to the call. It also records the inactive
+// nets whose evidence the call spoils.
 func (j *judgement) classify(s *State) {
 	j.state = s
 	if cap(j.findings) == 0 {
@@ -95,8 +95,8 @@ func (j *judgement) judge(f *finding) {
 	j.blocked, j.manual = j.blocked || f.kind == Blocked, j.manual || f.manual
 }
 
-// now returns n's state at the time of the call. If data is the state for a value, base is the
-// default state.
+// now returns n's state at the time of the call. If data is the state for one value of the key,
+// base is the default state.
 func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {
@@ -194,7 +194,7 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
-	observes, forbids := false, false // whether an observer and another transition were chosen
+	observes, forbids := false, false // whether an observer was chosen, and whether any other transition was
 	for i := range f.labels {
 		lists, free := f.net.listing.Lookup(&f.labels[i], spared)
 		if free {
@@ -273,8 +273,8 @@ func (s *scratch) take(t int) bool {
 }
 
 // judgeWatches removes from the choices the observers whose key is in the result, because the
-// default state watches for them. It also records which of them were not chosen; their watches do
-// not count for this value.
+// default state has the watches for them. It also records which of these observers were not chosen;
+// their watches do not count for this value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {

@@ -127,7 +127,7 @@ func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool
 	const steps = 100
 	for range steps {
 		k, due := n.nextTick(d)
-		if k < 0 || !due.After(t) { // nothing ticks, or the net lags behind
+		if k < 0 || !due.After(t) { // either nothing ticks, or the net lags behind
 			break
 		}
 		if d = n.tick(d, nil, false, due); n.candidate(lists, d, false) >= 0 {
@@ -137,10 +137,10 @@ func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool
 	return 0, false
 }
 
-// clockMove is a move that the clock makes.
+// A clockMove is a [move] that the clock makes.
 type clockMove struct {
 	move
-	seen map[string]time.Time // time of each earlier configuration, see [clockMove.skipCycles]
+	seen map[string]time.Time // time of each earlier configuration; see [clockMove.skipCycles]
 }
 
 func newClockMove(n *net, d *NetData, t time.Time) *clockMove {
@@ -192,8 +192,9 @@ func (w *clockMove) fire(k int, due, t time.Time) {
 	w.restartClocks(due)
 }
 
-// skipCycles skips whole cycles of a net that the clock moves periodically. If the marking and the
-// time until each tick equal those at an earlier time, it jumps ahead by a multiple of the period.
+// skipCycles skips whole cycles of a net whose marking the clock changes periodically. If the
+// marking and the time until each tick equal those at an earlier time, skipCycles jumps ahead by a
+// multiple of the period.
 func (w *clockMove) skipCycles(now, t time.Time) {
 	key := petri.Marking(w.data.Marking).AppendKey(nil)
 	for _, since := range w.data.Clock.Since {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// commit moves all nets, or none if one of them would not come to rest.
+// commit makes the moves of all nets, or of none if one of them would not come to rest.
 func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *Delta) {
 	// Allocated separately from the delta, because the state keeps open until the call ends and
 	// would otherwise keep the delta's nets alive.
@@ -146,7 +146,7 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 // that would not come to rest, if that matters in this world.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
-	var base *NetData // the current net's default state, if it was moved
+	var base *NetData // the current net's default state, if the call has changed it
 	for i := range j.findings {
 		f := &j.findings[i]
 		if !f.moves() {
@@ -214,7 +214,7 @@ func (j *judgement) move(m *move, f *finding, base *NetData, number uint64) bool
 	return true
 }
 
-// unrest returns the refusal for a net that would not come to rest.
+// unrest returns the refusal because of a net that would not come to rest.
 func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
@@ -266,8 +266,8 @@ func (m *move) start(c choice, flight Flight) {
 	}
 }
 
-// pass removes the findings of nets that block the call, unless the call spoils evidence or ends a
-// row in them.
+// pass removes the findings of nets that block the call, unless the call spoils evidence in the net
+// or ends a row of equal calls.
 func (fs *findings) pass() {
 	passed := (*fs)[:0]
 	for _, f := range *fs {

@@ -22,7 +22,7 @@ func (p *Policy) Decide(s *State, c Call, g *Grant) (Decision, *Delta) {
 // Decide is [Policy.Decide] for the prepared call. It can be called again with another state.
 //
 // The order of the phases matters: no person is asked about a call that a net forbids, no validator
-// is called before the approval, and no net moves until all have agreed.
+// is called before the approval, and no net changes its state until all have agreed.
 func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	j := &q.judgement
 	if len(j.waived) > 0 {
@@ -56,7 +56,7 @@ func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	if r != nil {
 		return r, j.refusalDelta(asked)
 	}
-	return j.commit(g, asked, metas) // all nets or none
+	return j.commit(g, asked, metas) // either all nets change, or none
 }
 
 // refusal returns the refusal of the structural phase: a net blocks the call, or no net knows the

@@ -17,7 +17,7 @@ type Refusal struct {
 	Text   string  // the reason in one sentence
 
 	// Retry is the time from the call until the clock alone makes the call possible. It is 0 if the
-	// clock never does, or only in the distant future.
+	// clock never does so, or does so only in the distant future.
 	Retry time.Duration
 }
 
@@ -39,10 +39,10 @@ type Step struct {
 	Rule            Position
 	Reason          string
 	Key             []KeyValue // for a net with a key: the value that the step is for
-	Doubt           *Doubt     // why it is uncertain whether the call has the Name; nil: it is certain
+	Doubt           *Doubt     // why it is uncertain whether the call has the name in Name; nil: it is certain
 }
 
-// persons returns how many people must approve the step.
+// persons returns how many different people must approve the step.
 func (s *Step) persons() int { return max(s.Approvals, 1) }
 
 // Approvals returns how many different people must approve the call: the maximum over its steps.
@@ -57,7 +57,7 @@ func (a *Ask) Approvals() int {
 // A Grant states that as many people as required have approved the given steps. It does not
 // identify them. Its creator must have collected approvals from [Ask.Approvals] different people.
 type Grant struct {
-	Number uint64 // the Number of the Ask
+	Number uint64 // number of the [Ask] that it answers
 	Steps  []Step
 }
 
@@ -82,14 +82,14 @@ type Block struct {
 	Net    string
 	Cause  Cause
 	Rule   Position
-	Reason string        // a sentence
+	Reason string        // the reason why the net blocks the call, as a sentence
 	Words  string        // the quoted part of the arguments, as it appears in Reason; may be empty
 	Name   string        // the call's name
 	Holds  []Holder      // some calls in flight: those that hold the missing tokens or spoil the evidence, and one that would produce the tokens
 	Retry  time.Duration // like [Refusal].Retry, but for this net alone
 	Key    []KeyValue    // for a net with a key: the value that is blocked; nil: the call has no value
 	More   int           // number of further blocked values
-	Doubt  *Doubt        // why it is uncertain whether the call has the Name; nil: it is certain
+	Doubt  *Doubt        // why it is uncertain whether the call has the name in Name; nil: it is certain
 	Near   []Near        // calls that had an awaited name but did not count as evidence when they succeeded
 }
 
@@ -117,7 +117,7 @@ func (n *Near) Sentence() string {
 // A Holder is a call with an unknown outcome that holds tokens or spoils other calls' evidence.
 type Holder struct {
 	Number  uint64
-	ID      string // empty for another session's call
+	ID      string // ID of the call; empty for another session's call
 	Tool    string // for another session's call: its name in the net
 	Since   time.Time
 	Other   bool   // the call belongs to another session
@@ -130,7 +130,7 @@ type Holder struct {
 	Voids string
 }
 
-// A Verdict is a net's judgement of a call.
+// A Verdict is one net's judgement of a call.
 type Verdict struct {
 	Net        string
 	Kind       VerdictKind
@@ -175,9 +175,9 @@ func (c *WouldCount) add(k Kind) {
 
 // Allow permits a call.
 type Allow struct {
-	Ticket *Ticket // the caller must settle or close it
+	Ticket *Ticket // ticket of the admitted call; the caller must settle or close it
 	Names  []Name
-	Nets   []Verdict // without nets that abstain
+	Nets   []Verdict // verdicts of the nets that do not abstain
 
 	// Would is the refusal that the nets in shadow mode would have caused. Its kind is KindApproval
 	// if they would have asked a person. It is nil if they would have let the call pass.

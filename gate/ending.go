@@ -18,7 +18,7 @@ type ending struct {
 
 	// For a single key value.
 	base  *NetData // default state
-	keys  uint64   // the net's keys that have the value in the result
+	keys  uint64   // set of the net's keys that have the value in the result
 	named []KeyValue
 }
 

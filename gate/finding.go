@@ -15,15 +15,15 @@ import (
 type finding struct {
 	subject
 	labels    []naming.Label // names that the net gives to the call
-	choices   []choice       // empty if the net blocks
+	choices   []choice       // transitions chosen for the call's names; empty if the net blocks
 	special   *special       // nil: no special parts
 	label     int32          // index of the first blocked label
-	kind      VerdictKind    // Abstain only if the net moves nevertheless
+	kind      VerdictKind    // verdict; Abstain only if the call changes the net nevertheless
 	manual    bool           // a chosen transition requires approval
 	restarts  bool           // data is the initial state, because the call ends a row
-	doubtful  bool           // blocked because the name is weak
+	doubtful  bool           // the call is blocked because its name is weak
 	broken    bool           // the mapper failed
-	addsValue bool           // concerns a value without an entry in the state
+	addsValue bool           // the finding concerns a value that has no entry in the state
 }
 
 // findings are the verdicts on a call, in policy order.
@@ -62,8 +62,8 @@ func (f *finding) add(t, label int) {
 	f.choices = append(f.choices, choice{transition: t, name: f.labels[label].Text})
 }
 
-// moves reports whether the call moves the net when it is admitted. This is possible even if the
-// net blocks: it might yield or be in shadow mode.
+// moves reports whether the call changes the net when it is admitted. This is possible even if the
+// net blocks: the net might yield or be in shadow mode.
 func (f *finding) moves() bool {
 	return len(f.choices) > 0 || f.restarts || f.special != nil && (len(f.special.spoils) > 0 || f.special.missed != 0)
 }

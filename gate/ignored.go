@@ -4,8 +4,8 @@ import "slices"
 
 // ignoredArguments are the arguments that do not belong to a call's identity.
 type ignoredArguments struct {
-	given  []Ignored           // as given in the options
-	byTool map[string][]string // by tool name
+	given  []Ignored           // the list as given in the options
+	byTool map[string][]string // names of the ignored arguments, by tool name
 }
 
 func newIgnoredArguments(all []Ignored) ignoredArguments {

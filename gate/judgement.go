@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// A Prepared is a call with its names. These do not depend on the state, so they can be computed
-// before a state is locked. Several goroutines must not use a Prepared at once.
+// A Prepared is a call with its names. The names do not depend on the state, so they can be
+// computed before a state is locked. Several goroutines must not use a Prepared at once.
 type Prepared struct {
 	// Offered lists the callable tools. If it is not nil, it replaces [State.Tools]; see
 	// [Session.Offer].
@@ -79,9 +79,9 @@ func (j *judgement) name(p *Policy, c *Call) {
 type namedCall struct {
 	policy      *Policy
 	call        *Call
-	tools       []naming.Label // physical names
+	tools       []naming.Label // physical names of the call
 	labels      []naming.Label // labels given by the policy, physical names first
-	withoutMaps bool           // without names from maps
+	withoutMaps bool           // the labels do not include names from maps
 }
 
 // judgement collects the verdicts on a call in a given state. [judgement.name] must be called
@@ -92,17 +92,17 @@ type judgement struct {
 	set   listing.Set // nets that might apply to the call
 
 	keyed *keyedCall // nil: no net with a key applies, or the arguments are unknown
-	spare *keyedCall // cleared; for reuse as keyed
+	spare *keyedCall // cleared plans whose memory is reused for keyed
 
-	findings findings // in order; without nets that abstain and do not move
-	room     []choice // empty, with capacity for the choices of the next net
+	findings findings // in policy order; without nets that abstain and do not change
+	room     []choice // empty slice with capacity for the choices of the next net
 	blocked  bool
 	manual   bool
 	known    bool       // an active net gates a certain name, or has it among its free tools
 	replayed bool       // the call was made regardless of the verdicts
 	offered  []Call     // callable tools; nil: those in the state
-	world    world      // the default is acting
-	row      string     // see [argument.Fingerprint]; empty: no net counts equal calls in a row
+	world    world      // world that is evaluated; the zero value is acting
+	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty: no net counts equal calls in a row
 	ticked   []NetDelta // clock changes in the evaluated nets
 	shadows  []subject  // nets in shadow mode that apply to the call
 
@@ -121,9 +121,9 @@ type judgement struct {
 type world uint8
 
 const (
-	acting   world = iota // the nets that enforce
-	enforced              // the nets in shadow mode, in the state after blocking
-	actual                // the nets in shadow mode, in the state after all calls made, where possible
+	acting   world = iota // selects the nets that enforce
+	enforced              // selects the nets in shadow mode, in the state after blocking
+	actual                // selects the nets in shadow mode, in the state after all calls made, where possible
 )
 
 // names returns the names that the policy and the evaluated nets give to the call.

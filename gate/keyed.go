@@ -63,7 +63,7 @@ type plan struct {
 	net     *net
 	labels  []naming.Label
 	ok      bool          // the net's mapper did not fail
-	watches []choice      // observers whose key is in the result
+	watches []choice      // chosen observers whose key is in the result
 	spoils  []choice      // spoiling transitions whose value is missing from the call; they spoil the evidence for all values
 	missing *missingValue // a value that a gating transition needs but the call lacks; nil: none is missing
 }
@@ -83,7 +83,7 @@ type choice struct {
 
 // keyedCall holds a call's plans for the nets with a key.
 type keyedCall struct {
-	plans   []plan // for the nets that might apply, in order
+	plans   []plan // plans for the nets that might apply to the call, in order
 	next    int    // index of the plan that [judgement.classify] has reached
 	carrier keyvalue.CallReader
 

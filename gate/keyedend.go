@@ -41,7 +41,7 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 // endedValues returns the values that wait for the call to end, followed by the values in the
 // result that the call's watches refer to. If the policy does not allow storing all values of the
 // result, endedValues returns none of them, so the call does not count as evidence. Before that, it
-// tries to remove values whose state equals the default state after.
+// tries to remove values whose state equals the new default state, which is after.
 func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []keyvalue.Value, idle []NetDelta) {
 	for k, i := range e.call.Nets {
 		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {

@@ -2,13 +2,13 @@ package gate
 
 import "reflect"
 
-// cloneMeta returns a non-nil copy of m, including its maps and slices, so that in-place changes by
-// a hook can be undone.
+// cloneMeta returns a non-nil copy of m, including its maps and slices, so that changes that a hook
+// makes in place can be undone.
 func cloneMeta(m Meta) Meta {
 	c := make(Meta, len(m))
 	for key, v := range m {
 		switch v.(type) {
-		case nil, string, bool, float64, int, int64: // immutable
+		case nil, string, bool, float64, int, int64: // values of these types are immutable
 			c[key] = v
 		default:
 			c[key] = cloneValue(reflect.ValueOf(v)).Interface()

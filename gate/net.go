@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// definition is a net as given, except for its name, together with its reason.
+// definition is a net as its author gave it, except for its name, together with its reason.
 type definition struct {
 	Net               // private copy
 	reasoned []string // the reason, split at each {key}
@@ -30,8 +30,8 @@ type net struct {
 	timed           []int  // transitions that fire by the clock
 	independent     bool   // timed transitions tick independently of each other
 	initial         petri.Marking
-	start           petri.Marking // initial, at rest
-	on, off         *NetData      // initial states, active and inactive
+	start           petri.Marking // initial marking, at rest
+	on, off         *NetData      // initial states of the active net and of the inactive net
 	listing         listing.Listing
 	own             naming.Own // names given by the net itself if it has no Labels; always holds the net's patterns
 	manual          bool       // some transition requires approval
@@ -39,13 +39,13 @@ type net struct {
 	spoils          bool       // some transition spoils evidence
 	hasEvidence     bool       // some transition has Evidence
 	awaits          []string   // names of calls whose success the net awaits
-	spoiledEvidence []string   // awaits, if the net has spoilers
+	spoiledEvidence []string   // like awaits, but set only if some transition spoils evidence
 
 	budget *budget // nil unless the net is a limit from rules
 
-	keys    []int        // distinct key numbers in the policy; empty: the net has no key
+	keys    []int        // distinct numbers of the net's keys in the policy; empty: the net has no key
 	keyOf   []int        // for each transition, index into keys; -1: no key
-	written keyvalue.Key // the key with the names for display
+	written keyvalue.Key // the key with the field names for display
 	results []int        // transitions whose key is in the result
 	mixed   bool         // some of these keys read the arguments, too
 }

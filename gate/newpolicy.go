@@ -43,7 +43,8 @@ func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	return p, nil
 }
 
-// distinctLabels returns the distinct labels of the nets, in order, followed by the others.
+// distinctLabels returns the distinct labels of the nets, in order, followed by the labels in
+// others.
 func distinctLabels(nets []Net, others []*Labels) (all []*Labels) {
 	add := func(l *Labels) {
 		if l != nil && !slices.Contains(all, l) {
@@ -136,7 +137,7 @@ func (p *Policy) fingerprint(maps []Map) string {
 	return f.Print()
 }
 
-// readParts collects the parts of the commands whose names nets await.
+// readParts collects the parts of those commands whose names nets await.
 func (p *Policy) readParts() {
 	for _, m := range p.Maps() {
 		words := strings.Fields(m.Source)

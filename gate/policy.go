@@ -65,7 +65,7 @@ type netTable struct {
 	byName map[string]*net
 	merged []Merge
 
-	timed    []int           // nets that move by the clock
+	timed    []int           // nets that the clock changes
 	rows     bool            // some net counts equal calls in a row
 	advisory bool            // some net is advisory
 	awaits   map[string]bool // names of the calls whose success some net waits for
@@ -106,8 +106,8 @@ func (p *Policy) Fingerprint() string { return p.print }
 
 // A NetInfo describes a net in a policy. It must not be modified.
 type NetInfo struct {
-	Net                // as given, but with its name in the policy
-	Fingerprint string // of its structure and its maps
+	Net                // the net as given, but with its name in the policy
+	Fingerprint string // fingerprint of the net's structure and its maps
 }
 
 // Nets describes the nets, in order.

@@ -223,7 +223,7 @@ func doubt(l *naming.Label, name string) string {
 	return fmt.Sprintf("Cannot tell whether this is %s: write the command plainly.", name)
 }
 
-// wait adds the time until the clock allows the call, if it ever does.
+// wait adds to b the time until the clock allows the call, if the clock ever does so.
 func (c *namedCall) wait(f *finding, lists []int, b *Block) {
 	if in, ok := f.net.waitFor(f.data, c.call.Time, lists); ok {
 		b.Retry = in
@@ -281,7 +281,7 @@ func (f *finding) holds(flight Flight, lists []int) bool {
 }
 
 // Refusal returns the refusal of a call that was not approved: the answer was no or did not arrive,
-// or there was no person to ask. The caller must withdraw a.
+// or no person could be asked. The caller must withdraw a.
 func (a *Ask) Refusal() *Refusal {
 	r := &Refusal{Kind: KindApproval, Names: a.Names, Blocks: blocksOf(a.Steps)}
 	r.Text = r.sentence(&a.Call)

@@ -10,15 +10,15 @@ import (
 )
 
 // Activate makes a net take part in decisions again, with the state that it had when it was
-// deactivated; a shared net, for all its sessions. It fails if the name is unknown, or if the net
-// is already active or is [Net.Static].
+// deactivated. A shared net is activated for all its sessions. Activate fails if the name is
+// unknown, or if the net is already active or is [Net.Static].
 //
 // It applies to this session; for sessions created later, see [Policy.Switch].
 func (s *Session) Activate(net string) error { return s.toggle(net, true) }
 
-// Deactivate excludes a net from decisions; a shared net, for all its sessions. The net keeps its
-// state and settles its calls in flight, but its watches end and its clock stops. Deactivate fails
-// if the name is unknown, or if the net is not active or is [Net.Static].
+// Deactivate excludes a net from decisions. A shared net is deactivated for all its sessions. The
+// net keeps its state and settles its calls in flight, but its watches end and its clock stops.
+// Deactivate fails if the name is unknown, or if the net is not active or is [Net.Static].
 //
 // It applies to this session; for sessions created later, see [Policy.Switch].
 func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }

@@ -6,9 +6,9 @@ type Entry struct {
 	Outcome Outcome
 }
 
-// Replay moves the active nets as if the calls were made now, in order: each net independently of
+// Replay changes the active nets as if the calls were made now, in order: each net independently of
 // the other nets, with all approvals granted and without validators. A net that would block a call
-// does not move. Replay is intended for rebuilding a session from a history.
+// is not changed by that call. Replay is intended for rebuilding a session from a history.
 //
 // Failed calls are skipped: they count for nothing, even if they used something up when they were
 // made. A call whose outcome is [Unknown] stays open.

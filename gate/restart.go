@@ -7,7 +7,7 @@ import (
 // Reset returns the change that resets every net of s to its initial state. Calls in flight will
 // settle without effect, but those that spoil evidence continue to do so until they end. The
 // following remain unchanged: which nets are active, calls that wait for a person, and nets that
-// are shared with other sessions, see [State.Owners].
+// are shared with other sessions; see [State.Owners].
 func (p *Policy) Reset(s *State) *Delta {
 	d := &Delta{}
 	for i, n := range p.nets {

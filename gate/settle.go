@@ -82,7 +82,7 @@ func holds(s *Condition, c *Call, e *End) (ok bool) {
 	return s.Judge.Holds(c, e.Result, e.Text, s.Number)
 }
 
-// broke records in d which names lost their evidence because the call's result violated a
+// broke records in d the names that lost their evidence because the call's result violated a
 // condition.
 func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 	why := Doubt{What: fmt.Sprintf("its result fails the condition `success %s when %q`", q.end.Broken.Tool, q.end.Broken.Source)}
@@ -106,8 +106,8 @@ func (q *PreparedEnd) broke(d *Delta, s *State, c *OpenCall) {
 // already been settled or was never admitted.
 //
 // A success or a failure settles the call. After an unknown outcome, the call stays open or is
-// merged into another open call, see [OpenCall.More]; only the first unknown outcome has an effect.
-// Settle calls the nets' hooks; see [Net.OnSuccess].
+// merged into another open call (see [OpenCall.More]); only the first unknown outcome has an
+// effect. Settle calls the nets' hooks; see [Net.OnSuccess].
 func (q PreparedEnd) Settle(s *State, number uint64) *Delta {
 	c, o := s.Calls[number], q.end.Outcome
 	if c == nil || o > Failure || o == Unknown && c.Unknown {

@@ -15,7 +15,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the default state does not move
+		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the default state does not change
 			at := subject{net: s.net, data: s.base}
 			at.move(d, &Delta{}, &Delta{}, r, j.call.Time)
 		}
@@ -27,7 +27,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	return w.findings, r
 }
 
-// move adds the moves of a net in shadow mode in both worlds to d, and counts the answer.
+// move adds to d the moves that a net in shadow mode makes in both worlds, and counts the answer.
 func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	key := ""
 	if s.value != nil {
@@ -115,8 +115,8 @@ type ShadowState struct {
 	Enforced Marking // marking if the nets in shadow mode had blocked, with all approvals granted
 	Actual   Marking // marking after all calls made, where possible
 	Parted   bool    // the two markings differ
-	Refused  int     // number of calls that it would have refused
-	Asked    int     // number of calls that would have required approval
+	Refused  int     // number of calls that the net would have refused
+	Asked    int     // number of calls for which the net would have required approval
 }
 
 // Shadow reports on the nets in shadow mode.

@@ -13,13 +13,13 @@ import (
 // [Policy.Decide] and the other queries only read it, a [Delta] describes a change, and only
 // [State.Apply] performs changes.
 type State struct {
-	Nets  []*NetData           // in policy order
-	Calls map[uint64]*OpenCall // admitted and not settled; may be nil
-	Asks  map[uint64]*OpenAsk  // waiting for an answer; may be nil
+	Nets  []*NetData           // states of the nets, in policy order
+	Calls map[uint64]*OpenCall // calls that are admitted and not settled; may be nil
+	Asks  map[uint64]*OpenAsk  // calls that are waiting for an answer; may be nil
 	Spent []uint64             // numbers of used grants
-	Last  uint64               // last assigned number
+	Last  uint64               // last number assigned to a call
 
-	Tools []Call // callable tools; nil: unknown, see [Session.Offer]
+	Tools []Call // callable tools; nil: unknown; see [Session.Offer]
 
 	Near []Near // for each name, the last call whose success was no evidence; not stored with the session
 
@@ -192,7 +192,7 @@ func (s *State) Apply(d *Delta) {
 
 // applyValues performs the changes to the states of single values.
 func (s *State) applyValues(d *Delta) {
-	last := -1 // the net changed last
+	last := -1 // index of the net that was changed last
 	for i := range d.Nets {
 		if n := &d.Nets[i]; n.Key != "" {
 			s.Nets[n.Net] = netstate.With(s.Nets[n.Net], n.Key, n.Data, n.Net == last)

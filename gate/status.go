@@ -18,9 +18,9 @@ type NetState struct {
 	Scope    Scope
 	Active   bool
 	Shadow   bool
-	Moved    bool      // not in its initial state, or waiting for a call
-	Static   bool      // cannot be switched at run time
-	Marking  Marking   // includes the tokens in flight, in the places they came from
+	Moved    bool      // the net is not in its initial state, or it waits for a call
+	Static   bool      // the net cannot be switched at run time
+	Marking  Marking   // the marking; it includes the tokens in flight, in the places they came from
 	Enforced Marking   // in shadow mode: the marking if the nets in shadow mode had blocked; otherwise nil
 	Next     time.Time // time of the next clock change, as of the last Tick; zero: never
 	Spent    string    // for a net with a sum: the spent amount, such as "120.50 of 1000 per day"; otherwise empty

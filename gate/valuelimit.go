@@ -64,9 +64,9 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	return len(idle)
 }
 
-// idle returns the values in base whose states at time t equal the default state after: values that
-// the clock has reset, or that were stored only for watches that have ended. It leaves out the
-// values that exclude accepts.
+// idle returns the values in base whose states at time t equal the new default state, which is
+// after: values that the clock has reset, or that were stored only for watches that have ended. It
+// leaves out the values that exclude accepts.
 func (n *net) idle(base, after *NetData, t time.Time, exclude func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

@@ -15,7 +15,7 @@ type Listing struct {
 	transitions []toolnet.Transition
 	entries     map[string]*nameEntry
 	names       []namedEntry     // the entries in order of first use
-	patterns    []naming.Pattern // in order of first use
+	patterns    []naming.Pattern // the patterns in order of first use
 	globs       []globEntry      // one for each pattern
 	hasUnless   bool             // some transition has an Unless list
 	hasSpared   bool             // some Unless list has a tool with Spared set
@@ -25,7 +25,7 @@ type Listing struct {
 type nameEntry struct {
 	free  bool
 	plain []int // transitions that list the name, including as tool.action
-	exact []int // plain and literal ones
+	exact []int // transitions that list the name, either as a plain or as a literal one
 }
 
 // namedEntry is an entry with its name.
@@ -36,7 +36,7 @@ type namedEntry struct {
 
 // globEntry holds a net's transitions for the names that a pattern matches.
 type globEntry struct {
-	number      int // the pattern's number in the policy, see [Listing.Register]; before Register, in the net
+	number      int // the pattern's number: its number in the policy (see [Listing.Register]), or before Register, its number in the net
 	transitions []int
 }
 

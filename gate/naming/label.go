@@ -77,7 +77,7 @@ func NewPattern(t toolnet.Tool) Pattern {
 	return Pattern{Text: t.Name, Except: t.Except, Actions: strings.Contains(t.Name, ".")}
 }
 
-// appliesTo reports whether g is compared with l at all.
+// appliesTo reports whether g is to be compared with l.
 func (g *Pattern) appliesTo(l *Label) bool {
 	if l.From == FromAction && !g.Actions {
 		return false

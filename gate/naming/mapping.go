@@ -11,13 +11,13 @@ import (
 type Mapping struct {
 	maps   []toolnet.Map
 	places []place
-	same   [][]int // for each map with a Reader: the patterns that give the same name for the same place
+	same   [][]int // for each map with a Reader, the patterns that give the same name for the same place
 	byTool map[subject][]int
 	texts  map[subject][]place // fields read by readers
 	globs  []string            // distinct patterns over tools
 }
 
-// subject is what a map applies to: a tool, or a pattern over tools.
+// subject is the thing that a map applies to: a tool, or a pattern over tools.
 type subject struct {
 	tool string
 	glob bool
@@ -109,7 +109,7 @@ type match struct {
 	number  int
 	weak    bool
 	certain bool
-	near    bool // weak only because the match is not evidence
+	near    bool // the name is weak only because the match is not evidence
 }
 
 // names appends the names given by the matching maps, in map order.
@@ -176,7 +176,7 @@ func (m *Mapping) matches(c *toolnet.Call, tools []Label) []match {
 	return hits
 }
 
-// matchMap matches a single map against the texts in a field.
+// matchMap matches a single map against the strings in a field.
 func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok bool) {
 	d := &m.maps[number]
 	if d.Reader == nil {

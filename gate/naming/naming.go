@@ -14,9 +14,9 @@ import (
 type Naming struct {
 	used           bool            // see [Naming.Use]
 	mapping        *Mapping        // nil: no maps
-	bases          map[string]bool // tools with an action that some rule names
+	bases          map[string]bool // tools that have an action which some rule names
 	dotted         map[string]bool // names of actions
-	globs          []Pattern       // in order of first use
+	globs          []Pattern       // patterns in order of first use
 	actionPatterns bool            // some pattern applies to actions
 }
 

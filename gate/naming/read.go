@@ -14,7 +14,7 @@ type field struct {
 	readings []readings
 }
 
-// readings holds a reader's readings of the texts in a field.
+// readings holds a reader's readings of the strings in a field.
 type readings struct {
 	reader toolnet.Reader
 	all    []toolnet.Reading
@@ -39,10 +39,10 @@ func readOnce(read []field, args []byte, at place) ([]field, *field) {
 	return read, &read[len(read)-1]
 }
 
-// match reports whether ok returns true for any of the texts.
+// match reports whether ok returns true for any of the strings.
 func (f *field) match(ok func(string) bool) bool { return slices.ContainsFunc(f.All(), ok) }
 
-// read returns the reader's readings of the texts, and caches them.
+// read returns the reader's readings of the strings, and caches them.
 func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	for i := range f.readings {
 		if f.readings[i].reader == r {
@@ -51,7 +51,7 @@ func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	}
 	made := readings{reader: r}
 	if f.Weak() && f.Exceeds(maxTexts, 2*maxTextBytes) {
-		made.all = []toolnet.Reading{nil} // too much to read: everything is possible
+		made.all = []toolnet.Reading{nil} // there is too much to read, so everything is possible
 	} else {
 		for _, s := range f.All() {
 			made.all = append(made.all, readSafely(r, c, s))
@@ -61,8 +61,8 @@ func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	return made.all
 }
 
-// Limits on the texts that a reader gets from a field that is not a single string, which bound the
-// work per call. A reader itself limits the work per text.
+// Limits on the strings that a reader gets from a field that is not a single string. They bound the
+// work per call. A reader itself limits the work per string.
 const (
 	maxTexts     = 1000
 	maxTextBytes = 64 << 10
@@ -77,7 +77,8 @@ func Code(m *toolnet.Map, c *toolnet.Call, text string) (code string, ok bool) {
 	return r.Doubt(m.Pattern).Code, true
 }
 
-// readSafely reads a text. If the reader panics, it returns nil, which counts as a doubtful match.
+// readSafely reads a string. If the reader panics, readSafely returns nil, which counts as a
+// doubtful match.
 func readSafely(r toolnet.Reader, c *toolnet.Call, text string) (reading toolnet.Reading) {
 	defer func() {
 		if recover() != nil {
@@ -91,7 +92,7 @@ func readSafely(r toolnet.Reader, c *toolnet.Call, text string) (reading toolnet
 type place struct {
 	key  string // empty: the whole call
 	path jsonpath.Path
-	deep bool // use path instead of key
+	deep bool // use path instead of key to find the field
 }
 
 // placeOf returns the part of a call that m reads. m's path must be valid.

@@ -15,7 +15,7 @@ import (
 // A Reader reads the fields that a set of nets uses, each field once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
-	keys []field         // by number in the set
+	keys []field         // fields of keys, by their number in the set
 	sums []toolnet.Field // distinct fields
 	rows bool
 }
@@ -28,8 +28,8 @@ type field struct {
 
 // A Value is a field's value in a call or a result.
 type Value struct {
-	Field  string   // as written
-	Texts  []string // for a key: JSON values
+	Field  string   // the field as written in the policy
+	Texts  []string // for a key: the values as JSON
 	Amount string   // for a sum: a JSON number
 }
 
@@ -106,7 +106,7 @@ func (r *Reader) Result(result []byte) []Value {
 	return r.read(&keyvalue.CallReader{Set: &r.set, Result: result}, true)
 }
 
-// read returns the values of the fields in arguments, or in results if result is set.
+// read returns the values of the fields in the arguments or, if result is set, in the result.
 func (r *Reader) read(c *keyvalue.CallReader, result bool) (values []Value) {
 	for number, f := range r.keys {
 		if f.result != result {

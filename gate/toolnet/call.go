@@ -7,7 +7,7 @@ import (
 
 // A Call is a tool call that a policy decides on.
 type Call struct {
-	ID   string // set by the caller; a call with the ID of a call in flight or waiting is a duplicate; empty: never a duplicate
+	ID   string // set by the caller; a call is a duplicate if another call with its ID is in flight or waiting; empty: never a duplicate
 	Tool string // the tool's physical name
 
 	// Foreign means that Tool might also be the name of another tool. Such a name restricts the
@@ -50,7 +50,7 @@ type Firing struct {
 
 // A KeyValue is the value of a key field.
 type KeyValue struct {
-	Field string // as written in the policy
+	Field string // the field as written in the policy
 	Value string // JSON: a string, a number, true or false; equal values have equal spellings
 }
 

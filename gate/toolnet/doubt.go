@@ -2,12 +2,12 @@ package toolnet
 
 import "strings"
 
-// A Doubt explains why a map cannot decide whether a text matches, or why the call's success would
-// not prove that the matching part was executed.
+// A Doubt explains why a map cannot decide whether a string matches, or why the call's success
+// would not prove that the matching part was executed.
 type Doubt struct {
 	What   string // a description, such as "a command word that is not literal"
-	Code   string // the relevant part of the text, shortened; empty: the whole text
-	At     int    // 1-based character position of Code in the text; 0: unknown
+	Code   string // the relevant part of the string, shortened; empty: the whole string
+	At     int    // 1-based character position of Code in the string; 0: unknown
 	Advice string // what to write instead; may be empty
 }
 

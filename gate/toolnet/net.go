@@ -116,8 +116,8 @@ type Transition struct {
 	Via       string // channel for asking that person; empty: any
 	Approvals int    // number of different people who must approve a manual firing; 0 means one
 	Deferred  bool   // the outputs are produced only after a successful result; until then, the tokens are in flight
-	Observe   bool   // follows calls to its tools but never forbids them
-	Release   bool   // gives the tokens back at once if the outcome is unknown
+	Observe   bool   // the transition follows calls to its tools but never forbids them
+	Release   bool   // the transition gives its tokens back at once if the outcome is unknown
 
 	// Evidence makes the success of a deferred observer count only for later calls. The observer
 	// does not let the call itself pass under a name that another transition of the net gates. It
@@ -257,26 +257,26 @@ type Map struct {
 	Rule    Position
 }
 
-// A Reader parses calls for the maps that share it, so that each text is parsed once: a field as a
-// shell script, or the call as data for an expression. It must be comparable and safe for
-// concurrent use, and must not block.
+// A Reader parses calls for the maps that share it, so that each string is parsed only once: a
+// field as a shell script, or the call as data for an expression. It must be comparable and safe
+// for concurrent use, and must not block.
 type Reader interface {
-	// Read parses a text from the field. The text is empty for a map without a field.
+	// Read parses a string from the field. For a map without a field, the string is empty.
 	Read(c *Call, text string) Reading
 }
 
-// A Reading is a parsed text. It tells which of its [Reader]'s patterns match.
+// A Reading is a parsed string. It tells which of its [Reader]'s patterns match.
 type Reading interface {
 	Finds(pattern int) Found
-	Only(patterns []int) bool  // reports whether the text consists entirely of matches of these patterns
+	Only(patterns []int) bool  // reports whether the string consists entirely of matches of these patterns
 	Evidence(pattern int) bool // reports whether the match is evidence of a call, which can unlock or refill
 	// Doubt explains [Perhaps], or [Surely] without evidence. For a match with evidence, it returns
-	// the matching part of the text as Code. For [NotFound], it returns the missing part of a
+	// the matching part of the string as Code. For [NotFound], it returns the missing part of a
 	// match, or an empty Doubt.
 	Doubt(pattern int) Doubt
 }
 
-// Found is the result of matching a text against a pattern.
+// Found is the result of matching a string against a pattern.
 type Found uint8
 
 const (
@@ -289,7 +289,7 @@ const (
 type Cause string
 
 const (
-	CauseNet      Cause = "net" // hand-written
+	CauseNet      Cause = "net" // a net that a person wrote by hand
 	CauseBlock    Cause = "block"
 	CauseLimit    Cause = "limit"
 	CauseSequence Cause = "sequence"

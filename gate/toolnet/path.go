@@ -12,7 +12,7 @@ type Path struct{ path jsonpath.Path }
 
 // A PathError is a syntax error in a path.
 type PathError struct {
-	Offset int // in bytes from the start of the path
+	Offset int // position of the error in bytes from the start of the path
 	Msg    string
 }
 

@@ -117,7 +117,7 @@ type Policy struct {
 	Successes []toolnet.Condition
 	Deny      bool
 	Shadow    bool
-	Keys      int // number of values that a net stores, if relevant and not the default
+	Keys      int // number of values that a net stores; set only if it is relevant and not the default
 
 	Ignored []toolnet.Ignored
 }

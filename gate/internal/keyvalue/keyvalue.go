@@ -1,5 +1,6 @@
-// Package keyvalue reads key values: the values that a key's fields have in a call or its result,
-// as a canonical text that equal values share, and in a form for display. It has no state.
+// Package keyvalue reads key values: the values that a key's fields have in a call or its result.
+// It provides them as a canonical string, which is the same for equal values, and in a form for
+// display. It has no state.
 package keyvalue
 
 import (
@@ -19,9 +20,9 @@ import (
 
 // Limits on the data that a key reads from a call.
 const (
-	maxValues  = 1000    // key values
-	maxKeyText = 200     // bytes in a text that is not replaced by its hash
-	maxResult  = 1 << 20 // bytes
+	maxValues  = 1000    // number of key values
+	maxKeyText = 200     // number of bytes in a string that is not replaced by its hash
+	maxResult  = 1 << 20 // size of a result in bytes
 	maxNesting = 1000
 )
 
@@ -34,7 +35,7 @@ func Readable(result []byte) bool {
 type Value struct {
 	Text      string             // see [Text]
 	Hash      uint64             // hash of Text; see [trie.Hash]
-	Named     []toolnet.KeyValue // by field
+	Named     []toolnet.KeyValue // value of each field
 	Keys      uint64             // the net's keys that have this value; see [Union]
 	formatted string             // result of [Format]; empty: not computed yet
 }
@@ -221,8 +222,8 @@ func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, 
 	return parts
 }
 
-// Text returns the text form of a value: its parts or, if they are long, a hash followed by the
-// beginning of the parts. A value without parts has an empty text.
+// Text returns the string form of a value: its parts or, if they are long, a hash followed by the
+// beginning of the parts. For a value without parts, the string is empty.
 func Text(parts []toolnet.KeyValue) string {
 	if len(parts) == 0 {
 		return ""
@@ -327,11 +328,11 @@ func Format(parts []toolnet.KeyValue) string {
 }
 
 func formatPart(part string) string {
-	const longest = 64 // in characters
+	const longest = 64 // number of characters
 	if part[0] != '"' {
 		return part
 	}
-	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // bare must not contain escapes
+	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // the string without quotes must not contain escapes
 		return bare
 	}
 	s, _ := rawjson.String([]byte(part))
@@ -371,7 +372,7 @@ func (u *Union) Add(values []Value, key uint64) {
 	case u.Keys&key != 0:
 		return
 	case u.Values == nil:
-		u.Values, u.Keys = values, key // shared with other nets
+		u.Values, u.Keys = values, key // the slice is shared with other nets
 		return
 	case u.Values[0].Keys == 0:
 		u.Values = slices.Clone(u.Values)

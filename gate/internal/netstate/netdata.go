@@ -1,6 +1,6 @@
 // Package netstate represents a net's state as plain data: tokens, calls in flight, clocks, spent
-// sums, and the same for each key value. It copies and compares states. Package gate interprets
-// them and moves the nets. Package netstate has no mutable state of its own.
+// sums, and the same for each key value. It copies and compares states. Package gate interprets the
+// states and fires the transitions. Package netstate has no mutable state of its own.
 package netstate
 
 import (
@@ -31,7 +31,7 @@ type NetData struct {
 	Values *Values
 }
 
-// ShadowData is the additional state of a net in shadow mode. It is immutable.
+// ShadowData is the additional state that a net in shadow mode has. It is immutable.
 type ShadowData struct {
 	Enforced *NetData // the net's state if the nets in shadow mode had blocked, assuming that people always approve
 	Refused  int      // number of calls that the net would have refused
@@ -196,8 +196,8 @@ func (d *NetData) setExtras(change func(*Extras)) {
 	}
 }
 
-// Extras are the parts of a state that only nets with spoilers, rows or keys have. They are
-// immutable.
+// Extras are the parts of a state that only some nets have: nets that spoil evidence, count equal
+// calls in a row or have a key. They are immutable.
 type Extras struct {
 	// Spoilers are calls in flight that spoil evidence. While there are any, no watch begins.
 	Spoilers []Flight
@@ -215,7 +215,7 @@ type Extras struct {
 // under an earlier policy. It reduces a future increase of the limit, and refunds pay it off first.
 // It is immutable.
 type Debt struct {
-	Amount *big.Rat  // calls or a sum; positive
+	Amount *big.Rat  // number of calls, or an amount of a sum; always positive
 	Until  time.Time // when the clock has paid off the whole debt; zero: no clock, or unknown
 }
 

@@ -7,7 +7,7 @@ import (
 
 // Spent is the amount that a net's calls have spent from its sum. It is immutable.
 type Spent struct {
-	Amount *big.Rat  // positive
+	Amount *big.Rat  // always positive
 	Time   time.Time // refunds up to this time are already deducted; zero: unknown
 }
 

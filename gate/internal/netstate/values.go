@@ -113,7 +113,7 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	}
 	text = append(text, flags)
 	for _, tokens := range d.Marking {
-		text = binary.AppendUvarint(text, uint64(tokens)) // never negative, see [HasNegative]
+		text = binary.AppendUvarint(text, uint64(tokens)) // never negative; see [HasNegative]
 	}
 	return text
 }

@@ -12,14 +12,14 @@ import (
 type Net struct {
 	Name     string
 	Priority int
-	Advisory bool // can yield; all other nets are required
+	Advisory bool // the net can yield; all other nets are required
 }
 
 // A Contest collects the tools that a policy's nets block.
 type Contest struct {
 	nets  []Net
 	tools int
-	lists []*allowlist // by net; nil: the net blocks no tool
+	lists []*allowlist // the allowlist of each net; nil: the net blocks no tool
 
 	recovery bool // some net is in recovery
 	priority int  // highest priority among the nets in recovery
@@ -28,7 +28,7 @@ type Contest struct {
 // allowlist represents the tools that a net allows by the tools that it blocks.
 type allowlist struct {
 	net     int
-	blocked []bool // by tool
+	blocked []bool // for each tool, whether the net blocks it
 	left    int    // number of tools that the net allows
 }
 
@@ -58,7 +58,7 @@ func (c *Contest) Recover(net int) {
 
 // Settled is the result of a contest.
 type Settled struct {
-	Yields    []bool    // by net
+	Yields    []bool    // for each net, whether it yields
 	Ignored   []string  // nets that block tools and yield
 	Conflict  *Conflict // nil: the nets agree
 	effective []*allowlist
@@ -134,8 +134,8 @@ func (c *Contest) ordered(s *Settled) []*allowlist {
 }
 
 // conflict returns the conflict between the allowlists, or nil. some reports whether the required
-// nets leave a tool. A required net that blocks every tool conflicts with nothing, because it is
-// consistent with all other nets.
+// nets leave a tool. A required net that blocks every tool does not conflict with any net, because
+// it is consistent with all of them.
 func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, some bool) *Conflict {
 	found := &Conflict{Yields: yield}
 	switch {

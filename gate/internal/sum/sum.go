@@ -1,5 +1,5 @@
 // Package sum computes with limited sums: the amount that a call adds, the remaining amount,
-// refunds over time, and the texts that describe them. It has no state.
+// refunds over time, and the sentences that describe them. It has no state.
 package sum
 
 import (
@@ -18,7 +18,7 @@ import (
 type Limit struct {
 	*toolnet.Sum
 	Scope toolnet.Scope
-	Each  bool // the limit applies to each key value separately; its texts contain {key}
+	Each  bool // the limit applies to each key value separately; its descriptions contain {key}
 }
 
 // Add returns the amount that a call with the given name adds to the spent amount. If the call has

@@ -8,16 +8,17 @@ import (
 	"slices"
 )
 
-// A Trie maps texts to values. It is immutable: its methods return a new trie, which shares almost
-// all its memory with the old one. The zero value is empty.
+// A Trie maps strings to values. It is immutable: its methods return a new trie, which shares
+// almost all its memory with the old one. The zero value is empty.
 type Trie[V any] struct {
 	root *node[V]
 	size int
 }
 
-// node holds the entries whose hashes have a common prefix, by the next four bits of the hash.
+// node holds the entries whose hashes have a common prefix. The next four bits of the hash select
+// the slot.
 type node[V any] struct {
-	bits  uint16 // occupied slots
+	bits  uint16 // bit set of the occupied slots
 	slots []slot[V]
 }
 
@@ -27,7 +28,7 @@ type slot[V any] struct {
 	entry *Entry[V]
 }
 
-// An Entry is a text with its value. [Trie.With] takes ownership of it.
+// An Entry is a string with its value. [Trie.With] takes ownership of it.
 type Entry[V any] struct {
 	Hash  uint64 // hash of Text; see [Hash]
 	Text  string
@@ -40,13 +41,13 @@ const width = 4
 
 var seed = maphash.MakeSeed()
 
-// Hash returns the hash of a text. Each process has different hashes.
+// Hash returns the hash of a string. Each process has different hashes.
 func Hash(text string) uint64 { return maphash.String(seed, text) }
 
 // Len returns the number of entries.
 func (t Trie[V]) Len() int { return t.size }
 
-// Get returns the entry for the text, or nil.
+// Get returns the entry for the string text, or nil.
 func (t Trie[V]) Get(hash uint64, text string) *Entry[V] {
 	shift := 0
 	for n := t.root; n != nil; shift += width {
@@ -65,7 +66,7 @@ func (t Trie[V]) Get(hash uint64, text string) *Entry[V] {
 	return nil
 }
 
-// With returns t with e added. e replaces an entry with the same text.
+// With returns t with e added. The new entry replaces an entry with the same Text.
 func (t Trie[V]) With(e *Entry[V]) Trie[V] {
 	if t.Get(e.Hash, e.Text) == nil {
 		t.size++
@@ -74,7 +75,7 @@ func (t Trie[V]) With(e *Entry[V]) Trie[V] {
 	return t
 }
 
-// Without returns t without the entry for the text.
+// Without returns t without the entry for the string text.
 func (t Trie[V]) Without(hash uint64, text string) Trie[V] {
 	if t.Get(hash, text) == nil {
 		return t
@@ -169,7 +170,7 @@ func (n *node[V]) all(yield func(*Entry[V]) bool) bool {
 	return true
 }
 
-// without returns the entries with the same hash, except the entry for the text.
+// without returns the entries with the same hash, except the entry for the string text.
 func (e *Entry[V]) without(text string) *Entry[V] {
 	if e == nil {
 		return nil
