@@ -19,8 +19,8 @@ type File struct {
 }
 
 // A Statement is a [*Require], [*Approve], [*Block], [*Limit], [*Allow], [*Map], [*Success],
-// [*Example] or [*Prove]. Its String method returns the canonical form, which parses to an equal
-// statement.
+// [*Example] or [*Prove]. Its String method returns the canonical form; parsing that form yields an
+// equal statement.
 type Statement interface {
 	String() string
 	Position() gate.Position
@@ -43,7 +43,7 @@ type Require struct {
 	Or     bool
 	Before []Name
 	Once   bool       // a single success is enough for all calls to Before, until a call to Since
-	Since  []Name     // a call to one of these cancels the success
+	Since  []Name     // a call to one of these names cancels the success
 	Key    []KeyField // the rule applies separately to each value of these fields
 }
 
@@ -62,7 +62,7 @@ type Approve struct {
 type Block struct {
 	Rule
 	Tools        []Name
-	After, Until []Name // empty: from the start, or to the end of the session
+	After, Until []Name // After is empty if the rule applies from the start, and Until if it applies to the end of the session
 }
 
 // Limit is "limit A, B to N" over a span, for all names together. If Of is set, it limits the sum
@@ -94,7 +94,7 @@ type Map struct {
 	Pattern Pattern
 	As      Name
 
-	whole *Map // the statement that this map, for a single tool, was split from; nil: this is the whole statement
+	whole *Map // the statement from which this map for a single tool was split; nil: this map is the whole statement
 }
 
 // Example is "example T, U.F "text" as N", or "not as N": a call to T and U, and a name that the
@@ -103,7 +103,7 @@ type Example struct {
 	Pos   gate.Position
 	Tools []Name
 	Field string // a single flat argument key; empty: Value holds all arguments
-	Value string // text in the field, or a JSON object
+	Value string // text in the field or, if Field is empty, a JSON object
 	Not   bool   // the call must not get the name
 	As    Name
 
@@ -210,7 +210,7 @@ func statementsOf[T Statement](all []Statement) (ts []T) {
 type Success struct {
 	Pos       gate.Position
 	Tools     []Name
-	Condition Pattern // its Kind is [When]
+	Condition Pattern // condition on the result; its Kind is [When]
 }
 
 // Position returns the start of the statement.

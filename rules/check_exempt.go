@@ -42,7 +42,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	}
 }
 
-// checkCertain refuses names that count only if they are certain, if no call certainly has them.
+// checkCertain checks names that count only if a call certainly has them. It refuses a name that no
+// call certainly has.
 func (c *compiler) checkCertain(s Statement, names []Name) {
 	for _, n := range names {
 		maps := c.labels.maps[n.Text]
@@ -53,7 +54,7 @@ func (c *compiler) checkCertain(s Statement, names []Name) {
 	}
 }
 
-// checkEvidence warns if a text that contains a word counts as evidence of a call: "echo cp" copies
+// checkEvidence warns if text that contains a word counts as evidence of a call: "echo cp" copies
 // nothing.
 func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)

@@ -63,8 +63,8 @@ func (c *compiler) checkLimits() {
 	}
 }
 
-// checkContrary warns about limits on the same name that differ only in the count, except for a
-// limit that narrows a base.
+// checkContrary warns about limits on the same name that differ only in the count. It does not warn
+// about a limit that narrows a limit of a base file.
 func (c *compiler) checkContrary() {
 	first := make(map[string]*Limit)
 	for _, s := range statementsOf[*Limit](c.statements) {
@@ -78,7 +78,7 @@ func (c *compiler) checkContrary() {
 	}
 }
 
-// subject returns the limit's text without the count.
+// subject returns the limit as written in statements, without the count.
 func (s *Limit) subject() string {
 	of := ""
 	if s.Of != nil {
@@ -95,8 +95,8 @@ func (s *Limit) countText() string {
 	return text.Count(s.Count, "call")
 }
 
-// checkFailures warns if failed calls also refill a limit although another rule requires a success
-// of the same name before the same calls.
+// checkFailures warns if failed calls also refill a limit, although another rule requires a success
+// of the refilling calls before the same limited calls.
 func (c *compiler) checkFailures() {
 	type pair struct{ first, before string }
 	required := make(map[pair]*Require)

@@ -34,7 +34,7 @@ func (c *compiler) checkRequire(s *Require) {
 
 // checkPairs compares a waiting call with the calls that it waits for.
 func (c *compiler) checkPairs(s *Require, before Name) {
-	var own []Name // names whose calls all have a name in before, and so wait themselves
+	var own []Name // the names of calls that always have the name before, too, and so must wait themselves
 	for _, first := range s.First {
 		// An exempt call passes, and its success counts.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.labels.isOneOf(first, before))

@@ -36,8 +36,8 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	return all
 }
 
-// keys converts a key to gate fields: the fields of the calls that earn, and those of the calls
-// that the rule restricts.
+// keys converts a key to gate fields: first those of the calls that earn (see [KeyField]), then
+// those of the calls that the rule restricts.
 func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Field) {
 	for _, k := range key {
 		earn = append(earn, c.field(s, k.Other))

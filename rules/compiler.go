@@ -24,7 +24,7 @@ type report struct {
 	files    []*File
 	fileOf   map[Statement]*File
 	failed   map[Statement]*Error // errors found while compiling, by statement
-	warnings []Warning            // in the order found
+	warnings []Warning            // warnings in the order in which they were found
 }
 
 func newCompiler(files []*File) *compiler {
@@ -59,7 +59,7 @@ type Compiled struct {
 	Nets     []gate.Net   // nets, in statement order
 	Labels   *gate.Labels // the nets' labels; if there are maps but no rules, only this field holds them
 	Claims   []*Prove     // claims about the policy that contains the nets
-	Warnings []Warning    // in file and line order
+	Warnings []Warning    // warnings in file and line order
 
 	verified []Verification // verifications of Nets
 }

@@ -15,7 +15,7 @@ import (
 // has errors, Format returns no text and an [ErrorList] whose positions have no file name.
 func Format(src []byte) ([]byte, error) {
 	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', tabwriter.StripEscape) // \xff protects a text from being split into cells
+	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', tabwriter.StripEscape) // \xff keeps text from being split into cells
 	var errs ErrorList
 	gap, written := false, false
 	place := func(line, column int) gate.Position { return gate.Position{Line: line, Column: column} }

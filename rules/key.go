@@ -15,10 +15,10 @@ type KeyField struct {
 	Other Field // the field in calls that earn; equal to Field unless "as" names two
 }
 
-// A Field is a part of a call: a flat argument key, a path, or a CEL expression.
+// A Field is a part of a call: an argument with a flat key, a path, or a CEL expression.
 type Field struct {
 	Pos        gate.Position
-	Text       string // without quotes and "result."
+	Text       string // the field without quotes and without "result."
 	Expression bool   // the field is an expression in quotes
 	Result     bool   // the path refers to the call's result
 
@@ -58,9 +58,9 @@ func keyNetForm(key []KeyField, first bool) string {
 // same reports whether two fields are written alike.
 func (f Field) same(g Field) bool { return f.String() == g.String() }
 
-// pair returns the field as written in statements. If it names two fields, the field of the earlier
-// call comes first, except that a result field comes last. first means that the earlier calls are
-// those that earn.
+// pair returns the field as written in statements. If the key names two fields, the field of the
+// earlier call comes first, except that a result field comes last. first means that the calls that
+// earn are the earlier ones.
 func (k KeyField) pair(first bool) string {
 	switch {
 	case k.Field.same(k.Other):

@@ -9,7 +9,7 @@ import (
 // others.
 type labels struct {
 	maps  map[string][]*Map // maps by the name that they give
-	weak  map[string]*Map   // first map that gives a name without certainty, by name
+	weak  map[string]*Map   // for each name, the first map that gives it without certainty
 	order map[*Map]int
 	words vocabulary
 }

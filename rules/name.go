@@ -16,8 +16,8 @@ import (
 // A Name is a call name as written in a statement.
 type Name struct {
 	Pos    gate.Position
-	Text   string // without quotes
-	Quoted bool   // literal: not a glob, an action or a keyword
+	Text   string // the name without quotes
+	Quoted bool   // the name is literal: not a glob, an action or a keyword
 
 	span span
 }

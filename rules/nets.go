@@ -14,10 +14,10 @@ const (
 	idle    = "idle"    // initial place, before the start transition
 	ready   = "ready"   // the rule is in force
 	gated   = "gate"    // the required call has succeeded
-	locked  = "locked"  // never marked
+	locked  = "locked"  // a place that is never marked
 	tainted = "tainted" // the call that activates the rule was made
-	budget  = "budget"  // remaining calls
-	spent   = "spent"   // used calls that can be given back
+	budget  = "budget"  // one token for each remaining call
+	spent   = "spent"   // one token for each used call that can be given back
 )
 
 // ruleNet returns a net with the fields common to all rules.

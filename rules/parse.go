@@ -17,8 +17,8 @@ func Parse(file string, src []byte) (*File, ErrorList) {
 	})
 }
 
-// ParseAt parses a text that is part of a larger file. place converts a line and a column in the
-// text to a position in that file. See [Parse].
+// ParseAt parses rules that are part of a larger file. The function place converts a line and a
+// column in src to a position in that file. See [Parse].
 func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, ErrorList) {
 	f := &File{Name: place(1, 1).File, source: make(map[Statement]*scanner)}
 	for _, s := range scanLines(src, place) {
@@ -37,7 +37,7 @@ func ParseAt(src []byte, place func(line, column int) gate.Position) (*File, Err
 
 // scanLines returns a scanner for each line.
 func scanLines(src []byte, place func(line, column int) gate.Position) []*scanner {
-	text := strings.TrimPrefix(string(src), "\uFEFF") // editors do not count it as a column
+	text := strings.TrimPrefix(string(src), "\uFEFF") // editors do not count a byte order mark as a column
 	var lines []*scanner
 	for line := range strings.SplitSeq(text, "\n") {
 		s := &scanner{place: place, number: len(lines) + 1, text: line}

@@ -5,7 +5,7 @@ import "strings"
 // A keyParser parses the fields in keys, and other fields.
 type keyParser struct{ *parser }
 
-// A side describes the fields that a key may name besides those of the restricted calls.
+// A side describes which fields a key can have in addition to those of the restricted calls.
 type side struct {
 	other  bool // the rule has calls that earn
 	first  bool // the field of the calls that earn is written first

@@ -14,15 +14,15 @@ import (
 
 // Limits on regexes, so that every file is cheap to load and to match.
 const (
-	maxRegexLength = 1000  // bytes
-	maxRegexSteps  = 20000 // instructions in the compiled program
+	maxRegexLength = 1000  // length in bytes
+	maxRegexSteps  = 20000 // number of instructions in the compiled program
 )
 
 // A Pattern is a map's pattern.
 type Pattern struct {
 	Pos     gate.Position
 	Kind    PatternKind
-	Text    string   // as written, without slashes, quotes and keywords
+	Text    string   // the pattern as written, without slashes, quotes and keywords
 	Words   []string // command words for Runs; file globs for Reads and Writes
 	Exactly bool     // Runs allows no further arguments
 	Fold    bool     // the regex ignores case
@@ -122,8 +122,8 @@ var (
 	errLargeRegex = errors.New("the regex is too large")
 )
 
-// compileRegex returns a matching function that first searches for the literal that every match
-// contains. Most calls match no map, and searching for a literal is cheap.
+// compileRegex returns a matching function that first searches for a literal string that occurs in
+// every match. Most calls match no map, and searching for a literal string is cheap.
 func compileRegex(expr string, fold bool) (func(string) bool, error) {
 	if expr == "" {
 		return nil, errEmptyRegex

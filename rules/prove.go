@@ -22,7 +22,7 @@ type Prove struct {
 
 	Key []KeyField // NeverBefore, AtMost: the claim holds separately for each value of these fields
 
-	Approval *Approval // NeverWithoutApproval: the approval; NeverAfter, Only: only calls without it count; nil: all calls count
+	Approval *Approval // NeverWithoutApproval: the approval; NeverAfter, Only: only calls without this approval count; nil: all calls count
 
 	Count      int  // AtMost: maximum number of calls
 	Over       Span // AtMost: span over which calls are counted
@@ -30,8 +30,8 @@ type Prove struct {
 	Successful bool // AtMost: only successes of Others restart the count
 
 	OwnBudget bool   // AlwaysPossible: limits on the name itself are ignored
-	File      Name   // NarrowerThan: the other policy
-	Net       Name   // Conserved, DeadlockFree, NoTerminalStates: the net
+	File      Name   // NarrowerThan: file of the other policy
+	Net       Name   // Conserved, DeadlockFree, NoTerminalStates: name of the net
 	Places    []Name // Exclusive: two or more places
 }
 

@@ -58,5 +58,5 @@ func joinWords(words []string) string {
 	return strings.Join(texts, " ")
 }
 
-// operators are words with a meaning for shells, which are never program arguments.
+// operators are words that have a meaning for shells, and therefore are never program arguments.
 var operators = []string{"&&", "||", "|", "|&", ";", "&", ">", ">>", "<", "2>", "2>&1", "&>"}

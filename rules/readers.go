@@ -36,7 +36,7 @@ func (r *readers) runs(out *gate.Map, p Pattern) *Error {
 	return nil
 }
 
-// files compiles a map that looks for files in a script to a map for each pattern.
+// files compiles a map that looks for files in a script. The result has one map for each pattern.
 func (r *readers) files(out gate.Map, p Pattern) (all []gate.Map, bad *Error) {
 	access := map[PatternKind]shell.Access{Reads: shell.Reads, Writes: shell.Writes}[p.Kind]
 	for _, glob := range p.Words {

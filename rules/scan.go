@@ -13,7 +13,7 @@ import (
 )
 
 // A scanner reads a line from left to right. After the first failure, all methods return zero
-// values. Callers thus need no check after each word, and a line has at most one error.
+// values. Therefore callers need no check after each word, and a line has at most one error.
 type scanner struct {
 	place  func(line, column int) gate.Position
 	number int
@@ -34,7 +34,7 @@ const markEvery = 1 << 8
 // A token is a word in a line.
 type token struct {
 	kind tokenKind
-	text string // without quotes
+	text string // the word without quotes
 	off  int    // offset of the first byte
 	end  int
 }
@@ -211,7 +211,7 @@ func escapedRune(s string) (r rune, size int) {
 	return r, 6
 }
 
-// separated refuses a quoted text that touches the next word. what describes it in messages.
+// separated refuses quoted text that touches the next word. what describes the text in messages.
 func (s *scanner) separated(t token, what string) token {
 	if s.err != nil {
 		return token{}

@@ -9,7 +9,7 @@ import (
 // A Span is the period or set of calls that a limit counts over, unless calls refill it.
 type Span uint8
 
-// Spans. Each has a row in the table spans.
+// The values of Span. Each has a row in the table spans.
 const (
 	Session Span = iota // calls in one session
 	User                // calls in all sessions of a principal
