@@ -5,16 +5,16 @@ package petri
 // states of an unbounded net are not counted; its Dead and Bounds come from coverability.
 type Analysis struct {
 	Stop      Stop
-	States    int   // distinct reachable markings
-	Edges     int   // pairs of a state and a transition that it enables
-	Deadlocks int   // states without enabled transitions
-	Trapped   int   // deadlocks without a marked terminal place
+	States    int   // number of distinct reachable markings
+	Edges     int   // number of pairs of a state and a transition that the state enables
+	Deadlocks int   // number of states without enabled transitions
+	Trapped   int   // number of deadlocks without a marked terminal place
 	Trap      []int // a shortest firing sequence into a trapped deadlock; nil if unknown
 	Dead      []int // transitions that are never enabled
 	Bounds    []int // the largest token count in each place; Omega if unbounded
 
 	Bounded   Answer
-	Unbounded []int // unbounded places
+	Unbounded []int // places without a bound
 	Pump      *Pump // a proof that the net is unbounded
 
 	Invariants    []Invariant
@@ -32,7 +32,7 @@ type Analysis struct {
 // repetition adds tokens to Places without removing any from a place.
 type Pump struct {
 	Places        []int
-	Prefix, Cycle []int // transitions
+	Prefix, Cycle []int // sequences of transitions
 }
 
 // Options limit an [Analyze] run. The zero value uses the defaults.

@@ -90,7 +90,7 @@ func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 // Conserves reports whether the weighted sum of tokens is the same in every reachable marking.
 // weights has an entry for each place.
 func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
-	var changing []int // transitions
+	var changing []int // transitions that change the weighted sum
 	for i := range n.Transitions {
 		if t := &n.Transitions[i]; weigh(t.In, weights) != weigh(t.Out, weights) {
 			changing = append(changing, i)
@@ -111,9 +111,9 @@ func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 }
 
 // findDeadlocks finds all deadlocks, and visits only as many other states as necessary. The order
-// of transitions that share no place is irrelevant, so in each state the search fires only a strong
-// stubborn set: a set of transitions that no transition outside it can interfere with. The search
-// proves nothing about the net except its deadlocks.
+// of transitions that share no place is irrelevant. In each state the search therefore fires only
+// the transitions in a strong stubborn set, with which transitions outside the set cannot
+// interfere. The search proves nothing about the net except its deadlocks.
 func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) (*search, Stop) {
 	s := newSearch(n, initial, bounds)
 	s.stubborn, s.known = newStubborn(n), &knownSuccessors{}

@@ -10,7 +10,7 @@ const (
 	maxControls  = 2_000
 	maxBoxes     = 4_000
 	maxLoopSteps = 6
-	maxLoopWork  = 400 // edges to follow when looking for the loops of a control
+	maxLoopWork  = 400 // number of edges to follow when looking for the loops of a control
 )
 
 // counterSearch explores a net where a few places, the counters, hold many tokens. The token counts
@@ -268,8 +268,8 @@ type loopFinder struct {
 	home, work int
 }
 
-// follow extends the path so far by each move out of u, and records the loops that return to the
-// home control.
+// follow extends the path that has been followed so far by each move out of u, and records the
+// loops that return to the home control.
 func (f *loopFinder) follow(u int, so move, path []int) {
 	f.expand(u)
 	path = append(path, u)

@@ -13,7 +13,7 @@ const Omega = math.MaxInt
 const (
 	quickCover    = 500
 	thoroughCover = 20_000
-	maxCoverCells = 8_000_000 // token counts in all markings of a cover
+	maxCoverCells = 8_000_000 // number of token counts in all markings of a cover
 )
 
 func coverBudget(n *Net, markings int) int {
@@ -41,15 +41,15 @@ type cover struct {
 	nodes    []node
 	fired    []bool
 	pump     *Pump // the first pump found
-	work     int   // remaining comparisons
+	work     int   // number of comparisons that remain
 	complete bool
 }
 
-// node is a marking with its parent and the transition that leads from the parent to it.
+// node is a marking with its parent and with the transition from the parent to the marking.
 type node struct {
 	marking    Marking
 	sum        int // sum of all tokens; Omega counts as omegaSum
-	parent, by int // -1 in the initial marking
+	parent, by int // both are -1 in the node of the initial marking
 }
 
 // omegaSum is an unbounded place's contribution to a sum. It is large enough that a marking with

@@ -76,8 +76,8 @@ func (s *search) probe() {
 	}
 }
 
-// probeKeys is probe for keys that are not one word long. It also reads the stored keys that are
-// likely to be compared with those in next, so that they are cached.
+// probeKeys is like probe, but for keys that are not one word long. It also reads the stored keys
+// that are likely to be compared with those in next, so that they are cached.
 func (s *search) probeKeys() {
 	words := s.layout.words
 	for i := range s.lookups {

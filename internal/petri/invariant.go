@@ -22,7 +22,7 @@ type Invariant struct {
 const (
 	maxRows          = 400
 	maxInvariantWork = 40_000_000
-	maxFarkasCells   = 30_000_000 // numbers in all initial rows
+	maxFarkasCells   = 30_000_000 // total length of all initial rows
 	maxWeight        = math.MaxInt32
 )
 
@@ -234,8 +234,8 @@ func (f *farkas) cheapest() (column int, ok bool) {
 	return column, len(open) > 0
 }
 
-// combine returns a positive combination of two rows that makes the column 0. It fails if a number
-// becomes too large.
+// combine returns a combination of two rows with positive factors that makes the column 0. It fails
+// if a number becomes too large.
 func (f *farkas) combine(a, b *farkasRow, column int) (farkasRow, bool) {
 	f.work += len(a.numbers)
 	x, y := -b.effect[column], a.effect[column]

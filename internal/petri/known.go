@@ -4,13 +4,13 @@ package petri
 // remember known successors and looks up every successor.
 const maxKnown = 256
 
-// knownSuccessors stores, for each state that waits to be expanded, the transitions whose successors
-// are already in the state set and thus need no lookup.
+// knownSuccessors stores, for each state that waits to be expanded, the transitions whose
+// successors are already in the state set and thus need no lookup.
 //
-// Suppose that t leads from p to q, u leads from p to s, and p has tokens for both at once. Then u
-// leads from q to the same state as t from s. If q was found before s, q is expanded before s, so
-// that state is in the set when s is expanded. In a highly concurrent net, this leaves little
-// more than one lookup for each state.
+// Suppose that t leads from p to q, that u leads from p to s, and that p has tokens for both t and
+// u at once. Then the state to which u leads from q is the same as the state to which t leads from
+// s. If q was found before s, q is expanded before s, so that this state is in the set when s is
+// expanded. In a highly concurrent net, this leaves little more than one lookup for each state.
 type knownSuccessors struct {
 	words      int      // size of a set of transitions; 0: knownSuccessors is not used
 	ring       []uint64 // sets of the waiting states; state i's set is at i modulo size

@@ -15,7 +15,7 @@ const maxWidth = 62
 // other.
 type layout struct {
 	words int
-	lanes []lane // one for each place
+	lanes []lane // the lane of each place
 	guard []uint64
 	ones  []uint64 // the lowest bit in each lane
 	owner []int32  // the place whose guard is bit b in word w, at 64*w+b
@@ -24,7 +24,7 @@ type layout struct {
 type lane struct {
 	word  int
 	shift uint
-	width uint // not counting the guard
+	width uint // number of bits, not counting the guard
 }
 
 // newLayout returns a layout with lanes of the given widths. It places wide lanes first, each into
@@ -36,7 +36,7 @@ func newLayout(widths []uint) *layout {
 		order[place] = place
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(widths[b], widths[a]) })
-	used := make([]uint, 1) // a net without places also has a state
+	used := make([]uint, 1) // a net without places also has one state
 	for _, place := range order {
 		width := widths[place]
 		word := slices.IndexFunc(used, func(u uint) bool { return u+width < 64 })
@@ -94,7 +94,7 @@ func (l *layout) widths() []uint {
 // packedTransition is a transition in packed form.
 type packedTransition struct {
 	parts []part
-	idle  bool // leaves the marking unchanged
+	idle  bool // firing the transition leaves the marking unchanged
 }
 
 // part is the effect that a firing has on one word of a packed marking.

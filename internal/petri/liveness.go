@@ -32,7 +32,7 @@ func (s *search) liveness(o *Options) (Answer, []int) {
 // It does not store edges, but fires each transition again when it follows the transition's edge.
 type components struct {
 	*search
-	live []bool // enabled in every terminal component so far
+	live []bool // transitions that are enabled in every terminal component so far
 	ask  func(states int) bool
 
 	number      []uint32 // 1-based discovery order of each state; 0: not visited

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// MaxFirings returns how many times in a row t can fire in m if no place may exceed most tokens.
-// [math.MaxInt] means without limit.
+// MaxFirings returns how many times in a row t can fire in m if no place may have more than most
+// tokens. It returns [math.MaxInt] if there is no limit.
 func (t *Transition) MaxFirings(m Marking, most int) int {
 	times := math.MaxInt
 	for _, a := range t.In {

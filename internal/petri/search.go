@@ -28,21 +28,21 @@ type search struct {
 
 	stubborn *stubborn // if not nil, only the transitions that it chooses are fired
 
-	known *knownSuccessors // successors that need no lookup; unused if only is set
+	known *knownSuccessors // successors that need no lookup; unused if stubborn is set
 
 	firable   []int32  // transitions enabled in the current states
 	lookups   []int32  // the transitions in firable whose successors need a lookup
 	next      []uint64 // the successors reached by lookups, as concatenated keys
-	ends      []end    // one for each current state
+	ends      []end    // for each current state, the end of its entries
 	scratch   []uint64 // scratch space for a key
 	knownHere []uint64 // known transitions of the current state; may be empty
 
-	hashes, found []uint64 // for each key in next; filled by probe
+	hashes, found []uint64 // hash and first slot of each key in next; filled by probe
 
 	edges        int
 	expanded     int
-	deadlocks    int // states without enabled transitions
-	trapped      int // deadlocks without a marked terminal place
+	deadlocks    int // number of states without enabled transitions
+	trapped      int // number of deadlocks without a marked terminal place
 	firstTrapped int // the first trapped state; -1: no such state
 	terminal     []int
 }

@@ -98,7 +98,7 @@ func (s *stateSet) slot(key []uint64) int {
 	return s.keySlot(key, hashKey(key))
 }
 
-// keySlot is slot for a key that is not one word long.
+// keySlot is like slot, but for a key that is not one word long.
 func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 	tag := tagOf(hash)
 	for slot := s.firstSlot(hash); ; slot = (slot + 1) & (s.size - 1) {
@@ -111,7 +111,7 @@ func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 // tagOf returns a hash's tag. It uses other bits than firstSlot does.
 func tagOf(hash uint64) uint8 { return uint8(hash) | 1 }
 
-// wordSlot is slot for a one-word key.
+// wordSlot is like slot, but for a one-word key.
 func (s *stateSet) wordSlot(key, hash uint64) int {
 	for slot := s.firstSlot(hash); ; slot = (slot + 1) & (s.size - 1) {
 		if found := s.inline[slot]; found == 0 || found == ^key {
@@ -243,7 +243,7 @@ func hashKey(key []uint64) uint64 {
 	return h
 }
 
-// hashWord is hashKey for a one-word key.
+// hashWord is like hashKey, but for a one-word key.
 func hashWord(w uint64) uint64 {
 	hi, lo := bits.Mul64(hashSeed^w, hashFactor)
 	return hi ^ lo

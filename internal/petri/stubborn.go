@@ -15,7 +15,7 @@ type stubborn struct {
 	set     []int32
 	best    []int32
 
-	states, enabled, chosen int // totals so far
+	states, enabled, chosen int // totals of the states so far
 }
 
 // worthwhile reports whether the sets chosen so far are small enough to be worth computing.

@@ -25,7 +25,7 @@ func (s *search) successors(key []uint64) bool {
 	return ok
 }
 
-// successorsOfWord is successors for a one-word key.
+// successorsOfWord is like successors, but for a one-word key.
 func (s *search) successorsOfWord(key uint64) bool {
 	guard, skips := s.layout.guard[0], uint64(0)
 	if len(s.knownHere) > 0 {
@@ -52,8 +52,8 @@ func (s *search) successorsOfWord(key uint64) bool {
 	return over&guard == 0
 }
 
-// fireEnabled fires the enabled ones among the transitions. It reports whether every token count in
-// the successors fits its lane.
+// fireEnabled fires those of the given transitions that are enabled. It reports whether every token
+// count in the successors fits its lane.
 func (s *search) fireEnabled(transitions []int32, key []uint64) bool {
 	ok := true
 	for _, t := range transitions {
