@@ -13,16 +13,15 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An approvalControl shows the approvals and grants of a proxy to operators. It is the single entry
-// point for their answers, and checks the PIN where one is needed.
+// An approvalControl shows the approvals and grants of a proxy to operators. All their answers
+// arrive here, and the PIN is checked where one is needed.
 type approvalControl struct{ *parts }
 
-// maxListed is the maximum size of the arguments that a list of approvals contains, so that lists
-// stay small.
+// maxListed is the maximum size of the arguments in a list of approvals. It keeps lists small.
 const maxListed = 1 << 10
 
-// Approvals lists the pending requests for approval and the recently answered ones. It does not
-// render the questions, and omits differences and long arguments.
+// Approvals lists the pending requests for approval and the recently answered ones. It leaves out
+// the text of the questions, differences, and long arguments.
 func (p *approvalControl) Approvals() []operator.ApprovalInfo {
 	list := []operator.ApprovalInfo{}
 	p.approvals.Refresh(p.life.Ctx)
@@ -37,7 +36,7 @@ func (p *approvalControl) Approvals() []operator.ApprovalInfo {
 	return list
 }
 
-// Approval returns one request for approval in full, as a person sees it.
+// Approval returns all details of one request for approval, as a person sees them.
 func (p *approvalControl) Approval(id string) (operator.ApprovalInfo, error) {
 	a, err := recordOf(p.approvals, id)
 	if err != nil {
@@ -48,8 +47,9 @@ func (p *approvalControl) Approval(id string) (operator.ApprovalInfo, error) {
 	return info, nil
 }
 
-// MaskedApproval returns an approval like [Proxy.Approval], for a recipient that must not see
-// everything. mask returns the visible part of the arguments, of _meta and of the other params.
+// MaskedApproval returns the same as [Proxy.Approval], but for a recipient that must not see
+// everything. The function mask returns the visible part of the arguments, of _meta and of the
+// other params.
 func (p *approvalControl) MaskedApproval(id string, mask func([]byte) []byte) (operator.ApprovalInfo, error) {
 	a, err := recordOf(p.approvals, id)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *approvalControl) MaskedApproval(id string, mask func([]byte) []byte) (o
 	if meta := a.Call.ShownMeta(); meta != nil {
 		a.Call.SeenMeta = mask(meta)
 	}
-	a.Since = nil // it contains values of the earlier call
+	a.Since = nil // this contains values of the earlier call
 	info := p.approvalInfo(a)
 	info.Question = a.Text(p.where, p.life.Now())
 	return info, nil
@@ -80,7 +80,7 @@ func (p *approvalControl) PutApproval(id, channel string) error {
 	return err
 }
 
-// ApprovalState returns the state of a request for approval, or an empty string if it is unknown.
+// ApprovalState returns the state of a request for approval, or "" if the request is unknown.
 func (p *approvalControl) ApprovalState(id string) operator.ApprovalState {
 	a, ok := p.approvals.Find(id)
 	if !ok {
@@ -101,8 +101,8 @@ func (p *approvalControl) approvalInfo(a approval.Record) operator.ApprovalInfo 
 	return operator.ApprovalOf(a, p.pin != nil, p.where)
 }
 
-// Answer records a person's answer. It counts only through an open channel that shows this
-// approval, and only for the text that the person has read.
+// Answer records a person's answer. The answer counts only if it arrives through an open channel
+// that shows this approval, and only for the text that the person has read.
 func (p *approvalControl) Answer(id string, a operator.Answer) error {
 	if a.Channel == operator.ChannelCLI && !slices.Contains(p.options.Approval.Channels, operator.ChannelCLI) {
 		return fmt.Errorf("operators cannot answer approvals at this proxy")
@@ -121,14 +121,14 @@ func (p *approvalControl) Answer(id string, a operator.Answer) error {
 	return p.pipeline.Resolve(a.Person, id, a.Approve, a.Channel, a.Actor, a.Reason)
 }
 
-// checkAnswerPIN returns why an approval does not count without the correct PIN. A wrong PIN is
-// recorded. Webhooks need no PIN: they are other systems, which sign their answers.
+// checkAnswerPIN returns the reason why an approval does not count, if its PIN is not correct. A
+// wrong PIN is recorded. Webhooks need no PIN: they are other systems, which sign their answers.
 func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	if c, _ := channel.Find(a.Channel); !a.Approve || c.Vouches {
 		return nil
 	}
 	r, ok := p.approvals.Find(id)
-	if !ok || r.Answer.State != approval.Pending { // the answer does not count anyway, and must not reveal whether the PIN is right
+	if !ok || r.Answer.State != approval.Pending { // the answer will not count, and must not reveal whether the PIN is correct
 		return nil
 	}
 	return p.checkPIN(a.PIN, func() error {
@@ -137,21 +137,21 @@ func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	})
 }
 
-// Resolve answers like [Proxy.ResolveAs], for a person with the name of the actor.
+// Resolve is like [Proxy.ResolveAs], for a person whose name is that of the actor.
 func (p *approvalControl) Resolve(id string, approve bool, actor, reason string) error {
 	return p.ResolveAs(actor, id, approve, actor, reason)
 }
 
-// ResolveAs answers a request for approval for a person at the command line.
+// ResolveAs answers a request for approval on behalf of a person at the command line.
 func (p *approvalControl) ResolveAs(person, id string, approve bool, actor, reason string) error {
 	return p.Answer(id, operator.Answer{Approve: approve, Channel: operator.ChannelCLI, Person: person, Actor: actor, Reason: reason})
 }
 
-// ApprovalsChanged returns a channel that is closed at the next change of an approval.
+// ApprovalsChanged returns a channel that is closed when an approval next changes.
 func (p *approvalControl) ApprovalsChanged() <-chan struct{} { return p.approvals.Changed() }
 
-// onGranted returns a function that logs a call approved by a grant and notifies those that
-// follow answers.
+// onGranted returns a function that logs a call approved by a grant and notifies the receivers of
+// answers.
 func (p *approvalControl) onGranted() func(approval.Record) {
 	return func(r approval.Record) {
 		p.life.Log.Info(fmt.Sprintf("approval %s approved by grant %s: %s on %s, by %s via %s", r.Request.ID, r.Answer.Grant,
@@ -162,8 +162,8 @@ func (p *approvalControl) onGranted() func(approval.Record) {
 	}
 }
 
-// answerAndGrant approves a request and creates the grant. A grant that cannot be recorded is not
-// created.
+// answerAndGrant approves a request and creates the grant. If the grant cannot be recorded, it is
+// not created.
 func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 	if !a.Approve {
 		return errors.New("only an approval can give a grant, not a denial")
@@ -172,7 +172,7 @@ func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 	if r, ok := p.approvals.Find(id); err != nil && (!ok || r.Answer.State == approval.Pending) {
 		return err
 	}
-	// An answer that comes too late is recorded.
+	// An answer that arrives too late is recorded.
 	if err := p.pipeline.Resolve(a.Person, id, true, a.Channel, a.Actor, a.Reason); err != nil {
 		return err
 	}
@@ -215,15 +215,16 @@ func (p *approvalControl) Revoke(id, actor string) error {
 	return nil
 }
 
-// checkOrderPIN returns why an order that could let a call pass is refused: if approvals need a
-// PIN, such orders need it too. A wrong PIN is recorded with the order.
+// checkOrderPIN returns the reason why an order that could let a call pass is refused. If approvals
+// require a PIN, such orders require it as well. A wrong PIN is recorded with the order.
 func (p *approvalControl) checkOrderPIN(a operator.Actor, session, order string) error {
 	return p.checkPIN(a.PIN, func() error {
 		return p.admission.Note(p.life.Ctx, "wrong pin", session, a.Name, "to "+order)
 	})
 }
 
-// checkPIN returns why the typed PIN does not count, or nil. It calls note to record a wrong PIN.
+// checkPIN returns the reason why the PIN that was typed does not count, or nil. It calls the
+// function note to record a wrong PIN.
 func (p *approvalControl) checkPIN(typed string, note func() error) error {
 	err := p.pin.Check(typed)
 	if err == nil || errors.Is(err, pin.ErrMissing) {

@@ -1,24 +1,24 @@
 // Package proxy implements an MCP proxy that forwards a tool call to its server only if the policy
-// admits the call.
+// allows the call.
 //
-// A [Proxy] has upstreams, the MCP servers behind it, and clients, over stdio ([Proxy.ServeStdio])
-// or streamable HTTP ([Proxy.Handler]), of both families of revisions of the protocol. A call
-// (tools/call, prompts/get or resources/read) goes through package pipeline: the session's gate
-// decides on it, a person is asked if a net requires approval, the decision is recorded, the call
-// is forwarded, its outcome is recorded, the nets move, and the client is answered.
+// A [Proxy] has upstreams, which are the MCP servers behind it, and clients, over stdio
+// ([Proxy.ServeStdio]) or streamable HTTP ([Proxy.Handler]), in both revision families of the
+// protocol. A call (tools/call, prompts/get or resources/read) goes through package pipeline: the
+// session's gate decides the call, a person is asked if a net requires approval, the decision is
+// recorded, the call is forwarded, its outcome is recorded, the markings of the nets are updated,
+// and the client is answered.
 //
-// Package relay forwards requests that are not calls, and package reverse the requests of servers
-// to clients, also between the families of revisions.
+// Package relay forwards requests that are not calls, and package reverse forwards the requests of
+// servers to clients, also between the revision families.
 //
-// Tool lists, calls and results are forwarded as the bytes that came; one strict parse of the
-// client's message yields the values that the gate decides on, that a person sees and that the
+// Tool lists, calls and results are forwarded as the bytes that were received; one strict parse of
+// the client's message yields the values that the gate decides on, that a person sees and that the
 // upstream gets. mcp-go implements the handshakes.
 //
-// Operators watch and control a running proxy with the methods in operate.go and its neighbours,
-// which clients cannot reach.
+// Operators watch and control a running proxy with the methods in operate.go and the files next to
+// it. Clients cannot reach these methods.
 //
-// Package proxy combines the packages below internal (see wire in new.go). From clients to
-// servers:
+// Package proxy combines the packages below internal (see wire in new.go). From clients to servers:
 //
 //	front      clients: stdio, streamable HTTP, HTTP+SSE
 //	router     every method of clients and servers, and the package that serves it
@@ -30,7 +30,7 @@
 //	pool       servers, their tools, and shared and dedicated connections
 //	session    clients and sessions
 //	lifetime   the context, clock, log and goroutines of a proxy
-//	spec, rev  the terms of the specification, and its two families of revisions
+//	spec, rev  the terms of the specification, and its two revision families
 //
 // Packages that do not depend on a proxy:
 //
@@ -41,5 +41,5 @@
 //	wire       strict parsing and lossless writing of messages
 //	upstream   connections to servers, for all transports and revisions
 //	listing    lists of servers in the form for clients
-//	seal       sealed state that clients carry between two requests
+//	seal       sealed state that clients keep between two requests
 package proxy

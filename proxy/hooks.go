@@ -20,7 +20,7 @@ type HookEvent = hook.Request
 // A HookReply is the answer to the agent.
 type HookReply = hook.Reply
 
-// hookGate returns the gate for the calls that agents report through their hooks.
+// hookGate returns the gate for calls that agents report through their hooks.
 func hookGate(p *Proxy, ask pipeline.Approval) *hook.Gate {
 	return hook.New(hook.Options{
 		Ctx: p.life.Ctx, Admission: p.admission, Approvals: p.approvals, Now: p.options.Now, Log: p.life.Log,
@@ -51,7 +51,7 @@ func hookGate(p *Proxy, ask pipeline.Approval) *hook.Gate {
 	})
 }
 
-// logWaiting logs, once per request, that an agent's call waits for a person.
+// logWaiting logs, once for each request, that an agent's call is waiting for a person.
 func logWaiting(p *Proxy, ask pipeline.Approval, r *approval.Request, agent string) {
 	if !p.approvals.Announce(r) {
 		return
@@ -63,7 +63,7 @@ func logWaiting(p *Proxy, ask pipeline.Approval, r *approval.Request, agent stri
 	}
 }
 
-// serveHook serves a hook event that came over HTTP.
+// serveHook serves a hook event that has arrived over HTTP.
 func serveHook(ctx context.Context, p *Proxy, principal, agent string, r *http.Request, event []byte) ([]byte, error) {
 	reply, err := p.Hooks.Serve(ctx, hook.Request{
 		Agent: agent, Principal: principal, Servers: r.URL.Query()["server"], Header: r.Header, Event: event,

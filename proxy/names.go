@@ -17,97 +17,102 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A Recorder records decisions and outcomes. Append stores one JSON object, given without a line
-// end, before it returns. It must be safe for concurrent use. While it returns an error, calls are
-// refused.
+// A Recorder records decisions and outcomes. Append receives one JSON object without a line end,
+// and stores it before it returns. It must be safe for concurrent use. While it returns an error,
+// calls are refused.
 type Recorder interface {
 	Append(record []byte) error
 }
 
 // Record configures the content of records. The zero value is ready to use.
 type Record struct {
-	Arguments string   // recorded form of a call's arguments: hash, masked or full; empty: hash
-	Mask      []string // members to mask: names at any depth, and paths that begin with "$."; case-insensitive
-	Process   string   // name of this process; empty: random
+	Arguments string   // form in which the arguments of a call are recorded: hash, masked or full; empty: hash
+	Mask      []string // members to mask: names at any depth, and paths that begin with "$."; case does not matter
+	Process   string   // name of this process; empty: a random name
 	Files     []File   // files of the policy
 }
 
-// A File is a file that the policy was read from.
+// A File is a file from which the policy was read.
 type File struct{ Name, SHA256 string }
 
-// A Remedy describes how a refused call becomes allowed. The zero value means that no remedy is
+// A Remedy describes how a refused call can become allowed. The zero value means that no remedy is
 // known.
 type Remedy = admission.Remedy
 
-// An Observer follows the stages of calls, for traces.
+// An Observer follows the stages of calls in order to create traces.
 type Observer = admission.Observer
 
-// A Meter counts calls and people's answers. Its methods run during each call and must be fast.
+// A Meter counts calls and people's answers. Its methods are called during each call and must be
+// fast.
 type Meter interface {
 	admission.Meter
 
-	// Answered counts a request for approval that was answered or has expired, with its state, the
-	// channel of the answer, and the time it was pending.
+	// Answered counts a request for approval that was answered or has expired. It receives its
+	// state, the channel of the answer, and how long it was pending.
 	Answered(state, channel string, waited time.Duration)
 }
 
-// An Upstream configures one MCP server behind the proxy: a Command that speaks stdio, or the URL
-// of a streamable HTTP endpoint.
+// An Upstream configures one MCP server behind the proxy: a Command that communicates over stdio,
+// or the URL of a streamable HTTP endpoint.
 type Upstream = pool.Upstream
 
-// A SessionWay configures which session a call is in. The zero value means the session of its
+// A SessionWay configures to which session a call belongs. The zero value means the session of the
 // connection.
 type SessionWay = session.Way
 
-// Limits limits the concurrent use of an upstream.
+// Limits limits how many calls, sessions and bytes an upstream may use at the same time.
 type Limits = pool.Limits
 
 // A ToolFilter selects the tools of an upstream that clients can use.
 type ToolFilter = toolname.Filter
 
-// Credentials authorize requests to an upstream over HTTP if the authorization changes over time.
+// Credentials authorize HTTP requests to an upstream if the authorization can change over time.
 type Credentials = upstream.Credentials
 
 // Values of Upstream.Isolation: how sessions share an upstream.
 const (
 	IsolateAuto    = pool.IsolateAuto    // shared until the upstream sends a request to a client
-	IsolateSession = pool.IsolateSession // one connection per session
+	IsolateSession = pool.IsolateSession // one connection for each session
 	IsolateShared  = pool.IsolateShared  // one connection for all sessions
 )
 
-// Approval configures how people are asked. With the zero value no person is asked, and calls that
+// Approval configures how people are asked. With the zero value, no person is asked, and calls that
 // need approval are refused.
 type Approval struct {
-	Channels []string      // channels for answers, all open at once: elicit, url, web, cli, webhook
-	Mask     []string      // members whose values people do not see: names at any depth, and paths that begin with "$."
-	Hold     time.Duration // how long a call waits before it is parked; 0: 45 s
+	Channels []string      // channels for answers, all open at the same time: elicit, url, web, cli, webhook
+	Mask     []string      // members with values that people do not see: names at any depth, and paths that begin with "$."
+	Hold     time.Duration // how long a call waits before it is parked; 0: 45 seconds
 
-	// HoldFor returns Hold for a client by its name; nil: Hold applies to all clients.
+	// HoldFor returns the value of Hold for the client with the given name; nil: Hold applies to
+	// all clients.
 	HoldFor func(client string) time.Duration
 
-	Expire   time.Duration // lifetime of a question and its answer; 0: 15 min
-	Cooldown time.Duration // how long a denial applies to the same call of the session; 0: 10 min
-	Grants   time.Duration // maximum grant lifetime; 0: no grants
-	Self     bool          // callers can approve their own calls
-	PIN      string        // hash of the PIN for approvals by cli, web or url, from petrigate approvals pin; empty: no PIN
+	Expire   time.Duration // lifetime of a question and of its answer; 0: 15 minutes
+	Cooldown time.Duration // how long a denial applies to the same call in the session; 0: 10 minutes
+	Grants   time.Duration // maximum lifetime of a grant; 0: there are no grants
+	Self     bool          // whether callers can approve their own calls
+	PIN      string        // hash of the PIN for approvals by cli, web or url, as printed by petrigate approvals pin; empty: no PIN
 	Verb     string        // command that the log tells operators to run; empty: petrigate approvals
 
-	// People maps the names of persons to principals. A person's name is an actor, or the person
-	// that a channel proves. The principal of a call cannot approve the call, except with Self.
+	// People maps the names of persons to principals. The name of a person is the actor, or the
+	// person that a channel has authenticated. The principal that has made a call cannot approve
+	// the call, unless Self is set.
 	People map[string]string
 
-	// Page returns the URL of an approval's page, for the channel url. nil, or an empty result: no
-	// page. The URL must carry no credentials, because it goes through the client; the page must
-	// authenticate its visitor. Page must not block and must be safe for concurrent use.
+	// Page returns the URL of an approval's page, for the channel url. nil, or an empty result:
+	// there is no page. The URL must not contain credentials, because it goes through the client;
+	// the page must authenticate its visitor. Page must not block and must be safe for concurrent
+	// use.
 	Page func(id string) string
 
-	// Asked is called with each approval when the first call begins to wait for it, and Answered
-	// with each answer that counts; nil: not called. Both must not block and must be safe for
-	// concurrent use.
+	// Asked is called with each approval when the first call begins to wait for it, and Answered is
+	// called with each answer that counts; nil: not called. Both must not block and must be safe
+	// for concurrent use.
 	Asked, Answered func(operator.ApprovalInfo)
 }
 
-// ask converts a for the pipeline. info describes a record for Asked and Answered.
+// ask converts a to the form that the pipeline needs. The function info describes a record for
+// Asked and Answered.
 func (a Approval) ask(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
 	tell := func(f func(operator.ApprovalInfo)) func(approval.Record) {
 		if f == nil {
@@ -129,12 +134,12 @@ func (a Approval) ask(info func(approval.Record) operator.ApprovalInfo) pipeline
 // and JWT is required, or Open on a loopback address.
 type Access = front.Access
 
-// JWT makes the endpoint an OAuth 2.1 resource server. The principal of a token is its issuer and
-// its subject.
+// JWT makes the endpoint an OAuth 2.1 resource server. The principal of a token consists of its
+// issuer and its subject.
 type JWT = front.JWT
 
 // Local reports whether a request to localhost comes from a program on this machine.
 func Local(r *http.Request) bool { return httpguard.Local(r) }
 
-// A Database stores the states of sessions and the stops outside of the process.
+// A Database stores the states of sessions, and stops, outside of the process.
 type Database = backend.Backend

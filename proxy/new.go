@@ -31,7 +31,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// New returns a proxy, or an error for invalid options. Nothing runs before [Proxy.Start].
+// New returns a proxy. It returns an error if the options are invalid. Nothing runs before
+// [Proxy.Start].
 func New(o Options) (*Proxy, error) {
 	o = o.withDefaults()
 	if o.Policy == nil {
@@ -53,8 +54,8 @@ func New(o Options) (*Proxy, error) {
 	return p, p.addUpstreams()
 }
 
-// wire creates the parts of the proxy and passes each the parts that it needs. A part knows those
-// created before it, and reaches later ones through functions.
+// wire creates the parts of the proxy and passes to each part the others that it needs. A part has
+// direct access to the parts created before it, and uses functions to reach the later ones.
 func (p *Proxy) wire(redactor *audit.Redactor) error {
 	o := p.options
 	p.startup, p.endStartup = context.WithCancel(p.life.Ctx)
@@ -153,7 +154,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	return nil
 }
 
-// generation returns the policy of the options with everything derived from it.
+// generation returns the policy in the options, together with everything that is derived from it.
 func (o Options) generation() *admission.Generation {
 	g := admission.NewGeneration(o.Policy, o.Active)
 	g.Advertise, g.PromptsByList = o.Advertise, relay.NamesPrompts(o.Policy)
@@ -165,7 +166,7 @@ func (o Options) generation() *admission.Generation {
 }
 
 // where formats a position for clients and operators, relative to the folder Root. For a file
-// outside of Root it gives only the file name, to keep the rest of the path private.
+// outside of Root it returns only the name of the file, to keep the rest of the path private.
 func (o Options) where(at gate.Position) string {
 	if filepath.IsAbs(at.File) {
 		rel, err := filepath.Rel(o.Root, at.File)

@@ -15,12 +15,12 @@ type Offered struct{ view *pool.ToolView }
 // Offered returns the tools that clients can call now.
 func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
 
-// Names returns the tools in the order of the list. Each is a call without arguments that carries
-// all names of the tool.
+// Names returns the tools in the order of the list. Each of them is a call without arguments that
+// has all names of the tool.
 func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
 
-// Definition returns a hash of the server's definition of a tool, by its exposed name, or an empty
-// string for an unknown tool.
+// Definition returns a hash of the server's definition of a tool, given its exposed name. It
+// returns "" if the tool is unknown.
 func (o Offered) Definition(tool string) string {
 	if t := o.view.Tool(tool); t != nil {
 		return t.Definition
@@ -28,7 +28,7 @@ func (o Offered) Definition(tool string) string {
 	return ""
 }
 
-// Schema returns the inputSchema of a tool, or nil if its server gives none.
+// Schema returns the inputSchema of a tool, or nil if its server provides none.
 func (o Offered) Schema(tool string) json.RawMessage {
 	t := o.view.Tool(tool)
 	if t == nil {

@@ -19,11 +19,12 @@ import (
 func (p *Proxy) Status() operator.Status {
 	s := p.Overview()
 	s.State = p.stateInfo()
-	s.Stopped, _ = p.stops(p.life.Ctx) // if the database is unavailable, only the stops that this process knows: see State
+	s.Stopped, _ = p.stops(p.life.Ctx) // if the database is unavailable, these are only the stops that this process knows; State then contains the reason
 	return s
 }
 
-// Overview returns [Proxy.Status] without State and Stopped. It never waits for a database.
+// Overview returns the same as [Proxy.Status], but without State and Stopped. It never waits for a
+// database.
 func (p *Proxy) Overview() operator.Status {
 	view := p.pool.Catalogue.Load()
 	clients, sessions := p.sessions.Count()
@@ -48,7 +49,7 @@ func (p *Proxy) Overview() operator.Status {
 	return s
 }
 
-// Ready returns why no call could be recorded now, as far as is known, or nil.
+// Ready returns the reason why no call could be recorded now, as far as it is known, or nil.
 func (p *Proxy) Ready() error {
 	err := p.admission.Writable()
 	if err == nil && p.durable != nil {
@@ -57,23 +58,23 @@ func (p *Proxy) Ready() error {
 	return err
 }
 
-// AwaitTools waits until every upstream has listed its tools or is known to be down, at most for
-// Options.Startup.
+// AwaitTools waits until every upstream has listed its tools or is known to be down, but no longer
+// than Options.Startup.
 func (p *Proxy) AwaitTools(ctx context.Context) {
 	p.pool.AwaitList(ctx)
 }
 
-// ResetSession resets every net of a session to its initial marking.
+// ResetSession resets all nets of a session to their initial marking.
 func (p *Proxy) ResetSession(id string, a operator.Actor) error {
 	return p.changeSession(id, a, "reset the session", func(k admission.Key) error { return p.admission.Reset(p.life.Ctx, k, a.Name) })
 }
 
-// SettleCall sets the outcome of a call whose outcome is unknown.
+// SettleCall sets the outcome of a call that ended with an unknown outcome.
 func (p *Proxy) SettleCall(id string, number uint64, success bool, a operator.Actor) error {
 	return p.changeSession(id, a, "settle a call", func(k admission.Key) error { return p.admission.SettleOpen(p.life.Ctx, k, number, success, a.Name) })
 }
 
-// changeSession changes the state of a session with f, on the order of an actor.
+// changeSession changes the state of a session with the function f, as ordered by an actor.
 func (p *Proxy) changeSession(id string, a operator.Actor, order string, f func(admission.Key) error) error {
 	s, _, err := p.find(id)
 	if err != nil {
@@ -101,10 +102,10 @@ func (p *Proxy) Nets() []operator.PolicyNet {
 }
 
 // SwitchNet activates or deactivates a net in all sessions, including later ones. The state of an
-// inactive net is kept: activated again, it continues from there. If the change cannot be recorded,
-// it is not made. If approvals need a PIN, no net can be deactivated: without the net that requires
-// approval, no person would be asked. Activating a net then needs the PIN too, because its calls
-// can pass under default: deny.
+// inactive net is kept: if the net is activated again, it continues from there. If the change
+// cannot be recorded, it is not made. If approvals require a PIN, no net can be deactivated:
+// without the net that requires approval, no person would be asked. Activating a net then requires
+// the PIN as well, because calls that the net admits can pass under default: deny.
 func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	if !on && p.pin != nil {
 		return errors.New("approvals require a PIN (approval.pin), so no net can be switched off while the proxy runs; remove its rule from the configuration")

@@ -2,9 +2,9 @@ package proxy
 
 import "github.com/petrigate/petrigate/internal/operator"
 
-// Parameter and result types of the methods for operators. They are declared in internal/operator,
-// so that the console and the control socket do not depend on this package; programs that embed a
-// proxy use these names.
+// Types of the parameters and results of the methods for operators. They are declared in
+// internal/operator, so that the console and the control socket do not depend on this package;
+// programs that embed a proxy use these names.
 type (
 	ApprovalInfo   = operator.ApprovalInfo
 	ApprovalStep   = operator.ApprovalStep

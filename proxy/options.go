@@ -24,28 +24,29 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Options configures a Proxy. The zero value is ready to use and fails closed: no upstreams, no
-// approvals.
+// Options configures a [Proxy]. The zero value is ready to use and safe: there are no upstreams and
+// no approvals.
 type Options struct {
 	Upstreams []Upstream
-	Policy    *gate.Policy  // nil: no nets, every call passes
-	Active    []string      // nets that are active at the start; nil: all
-	Root      string        // positions of rules below this folder are shown relative to it
+	Policy    *gate.Policy  // nil: there are no nets, and every call passes
+	Active    []string      // names of the nets that are active at the start; nil: all nets
+	Root      string        // folder; the positions of rules in files below it are shown relative to it
 	Recorder  Recorder      // nil: records are written only to Database, if set
 	Database  Database      // nil: state is lost when the process ends. The caller closes it after [Proxy.Leave]
-	Keep      time.Duration // maximum age of records in Database; 0: unlimited
+	Keep      time.Duration // how long records in Database are kept; 0: forever
 	Record    Record
 	Observer  Observer // nil: calls are not traced
 	Meter     Meter    // nil: calls are not counted
 
-	// Remedy finds a remedy for a refusal, which the refusal then names; nil: no remedies. It gets
-	// a state of its own. It must not block and must be safe for concurrent use.
+	// Remedy finds a remedy for a refusal, which is then part of the refusal; nil: there are no
+	// remedies. It receives a state of its own. It must not block and must be safe for concurrent
+	// use.
 	Remedy func(*gate.State, gate.Call, *gate.Refusal) Remedy
 
-	Pipefail bool // agents whose hooks can change a script run it with set -o pipefail, if only that is missing for evidence
+	Pipefail bool // whether agents whose hooks can change a script run the script with set -o pipefail, if that is all that the script lacks to count as evidence
 
-	// Pins holds the accepted definitions of tools, to detect servers that change them; nil:
-	// servers can change them freely.
+	// Pins holds the accepted definitions of tools, so that the proxy detects servers that change
+	// them; nil: servers can change the definitions freely.
 	Pins *Pins
 
 	// Advertise selects the tools that are listed: "all" or empty; all except those in Impossible
@@ -53,23 +54,23 @@ type Options struct {
 	// ("enabled"). It never allows a call that a net blocks.
 	Advertise string
 
-	// Impossible returns those of the tools that can never be called while the nets in active are
-	// active (all nets if active is nil). nil: unknown. It is called when the tools or the nets
-	// have changed.
+	// Impossible returns the given tools that can never be called while the nets in active are
+	// active; if active is nil, all nets are. nil: it is unknown which tools these are. Impossible
+	// is called when the tools or the nets have changed.
 	Impossible func(tools []gate.Call, active []string) []string
 
-	Session    SessionWay // which session a call is in
+	Session    SessionWay // determines to which session a call belongs
 	Approval   Approval
-	Startup    time.Duration // how long the first list waits for upstreams; 0: 10 s
-	MaxRequest int           // maximum bytes of a client's message; 0: 4 MiB
-	MaxResult  int           // maximum bytes of an upstream's message; 0: 64 MiB
+	Startup    time.Duration // how long the first list waits for upstreams; 0: 10 seconds
+	MaxRequest int           // maximum size of a client's message in bytes; 0: 4 MiB
+	MaxResult  int           // maximum size of an upstream's message in bytes; 0: 64 MiB
 	Logger     *slog.Logger  // nil: discard
 	Version    string
 	Now        func() time.Time // nil: time.Now
 }
 
-// parts are the parts of a proxy, and its options. They are set before the proxy starts and do not
-// change.
+// parts contains the parts of a proxy, and its options. They are set before the proxy starts and do
+// not change after that.
 type parts struct {
 	options  Options
 	life     *lifetime.Lifetime
@@ -84,9 +85,9 @@ type parts struct {
 	approvals *approval.Broker
 	pin       *pin.PIN // PIN for approvals; nil: none
 	admission *admission.Admission
-	durable   *store.Durable // ledger in a database; nil: in memory
-	watcher   *store.Watcher // set with durable
-	rounds    *rounds.Keeper // set with durable
+	durable   *store.Durable // ledger in a database; nil: the ledger is in memory
+	watcher   *store.Watcher // set if durable is set
+	rounds    *rounds.Keeper // set if durable is set
 
 	sessions   *session.Sessions
 	pool       *pool.Pool

@@ -18,16 +18,17 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Pins are the accepted definitions of tools: each the first one seen, until a person accepts
-// another one. Pins belong to one [Proxy] and are safe for concurrent use.
+// Pins contains the accepted definitions of tools. The definition of a tool that is seen first is
+// accepted, until a person accepts another one. Pins belong to one [Proxy] and are safe for
+// concurrent use.
 type Pins struct {
 	guard toolpin.Guard
 	proxy *Proxy
 }
 
 // OpenPins reads the file with the pins, which need not exist yet; see [Options]. If enforce is
-// true, a tool whose definition is not accepted is neither listed nor called; otherwise there is
-// only a warning. A file that this package has not written is an error.
+// true, a tool with a definition that is not accepted is neither listed nor called; otherwise,
+// there is only a warning. If the file was not written by this package, OpenPins returns an error.
 func OpenPins(file string, enforce bool) (*Pins, error) {
 	book, err := toolpin.Open(file, time.Now)
 	if err != nil {
@@ -39,9 +40,9 @@ func OpenPins(file string, enforce bool) (*Pins, error) {
 // A PinDatabase stores pins for proxies on several machines.
 type PinDatabase = backend.Pins
 
-// SharedPins returns pins in a database, which need not be available yet. The pins of a file that
-// [OpenPins] has written, which need not exist, are imported for tools that the database does not
-// know.
+// SharedPins returns pins in a database, which need not be available yet. If [OpenPins] has written
+// a file, the pins in the file are imported for tools that the database does not know. The file
+// need not exist.
 func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pins, error) {
 	var before []toolpin.Pin
 	if file != "" {
@@ -54,10 +55,10 @@ func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pi
 	return &Pins{guard: toolpin.Guard{Store: toolpin.NewTable(d, before, time.Now, log.With("file", file)), Enforce: enforce}}, nil
 }
 
-// maxToolDifferences is the maximum number of listed differences per tool.
+// maxToolDifferences is the maximum number of differences that are listed for each tool.
 const maxToolDifferences = 50
 
-// attach makes the proxy check its tools against the pins. It does nothing if p is nil.
+// attach makes the proxy compare its tools with the pins. It does nothing if p is nil.
 func (p *Pins) attach(to *Proxy) {
 	if p != nil {
 		p.proxy = to
@@ -65,14 +66,14 @@ func (p *Pins) attach(to *Proxy) {
 	}
 }
 
-// follow reads the pins again whenever another process may have accepted one, until the proxy shuts
-// down. It does nothing if p is nil.
+// follow reads the pins again whenever another process may have accepted a definition, until the
+// proxy shuts down. It does nothing if p is nil.
 func (p *Pins) follow(w *store.Watcher) {
 	if p == nil {
 		return
 	}
 	woken := make(chan struct{}, 1)
-	w.On(func(context.Context) { // must not delay the other functions
+	w.On(func(context.Context) { // this must not delay the other functions
 		select {
 		case woken <- struct{}{}:
 		default:
@@ -93,7 +94,8 @@ func (p *Pins) follow(w *store.Watcher) {
 	})
 }
 
-// Changes lists the tools whose definition is not accepted, in the order of the list of tools.
+// Changes lists the tools with a definition that is not accepted, in the order of the list of
+// tools.
 func (p *Pins) Changes() []operator.ToolChange {
 	list := []operator.ToolChange{}
 	for _, t := range p.changed() {
@@ -102,7 +104,7 @@ func (p *Pins) Changes() []operator.ToolChange {
 	return list
 }
 
-// changed returns the tools whose definition is not accepted.
+// changed returns the tools with a definition that is not accepted.
 func (p *Pins) changed() []*pool.Tool {
 	if p == nil {
 		return nil
@@ -128,8 +130,8 @@ func (p *Pins) describe(t *pool.Tool) operator.ToolChange {
 	return c
 }
 
-// Accept accepts the current definition of a tool, which must be the one that the person has read:
-// hash is the Hash of its [ToolChange].
+// Accept accepts the current definition of a tool. It must be the definition that the person has
+// read: the argument hash is the Hash in the [ToolChange] of that definition.
 func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 	changed := p.changed()
 	at := slices.IndexFunc(changed, func(t *pool.Tool) bool { return t.Canonical == canonical })

@@ -27,16 +27,16 @@ type Replacement struct {
 	Pipefail   bool // see [Options]
 	Files      []File
 
-	Reset []string // nets to reset to their initial marking, whatever their state
-	Try   bool     // dry run: only report the effect on the nets
+	Reset []string // names of the nets to reset to their initial marking, whatever their current marking
+	Try   bool     // dry run: only report what would happen to the nets
 }
 
-// ErrHeld is returned by [Proxy.Reload] if a hand-written net has changed that is not at its
-// initial marking or has calls in flight.
+// ErrHeld is returned by [Proxy.Reload] if a net that was written by hand has changed, and the net
+// is not at its initial marking or has calls in flight.
 var ErrHeld = admission.ErrHeld
 
-// Reload puts another policy in force. Used-up limits of sessions stay used up, unchanged nets keep
-// their state, and calls in flight end under the policy that admitted them; see
+// Reload puts another policy into force. Limits that sessions have used up stay used up, unchanged
+// nets keep their state, and calls in flight end under the policy that has admitted them; see
 // [gate.Policy.Adopt]. If Reload returns an error, the policy is unchanged.
 func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, error) {
 	before := p.admission.Generation()
@@ -80,10 +80,11 @@ func checkKnownNets(p *gate.Policy, names []string) error {
 	return nil
 }
 
-// maxShownHeld is the maximum number of sessions named for a held net.
+// maxShownHeld is the maximum number of sessions that are named for a net that prevents a reload.
 const maxShownHeld = 10
 
-// fatesOf summarizes the report by net: first those of the new policy, then those that it drops.
+// fatesOf summarizes the report for each net: first for the nets of the new policy, then for those
+// that it drops.
 func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []operator.NetFate {
 	_, plain := r.Policy.Adopt(before.NewState(nil), gate.AdoptOptions{Reset: r.Reset})
 	fates, at := make([]operator.NetFate, len(plain)), map[string]int{}

@@ -11,21 +11,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// ServeStdio serves one client: in carries its messages, one per line, and out carries only the
-// proxy's messages. It returns when in ends, when ctx ends, or when writing to out fails; calls
-// that are unanswered then are cancelled. Call it once per connection. If out supports write
-// deadlines, it gets one when ctx ends, so that a client that does not read cannot block the
-// shutdown.
+// ServeStdio serves one client. It reads the client's messages from in, one per line, and writes
+// only the proxy's messages to out. It returns when in ends, when ctx ends, or when a write to out
+// fails; calls that have not been answered by then are cancelled. It must be called only once for
+// each connection. If out supports write deadlines, ServeStdio sets a deadline when ctx ends, so
+// that a client that does not read cannot block the shutdown.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return p.front.ServeStdio(ctx, in, out)
 }
 
-// Handler returns an HTTP handler for streamable HTTP of both families of revisions, and for
-// clients of revision 2024-11-05 with its two endpoints at /sse and /messages. a configures who can
+// Handler returns an HTTP handler for streamable HTTP of both revision families, and for clients of
+// revision 2024-11-05 with the two endpoints /sse and /messages. The argument a configures who can
 // use it; see [Access].
 func (p *Proxy) Handler(a Access) (http.Handler, error) { return p.front.Handler(a) }
 
-// Start connects to all upstreams concurrently in the background.
+// Start connects to all upstreams at the same time, in the background.
 func (p *Proxy) Start() {
 	p.keepState()
 	p.life.Background(func() { p.admission.Unwritten.Run(p.life.Ctx) })
@@ -48,7 +48,7 @@ func (p *Proxy) Start() {
 	}
 }
 
-// warnOfSlowStarts logs the upstreams that lists of tools do not wait for any longer.
+// warnOfSlowStarts logs the upstreams for which lists of tools no longer wait.
 func (p *Proxy) warnOfSlowStarts() {
 	for _, u := range p.pool.Servers {
 		if u.State().Phase == upstream.Starting {
@@ -62,7 +62,7 @@ func (p *Proxy) warnOfSlowStarts() {
 func (p *Proxy) Drain() { p.endStreams() }
 
 // Close ends the upstreams and all background work. When it returns, the outcome of each call that
-// was in flight is on record.
+// was in flight has been recorded.
 func (p *Proxy) Close() error {
 	p.life.End()
 	var all []error
@@ -73,11 +73,11 @@ func (p *Proxy) Close() error {
 	return errors.Join(append(all, p.watchdog.Close())...)
 }
 
-// Begin records the start of this process, its policy, and the driver of its states, such as
-// memory. Call it before [Proxy.Start].
+// Begin records that this process has started, its policy, and the driver of its states, such as
+// memory. It must be called before [Proxy.Start].
 func (p *Proxy) Begin(driver string) {
 	p.admission.Begin(p.life.Ctx, audit.Process{Version: p.options.Version, Driver: driver})
 }
 
-// Finish records the end of this process. Call it after [Proxy.Close].
+// Finish records that this process has ended. It must be called after [Proxy.Close].
 func (p *Proxy) Finish() { p.admission.Finish(context.WithoutCancel(p.life.Ctx)) }

@@ -19,11 +19,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// A sessionView shows the sessions of a proxy to operators: those of this process and, if states are
-// in a database, those of all others.
+// A sessionView shows the sessions of a proxy to operators: the sessions of this process and, if
+// states are in a database, those of all other processes.
 type sessionView struct{ *parts }
 
-// stateInfo describes the database as far as the proxy knows it.
+// stateInfo describes the database, as far as the proxy knows it.
 func (p *sessionView) stateInfo() operator.StateInfo {
 	info := operator.StateInfo{Driver: "memory", Unknown: p.unwrittenCalls()}
 	if p.durable == nil {
@@ -47,7 +47,7 @@ func (p *sessionView) stateInfo() operator.StateInfo {
 	return info
 }
 
-// surveyState counts the records, and lists the open calls of processes that have ended.
+// surveyState counts the records and lists the calls that processes have left open when they ended.
 func (p *sessionView) surveyState(ctx context.Context) (records uint64, unknown []operator.UnknownCall, err error) {
 	if records, err = store.Stored(ctx, p.options.Database); err != nil {
 		return 0, nil, err
@@ -69,11 +69,11 @@ func (p *sessionView) Sessions() []operator.SessionInfo {
 }
 
 // AllSessions lists the sessions, oldest first: those of this process and, if states are in a
-// database, all others there. It returns an error if the database cannot be read.
+// database, all others in the database. It returns an error if the database cannot be read.
 func (p *sessionView) AllSessions() ([]operator.SessionInfo, error) {
 	list, all, err := p.listSessions()
 	for i := range list {
-		if state, err := p.pool.Snapshot(all[list[i].ID]); err == nil { // otherwise it has ended meanwhile
+		if state, err := p.pool.Snapshot(all[list[i].ID]); err == nil { // if there is an error, the session has ended in the meantime
 			list[i].Nets = netsOf(state)
 		}
 		if p.durable == nil {
@@ -95,8 +95,9 @@ func (p *sessionView) Session(id string) (operator.SessionInfo, error) {
 	return p.describe(s), nil
 }
 
-// State returns a copy of the state of a session with the tools that can be called. Without an id
-// it is the state of a new session, and the state per principal is that of the only principal.
+// State returns a copy of the state of a session, with the tools that can be called. Without a
+// session ID, it returns the state of a new session; the state per principal is then that of the
+// only principal.
 func (p *sessionView) State(id string) (*gate.State, error) {
 	if id == "" {
 		state, err := p.admission.Fresh(p.life.Ctx)
@@ -112,14 +113,15 @@ func (p *sessionView) State(id string) (*gate.State, error) {
 	return p.pool.Snapshot(s)
 }
 
-// ListSessions lists the sessions like [Proxy.AllSessions], but without their nets, which take long
-// to read for many sessions.
+// ListSessions lists the sessions like [Proxy.AllSessions], but without their nets. Reading the
+// nets of many sessions takes long.
 func (p *sessionView) ListSessions() ([]operator.SessionInfo, error) {
 	list, _, err := p.listSessions()
 	return list, err
 }
 
-// listSessions lists the sessions without their nets, oldest first, and returns each by its id.
+// listSessions lists the sessions without their nets, oldest first. It also returns the sessions
+// keyed by ID.
 func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*session.Session, error) {
 	local, clients, waiting, used := p.sessions.All(), map[*session.Session][]string{}, map[string]int{}, p.sessions.Uses()
 	for _, c := range p.sessions.Clients() {
@@ -178,11 +180,11 @@ func openOf(s admission.SessionInfo) []operator.CallInfo {
 	return calls
 }
 
-// openIn returns the open calls of a session whose state is in memory.
+// openIn returns the open calls of a session that has its state in memory.
 func (p *sessionView) openIn(s *session.Session) []operator.CallInfo {
 	calls := []operator.CallInfo{}
 	state, err := p.pool.Snapshot(s)
-	if err != nil { // it has ended meanwhile
+	if err != nil { // the session has ended in the meantime
 		return calls
 	}
 	for _, h := range state.Open() {
@@ -191,15 +193,15 @@ func (p *sessionView) openIn(s *session.Session) []operator.CallInfo {
 	return calls
 }
 
-// ChannelsOf lists the channels through which approvals of the session can be answered now: the
-// configured ones, without forms in the client if none of its clients can show forms. A rule or a
-// call can allow fewer.
+// ChannelsOf lists the channels through which approvals of the session can be answered now. These
+// are the configured channels, without forms in the client if none of its clients can show forms. A
+// rule or a call may allow fewer channels.
 func (p *sessionView) ChannelsOf(id string) ([]string, error) {
 	s, elsewhere, err := p.find(id)
 	if err != nil {
 		return nil, err
 	}
-	form := elsewhere != nil // the capabilities of its clients are unknown here
+	form := elsewhere != nil // this process does not know the capabilities of its clients
 	for _, c := range p.sessions.Clients() {
 		form = form || c.State == s && c.Peer().Elicit
 	}
@@ -215,7 +217,7 @@ func (p *sessionView) describe(s *session.Session) operator.SessionInfo {
 	}
 	sort.Strings(info.Clients)
 	state, err := p.pool.Snapshot(s)
-	if err != nil { // it has ended meanwhile, or the database is unavailable
+	if err != nil { // the session has ended in the meantime, or the database is unavailable
 		info.Calls = p.unwrittenOf(s.ID, info.Calls)
 		return info
 	}
@@ -248,7 +250,7 @@ func netsOf(state *gate.State) []operator.NetInfo {
 				net.Marking[t.Place] = t.Count
 			}
 		}
-		n.Shadow = false // net.Shadow shows what would be enforced
+		n.Shadow = false // net.Shadow contains what would be enforced
 		net.Status = n.String()
 		all = append(all, net)
 	}
@@ -264,7 +266,7 @@ func clientName(c *session.Client) string {
 	return c.Transport + " " + cmp.Or(text.Escape(c.Peer().Name), "(no name)")
 }
 
-// withDatabaseInfo adds the information from the database to a session of another process.
+// withDatabaseInfo adds the information in the database to a session of another process.
 func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operator.SessionInfo {
 	info.Used, info.Process, info.Gone = s.Used, s.Process, s.Gone
 	return info
@@ -274,7 +276,8 @@ func (p *sessionView) describeRemote(s admission.SessionInfo) operator.SessionIn
 	return withDatabaseInfo(p.describe(remoteSession(s)), s)
 }
 
-// lostOf returns the numbers of the open calls of a session whose processes have ended.
+// lostOf returns the numbers of the open calls of a session that were made by processes that have
+// ended.
 func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
 	if p.durable == nil {
 		return nil
@@ -283,13 +286,13 @@ func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
 	defer cancel()
 	lost, err := p.durable.LostOf(ctx, k)
 	if err != nil {
-		return nil // the caller has just read the session and reports errors itself
+		return nil // the caller has just read the session, and reports errors itself
 	}
 	return lost
 }
 
-// unwrittenOf marks the calls of a session whose outcomes could not be recorded, and adds those
-// that are missing in calls because the database was unavailable.
+// unwrittenOf marks the calls of a session with outcomes that could not be recorded. It also adds
+// such calls if they are missing in the argument calls because the database was unavailable.
 func (p *sessionView) unwrittenOf(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {
@@ -304,7 +307,7 @@ func (p *sessionView) unwrittenOf(session string, calls []operator.CallInfo) []o
 	return calls
 }
 
-// unwrittenCalls lists the calls whose outcomes this process knows but could not record.
+// unwrittenCalls lists the calls with outcomes that this process knows but could not record.
 func (p *sessionView) unwrittenCalls() []operator.UnknownCall {
 	list := []operator.UnknownCall{}
 	for _, e := range p.admission.Unwritten.List() {
@@ -313,7 +316,7 @@ func (p *sessionView) unwrittenCalls() []operator.UnknownCall {
 	return list
 }
 
-// writerOf returns the name of this process in the database, or an empty string without a database.
+// writerOf returns the name of this process in the database, or "" if there is no database.
 func (p *sessionView) writerOf() string {
 	if p.options.Database == nil {
 		return ""
@@ -324,8 +327,8 @@ func (p *sessionView) writerOf() string {
 // lookupTimeout is the timeout of database queries for an operator.
 const lookupTimeout = 10 * time.Second
 
-// find returns a session of this process or, with its description from the database, a session of
-// another process.
+// find returns a session of this process. If this process does not have it, find returns a session
+// of another process, with its description in the database.
 func (p *sessionView) find(id string) (*session.Session, *admission.SessionInfo, error) {
 	s, unknown := p.sessions.Find(id)
 	if unknown == nil {
@@ -346,7 +349,7 @@ func (p *sessionView) find(id string) (*session.Session, *admission.SessionInfo,
 	return remoteSession(info), &info, nil
 }
 
-// localSession returns the session if this process has it, and otherwise nil.
+// localSession returns the session if this process has it. Otherwise, it returns nil.
 func (p *sessionView) localSession(id string) *session.Session {
 	s, err := p.sessions.Find(id)
 	if err != nil {
@@ -355,7 +358,7 @@ func (p *sessionView) localSession(id string) *session.Session {
 	return s
 }
 
-// remoteSession returns a session that this process does not serve.
+// remoteSession returns a session that is not served by this process.
 func remoteSession(info admission.SessionInfo) *session.Session {
 	a := session.ReadAbout(info.About)
 	by := a.By

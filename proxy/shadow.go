@@ -6,7 +6,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// netShadow returns the report's entry for the net, or nil if the net is not in shadow.
+// netShadow returns the entry for the net in the report. It returns nil if the net is not in shadow
+// mode.
 func netShadow(r gate.ShadowReport, net string) *operator.NetShadow {
 	for _, n := range r.Nets {
 		if n.Name == net {
@@ -16,8 +17,8 @@ func netShadow(r gate.ShadowReport, net string) *operator.NetShadow {
 	return nil
 }
 
-// Shadow reports on the nets in shadow: in one session or, if id is empty, in all sessions since
-// the proxy started.
+// Shadow reports on the nets in shadow mode: in one session or, if the session ID is empty, in all
+// sessions since the proxy has started.
 func (p *sessionView) Shadow(id string) (operator.ShadowInfo, error) {
 	sessions := p.sessions.All()
 	if id != "" {
@@ -34,7 +35,7 @@ func (p *sessionView) Shadow(id string) (operator.ShadowInfo, error) {
 	}
 	for _, s := range sessions {
 		state, err := p.pool.Snapshot(s)
-		if err != nil { // it has ended meanwhile
+		if err != nil { // the session has ended in the meantime
 			continue
 		}
 		report := state.Policy().ShadowOf(state)

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 )
 
-// ledger creates the ledger and the kill switch: in the database of the options, or otherwise in
-// memory.
+// ledger creates the ledger and the kill switch, either in the database from the options or,
+// without a database, in memory.
 func (p *Proxy) ledger() (admission.Ledger, admission.Switch, error) {
 	o := p.options
 	if o.Database == nil {
@@ -29,7 +29,7 @@ func (p *Proxy) ledger() (admission.Ledger, admission.Switch, error) {
 	return durable, stops, nil
 }
 
-// heartbeat is the interval of the signs of life that this process writes for the others.
+// heartbeat is the interval at which this process tells the others that it is still running.
 const heartbeat = 5 * time.Second
 
 // keepState starts the background work on the database: it watches the database, sends heartbeats,
@@ -60,11 +60,11 @@ func (p *Proxy) keepState() {
 	})
 }
 
-// leaveTimeout is the timeout for telling the database that this process has ended.
+// leaveTimeout is the maximum time for telling the database that this process has ended.
 const leaveTimeout = 2 * time.Second
 
-// Leave tells the database that this process has ended. Call it after [Proxy.Close] and before
-// closing the database.
+// Leave tells the database that this process has ended. It must be called after [Proxy.Close] and
+// before the database is closed.
 func (p *Proxy) Leave() error {
 	if p.durable == nil {
 		return nil
@@ -77,8 +77,8 @@ func (p *Proxy) Leave() error {
 // shared reports whether the states are in a database that other processes can share.
 func (p *Proxy) shared() bool { return p.durable != nil }
 
-// sealer returns the Sealer for the state that clients carry between two rounds of a call. All
-// processes of a database share its key.
+// sealer returns the Sealer for the state that clients keep between two rounds of a call. All
+// processes that share a database share its key.
 func (p *Proxy) sealer() *seal.Sealer {
 	if p.durable == nil {
 		return seal.New(nil, p.options.Now)

@@ -11,11 +11,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxStopReason is the maximum length in bytes of the reason of a stop.
+// maxStopReason is the maximum length, in bytes, of the reason for a stop.
 const maxStopReason = 1 << 10
 
-// Stop refuses all new calls, or those of one session. Calls in flight continue, and lists are
-// still answered. It needs no PIN: like a denial, it lets no call pass.
+// Stop refuses all new calls, or the new calls of one session. Calls in flight continue, and lists
+// are still answered. It requires no PIN: like a denial, it lets no call pass.
 func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	if len(reason) > maxStopReason {
 		return operator.Stopping{}, fmt.Errorf("the reason has %d bytes; the limit is %d", len(reason), maxStopReason)
@@ -23,7 +23,7 @@ func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	return p.setStopped(true, admission.Stop{Session: session, Actor: actor, Reason: reason})
 }
 
-// StartAgain ends a stop: of one session, or of all calls.
+// StartAgain ends a stop, either of one session or of all calls.
 func (p *Proxy) StartAgain(session string, a operator.Actor) (operator.Stopping, error) {
 	if err := p.checkOrderPIN(a, "", "let stopped calls pass again"); err != nil {
 		return operator.Stopping{}, err
@@ -45,7 +45,8 @@ func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error)
 	return operator.Stopping{Already: done.Already, Shared: p.shared(), Left: stopInfos(done.Left), Alone: unwrittenNote(on, p.shared(), done.Alone)}, nil
 }
 
-// unwrittenNote returns the explanation for an order that could not be written, or an empty string.
+// unwrittenNote returns the explanation for an order that could not be written to the database, or
+// "".
 func unwrittenNote(on, shared bool, why error) string {
 	switch {
 	case why == nil:
@@ -58,7 +59,7 @@ func unwrittenNote(on, shared bool, why error) string {
 	return fmt.Sprintf("the database did not respond: %v. If the stop is in the database too, calls stay refused until you run petrigate start again", why)
 }
 
-// stops lists the stops. If it returns an error, it lists those that this process knows.
+// stops lists the stops. If it returns an error, it lists only those that this process knows.
 func (p *Proxy) stops(ctx context.Context) ([]operator.StopInfo, error) {
 	stops, err := p.admission.Stops(ctx)
 	return stopInfos(stops), err

@@ -16,8 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Tools lists the tools and the current verdict on each in a session. Without an ID it uses the
-// only session or, if there is not exactly one, a new session with the current shared state.
+// Tools lists the tools and how a call of each would be decided now in a session. Without a session
+// ID it uses the only session or, if there is not exactly one, a new session with the current
+// shared state.
 func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 	state, err := p.admission.Fresh(p.life.Ctx)
 	if sessions := p.sessions.All(); sessionID == "" && len(sessions) == 1 {
@@ -50,7 +51,7 @@ func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 		c.Time = now
 		info.Nets = toolVerdicts(p.admission.Generation().Policy, state, c, p.where)
 		info.Depends = dependsOnArguments(info, state.Policy(), c)
-		decision, _ := state.Policy().Decide(state, c, nil) // without effects
+		decision, _ := state.Policy().Decide(state, c, nil) // this has no effects
 		info.Decision, info.Says = p.predict(decision, info, now)
 		list = append(list, info)
 	}
@@ -72,8 +73,8 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 	return list
 }
 
-// dependsOnArguments reports whether the policy reads arguments of the tool: through a map of one
-// of its names, or in a net with a key or a sum. A map of a pattern counts if the tool accepts the
+// dependsOnArguments reports whether the policy reads arguments of the tool: through a map for one
+// of its names, or in a net with a key or a sum. A map for a pattern counts if the tool accepts the
 // argument.
 func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
@@ -98,7 +99,8 @@ func takesArgument(schema json.RawMessage, argument string) bool {
 	return has
 }
 
-// predict describes what the decision about a call without arguments means for calls of the tool.
+// predict describes what the decision on a call without arguments means for other calls of the
+// tool.
 func (p *Proxy) predict(d gate.Decision, info operator.ToolInfo, now time.Time) (decision, says string) {
 	switch d := d.(type) {
 	case *gate.Ask:
@@ -133,7 +135,7 @@ func askedByRule(a *gate.Ask, where func(gate.Position) string) string {
 	return fmt.Sprintf(" (%s)", strings.Join(rules, ", "))
 }
 
-// remainingNets describes how many calls the limits still admit.
+// remainingNets describes how many calls the limits still allow.
 func remainingNets(nets []operator.ToolVerdict) string {
 	text := ""
 	for _, n := range nets {

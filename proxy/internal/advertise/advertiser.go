@@ -1,4 +1,4 @@
-// Package advertise shows each client the tools that the nets of its session admit now
+// Package advertise shows each client the tools that the nets of its session allow now
 // (tools/list), and notifies the client when this list changes.
 package advertise
 
@@ -28,7 +28,7 @@ type Options struct {
 }
 
 // An Advertiser answers tools/list for clients that have sent initialize. The list contains the
-// tools that the nets of the client's session currently admit, and the Advertiser notifies the
+// tools that the nets of the client's session currently allow, and the Advertiser notifies the
 // client when the list changes. It uses a goroutine of its own, so that calls only need to record
 // that a list may have changed. mu guards all and dirty, and listMu guards the fields below it. On
 // a nil Advertiser, the methods Touch, TouchAll and Forget do nothing.
@@ -41,15 +41,15 @@ type Advertiser struct {
 	dirty map[*session.Session]bool // sessions whose lists may have changed
 
 	listMu    sync.Mutex
-	shown     map[*session.Client]string  // digest of the list that the client last received or was notified of
-	conflicts map[*session.Session]string // conflict last recorded for each session
+	shown     map[*session.Client]string  // digest of the list that each client last received or was notified of
+	conflicts map[*session.Session]string // the last conflict that was recorded for each session
 }
 
 // A toolListing is the list of tools for all clients of a session.
 type toolListing struct {
 	view     *pool.ToolView
 	hidden   map[string]bool
-	digest   string         // digest that identifies the content of the list
+	digest   string         // identifies the content of the list
 	conflict *gate.Conflict // conflict that has not been recorded yet, or nil
 }
 
@@ -61,7 +61,7 @@ func New(p *Options) *Advertiser {
 	}
 }
 
-// Touch records that the nets of the session may have moved.
+// Touch records that the markings of the session's nets may have changed.
 func (a *Advertiser) Touch(s *session.Session) {
 	switch {
 	case a == nil:
@@ -96,7 +96,7 @@ func (a *Advertiser) signal() {
 // List returns the result of tools/list for a client that has sent initialize. From then on, the
 // client is notified of changes.
 func (a *Advertiser) List(c *session.Client) []byte {
-	c.State.Narrowed.Store(true) // must happen before the nets are read, so that no move is missed
+	c.State.Narrowed.Store(true) // this must happen before the nets are read, so that no change is missed
 	a.listMu.Lock()
 	s := a.listFor(c.State)
 	if a.deps.Sessions.Has(c) {
@@ -123,7 +123,7 @@ func (a *Advertiser) listFor(s *session.Session) toolListing {
 	view := a.deps.Pool.Catalogue.Load()
 	out := toolListing{view: view, hidden: map[string]bool{}}
 	var advertised gate.Advertised
-	if state, err := a.deps.Pool.Snapshot(s); err == nil { // otherwise the session has ended, and no client will see the list
+	if state, err := a.deps.Pool.Snapshot(s); err == nil { // if there is an error, the session has ended, and no client will see the list
 		advertised = state.Policy().Advertise(state, view.Calls, a.deps.Life.Now())
 	}
 	for _, h := range advertised.Hidden {
@@ -148,7 +148,7 @@ func (a *Advertiser) listFor(s *session.Session) toolListing {
 	return out
 }
 
-// netNames converts net names to the form used in audit records.
+// netNames converts the names of nets to the form that audit records use.
 func netNames(nets []string) []audit.NetName {
 	names := []audit.NetName{}
 	for _, net := range nets {
@@ -177,11 +177,12 @@ func (a *Advertiser) Run() {
 	}
 }
 
-// minRecheck is the minimum time until a net that should already have moved is checked again.
+// minRecheck is the minimum time before a net is checked again whose marking should already have
+// changed.
 const minRecheck = 10 * time.Millisecond
 
-// untilNextMove returns the time until the clock next moves a net of a session whose clients have a
-// list. If no such move is due, any is false.
+// untilNextMove returns the time until the clock next changes the marking of a net, in a session
+// whose clients have a list. Its result any is false if no such change is expected.
 func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false
@@ -202,7 +203,7 @@ func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
 }
 
 // listedSessions returns the sessions whose clients have a list. If all is false, it returns only
-// those in dirty.
+// the sessions in dirty.
 func (a *Advertiser) listedSessions(all bool, dirty map[*session.Session]bool) []*session.Session {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()
@@ -230,8 +231,8 @@ func (a *Advertiser) notifyChanged() {
 	}
 }
 
-// changed returns the clients of the session whose lists have changed. It records that they know
-// the new list.
+// changed returns the clients of the session whose lists have changed. It also records that they
+// know the new list.
 func (a *Advertiser) changed(s *session.Session) (told []*session.Client, conflict *gate.Conflict) {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()

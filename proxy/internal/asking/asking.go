@@ -1,5 +1,5 @@
-// Package asking builds the messages that make a client ask its user about an approval, by a form
-// or by a page, and reads the client's answers.
+// Package asking builds the messages that make a client ask its user about an approval, in a form
+// or on a page, and reads the client's answers.
 package asking
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Key is the key of the question within inputRequests.
+// Key is the key under which the question is found in inputRequests.
 const Key = "approval"
 
 const approve = "approve"
 
-// Form returns the params of an elicitation/create request in form mode. The form has a choice
-// without a default, because some clients accept empty forms on their own.
+// Form returns the params of an elicitation/create request in form mode. The form contains a choice
+// without a default, because some clients accept an empty form without asking the user.
 func Form(message string) []byte {
 	params, err := json.Marshal(map[string]any{
 		"message": message,
@@ -35,8 +35,8 @@ func Form(message string) []byte {
 	return params
 }
 
-// Page returns the params of an elicitation/create request in URL mode. id is the elicitationId, or
-// empty if the revision has none.
+// Page returns the params of an elicitation/create request in URL mode. The argument id is the
+// elicitationId; it is empty if the revision has no such ID.
 func Page(message, url, id string) []byte {
 	params := rawjson.Object{}.String("mode", "url").String("message", message).String("url", url)
 	if id != "" {
@@ -45,14 +45,14 @@ func Page(message, url, id string) []byte {
 	return params.Bytes()
 }
 
-// Completed returns the notification that an elicitation in URL mode has been completed.
+// Completed returns the notification that an elicitation in URL mode is complete.
 func Completed(id string) []byte {
 	return wire.AppendNotification(nil, spec.ElicitationComplete, rawjson.Object{}.String("elicitationId", id).Bytes())
 }
 
 // InputRequired returns an InputRequiredResult (2026-07-28), which makes the client send the call
-// again. params are those of an elicitation/create request; if they are nil, the result contains no
-// question.
+// again. params are the params of an elicitation/create request; if they are nil, the result
+// contains no question.
 func InputRequired(params []byte, state string) []byte {
 	result := rawjson.Object{}.String("resultType", "input_required")
 	if params != nil {
@@ -66,8 +66,8 @@ func InputRequired(params []byte, state string) []byte {
 // declined, no person was asked.
 type Reply struct {
 	Accepted, Declined bool
-	Approve            bool   // whether the person chose to approve, in an accepted form
-	Reason             string // reason that the person gave, in an accepted form; may be empty
+	Approve            bool   // whether the person has chosen to approve, in a form that was accepted
+	Reason             string // reason that the person has given, in a form that was accepted; may be empty
 }
 
 // Read parses the result of an elicitation.

@@ -2,15 +2,15 @@ package asking
 
 import "time"
 
-const progressEvery = 5 * time.Second // interval of progress notifications while a person is thinking
+const progressEvery = 5 * time.Second // interval between progress notifications while a person has not answered
 
 // An Event is something that happens while a call waits for a person's answer.
 type Event int
 
-// Events that [Hold.Wait] returns.
+// The events that [Hold.Wait] returns.
 const (
-	Ended    Event = iota // the person has answered, the time is up, or the client has stopped waiting
-	Gone                  // the call through which the client showed the question is gone
+	Ended    Event = iota // the person has answered, the time has passed, or the client has stopped waiting
+	Gone                  // the call that has shown the question on its client is gone
 	Unasked               // the client has not shown the question
 	Progress              // a progress notification is due
 )
@@ -28,15 +28,15 @@ func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }
 
-// Tell makes [Hold.Wait] return [Progress] at regular intervals, and [Unasked] once, when the given
-// channel is closed.
+// Tell makes [Hold.Wait] return [Progress] at regular intervals, and return [Unasked] once, when
+// the given channel is closed.
 func (h *Hold) Tell(unasked <-chan struct{}) {
 	h.progress, h.unasked = time.NewTicker(progressEvery), unasked
 }
 
-// Wait waits for the next event and returns it. [Ended] is the last event. If gone is closed, Wait
-// returns [Gone]. Wait needs little stack space, so that a goroutine that waits for a long time
-// occupies little memory.
+// Wait waits for the next event and returns it. [Ended] is the last event. If the channel gone is
+// closed, Wait returns [Gone]. Wait needs little stack space, so that a goroutine that waits for a
+// long time occupies little memory.
 func (h *Hold) Wait(gone <-chan struct{}) Event {
 	var progress <-chan time.Time
 	if h.progress != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Parked returns the result for a call that has waited long enough. The person can still answer,
-// and if the client repeats the call, it gets that answer. The text does not explain how to answer,
+// Parked returns the result for a call that has waited long enough. The person can still answer. If
+// the client repeats the call, it gets that answer. The text does not explain how to answer,
 // because the model reads the text and might have a shell.
 func Parked(id string) string {
 	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
 }
 
-// NoConsent returns the result for a call that was not approved, with the reason. gone means that
-// the client has stopped waiting. ending means that the proxy is shutting down.
+// NoConsent returns the result for a call that was not approved, with the reason. The argument gone
+// means that the client has stopped waiting, and ending means that the proxy is shutting down.
 func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string {
 	switch {
 	case said.State == approval.Denied:
@@ -40,8 +40,8 @@ func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, end
 	}
 }
 
-// denied returns the result for a call that was denied, with the reason and the time. Clients may
-// also deny calls on their own.
+// denied returns the result for a call that was denied, with the reason and the time. A client may
+// also deny a call without asking its user.
 func denied(tool string, said approval.Answer, now time.Time) string {
 	why := "A person denied " + tool
 	if said.Channel == approval.Elicit && said.Reason == "" {
@@ -59,18 +59,18 @@ func denied(tool string, said approval.Answer, now time.Time) string {
 	return why + " Do not call it again with these arguments."
 }
 
-// maxCaller limits the length of the principal's and the client's name in a log line.
+// maxCaller is the maximum length of the names of the principal and the client in a log line.
 const maxCaller = 200
 
-// WaitingLogLine returns a log line that tells operators that a call is waiting for an answer. how
-// explains how to answer.
+// WaitingLogLine returns a log line that tells operators that a call is waiting for an answer. Its
+// argument how explains how to answer.
 func WaitingLogLine(c approval.Call, id, client, how string) string {
 	return fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
-// HowToAnswer explains how to answer an approval. verb is the command that operators must run if
-// they can answer.
+// HowToAnswer explains how to answer an approval. Its argument verb is the command with which
+// operators can answer, if they can.
 func HowToAnswer(r *approval.Request, verb string) string {
 	only, _ := channel.Find(r.Via)
 	switch {
@@ -94,7 +94,7 @@ func Answered(r approval.Record, approve bool, channel, actor string) string {
 	return fmt.Sprintf("approval %s %s: %s on %s, by %s via %s", r.Request.ID, verb, text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(actor), channel)
 }
 
-// ProgressNote returns the nth progress notification for the given token.
+// ProgressNote returns the progress notification with number n for the given token.
 func ProgressNote(token []byte, n int, message string) []byte {
 	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":`, token, n)
 	return wire.AppendNotification(nil, "notifications/progress", append(rawjson.AppendString(params, message), '}'))

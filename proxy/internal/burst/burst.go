@@ -1,19 +1,19 @@
-// Package burst combines the work on messages that were read together, so that they can share one
-// slow step such as a write to disk.
+// Package burst combines the work on messages that were read at the same time, so that they can
+// share one slow step such as a write to disk.
 package burst
 
 import "sync"
 
 // Most is the maximum number of messages in a burst. If a burst contained all messages that a
-// client has in flight, then client, proxy and server would take turns instead of working
-// concurrently.
+// client has in flight, then client, proxy and server would take turns instead of working at the
+// same time.
 const Most = 32
 
-// Several is the minimum number of calls in flight that makes further calls likely enough to wait
-// briefly for them.
+// Several is the minimum number of calls in flight for which further calls are so likely that it
+// makes sense to wait briefly for them.
 const Several = 5
 
-// A Reading detects where bursts begin and end in the messages from one reader. It is not safe for
+// A Reading detects where bursts begin and end in the messages from one source. It is not safe for
 // concurrent use.
 type Reading struct {
 	Begin, End func()
@@ -21,8 +21,8 @@ type Reading struct {
 	left int // number of messages that may still join the burst; 0 outside of a burst
 }
 
-// Before must be called before each message is handled. more reports whether another message can be
-// read without blocking.
+// Before must be called before each message is handled. Its argument more reports whether another
+// message can be read without blocking.
 func (r *Reading) Before(more bool) {
 	if r.left == 0 && more {
 		r.left = Most
@@ -30,10 +30,11 @@ func (r *Reading) Before(more bool) {
 	}
 }
 
-// After must be called after each message has been handled. more is as for Before.
+// After must be called after each message has been handled. Its argument more has the same meaning
+// as for Before.
 func (r *Reading) After(more bool) {
 	switch {
-	case r.left == 0: // no burst
+	case r.left == 0: // there is no burst
 	case r.left > 1 && more:
 		r.left--
 	default:
@@ -49,12 +50,13 @@ func (r *Reading) Stop() {
 	}
 }
 
-// A Step is the remaining work on one message. Its Continue method may block at first.
+// A Step is the remaining work on one message. Its method Continue may block before it does the
+// work.
 type Step interface{ Continue() }
 
-// A Burst holds back steps as long as more messages can be read, so that the steps block at the
-// same time, and then runs them in order. The zero value is ready to use. A Burst is safe for
-// concurrent use. A nil Burst holds nothing back.
+// A Burst holds back steps while more messages can be read, so that the steps block at the same
+// time, and then runs them in order. The zero value is ready to use. A Burst is safe for concurrent
+// use. A nil Burst holds nothing back.
 type Burst struct {
 	mu     sync.Mutex
 	active bool // whether a burst has begun but not ended
@@ -97,7 +99,8 @@ func (b *Burst) End() {
 	}
 }
 
-// take removes and returns the steps that were held back. If stays is true, the burst continues.
+// take removes and returns the steps that were held back. If stays is true, the burst continues
+// after that.
 func (b *Burst) take(stays bool) []Step {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -20,10 +20,10 @@ func newAddresses(o Options, host, port string) addresses {
 	for _, h := range o.Hosts {
 		a.hosts[strings.ToLower(h)] = true
 	}
-	if !unspecified(host) { // web pages can send requests to 0.0.0.0
+	if !unspecified(host) { // web pages can send requests to the address 0.0.0.0
 		a.hosts[strings.ToLower(host)] = true
 	}
-	usual := map[bool]string{false: "80", true: "443"}[o.TLS] // default port, which clients omit
+	usual := map[bool]string{false: "80", true: "443"}[o.TLS] // default port; clients leave it out
 	for _, name := range []string{"localhost", "127.0.0.1", "[::1]"} {
 		a.hosts[name+":"+port] = true
 		a.hosts[name] = a.hosts[name] || port == usual
@@ -65,8 +65,8 @@ func (a *addresses) hostAllowed(header string) bool {
 	return err == nil && port == a.port && (loopback(host) || a.hosts[host])
 }
 
-// originAllowed reports whether the Origin header is acceptable: missing, of this machine, or
-// listed by the operator.
+// originAllowed reports whether the Origin header is acceptable: it is missing, stands for this
+// machine, or was listed by the operator.
 func (a *addresses) originAllowed(values []string) bool {
 	if len(values) == 0 {
 		return true
@@ -82,7 +82,7 @@ func (a *addresses) originAllowed(values []string) bool {
 		return false
 	}
 	host := u.Hostname()
-	return loopback(host) && *u == url.URL{Scheme: u.Scheme, Host: u.Host} // must not have a path, a query or a user
+	return loopback(host) && *u == url.URL{Scheme: u.Scheme, Host: u.Host} // an origin has no path, no query and no user
 }
 
 func loopback(host string) bool {
@@ -93,7 +93,7 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// unspecified reports whether a listener for host listens on all interfaces.
+// unspecified reports whether a listener with this host listens on all interfaces.
 func unspecified(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "" || err == nil && ip.Unmap().WithZone("").IsUnspecified()

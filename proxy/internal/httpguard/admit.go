@@ -2,7 +2,7 @@ package httpguard
 
 import "net/http"
 
-// Admit returns the sender of the request; Release must be called on it. If Admit rejects the
+// Admit returns the sender of the request. The caller must call Release on it. If Admit rejects the
 // request, it writes an error response and returns false.
 func (g *Guard) Admit(w http.ResponseWriter, r *http.Request) (Caller, bool) {
 	v, ok := g.authenticate(w, r)
@@ -28,7 +28,7 @@ func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (Caller, bo
 	return Caller{}, false
 }
 
-// authenticateJWT authenticates the sender by a JWT. Its errors never quote the token.
+// authenticateJWT authenticates the sender with a JWT. Its errors never quote the token.
 func (g *Guard) authenticateJWT(w http.ResponseWriter, r *http.Request, token string) (Caller, bool) {
 	grant, err := g.jwt.Verify(r.Context(), token)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 type Caller struct {
 	Principal string
 
-	until time.Time // time when its streams must end; zero if they need not
+	until time.Time // time when the caller's streams must end; zero if they need not end
 	guard *Guard
 }
 
@@ -34,7 +34,8 @@ func (c Caller) Stream(ctx context.Context) (context.Context, context.CancelFunc
 }
 
 // Body reads the complete message, within the limits. If that fails, it writes an error response
-// and returns false. The caller must call release when the body is no longer needed.
+// and returns false. The caller must call the returned function release when the body is no longer
+// needed.
 func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
 	limit := int64(c.guard.maxMessage)
 	refuse := func(text string, status int) ([]byte, func(), bool) {
@@ -58,7 +59,7 @@ func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, relea
 	var over *http.MaxBytesError
 	switch {
 	case err == nil:
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request may wait for a person, which can take long
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request may wait a long time for a person
 		return body, release, true
 	case errors.As(err, &over):
 		return refuse(tooLarge, http.StatusRequestEntityTooLarge)

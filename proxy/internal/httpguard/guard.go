@@ -26,7 +26,7 @@ type Guard struct {
 	bodies      *limit
 }
 
-// New returns a guard. It returns an error for options that would admit more or fewer callers than
+// New returns a guard. It returns an error for options that would accept more or fewer callers than
 // the operator expects. If JWTs are enabled, it starts fetching the issuer's keys.
 func New(o Options) (*Guard, error) {
 	host, port, err := net.SplitHostPort(o.Addr)
@@ -72,22 +72,22 @@ func (o Options) check(host string) error {
 	return nil
 }
 
-// Begin must be called first for each request. It forbids caching of the response and sets the
+// Begin must be called first for each request. It forbids caching the response, and sets the
 // deadline for reading the body.
 func (g *Guard) Begin(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
-	if r.ContentLength != 0 { // also for rejected requests, because net/http reads the rest
+	if r.ContentLength != 0 { // also for a rejected request, because net/http reads the rest of the body
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.bodyTimeout)) // some tests do not support deadlines
 	}
-	if len(r.TransferEncoding) > 0 { // there may have been a Content-Length as well, which net/http does not expose
+	if len(r.TransferEncoding) > 0 { // there may also have been a Content-Length header, which net/http does not expose
 		header["Connection"] = closing
 	}
 }
 
-// Limits for reading the body of a rejected request before closing its connection: as many bytes as
-// net/http reads from other bodies, for about as long as it would leave the connection open.
+// Limits for reading the body of a rejected request before its connection is closed: as many bytes
+// as net/http reads from other bodies, for about as long as it would leave the connection open.
 const (
 	lingerBytes = 256 << 10
 	lingerTime  = 500 * time.Millisecond
@@ -101,21 +101,21 @@ func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 || !r.Close && len(w.Header()["Connection"]) == 0 {
 		return
 	}
-	if r.Header.Get("Expect") != "" { // reading would make the client send its body
+	if r.Header.Get("Expect") != "" { // reading would cause the client to send its body
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime))
 	if _, err := io.CopyN(io.Discard, r.Body, lingerBytes); err == io.EOF {
 		return
 	}
-	// The body is longer than the limit. If net/http learns from its own reader that a body is too
-	// large, it waits a moment before it closes the connection.
+	// The body is longer than the limit. If net/http learns this from its own reader, it waits a
+	// moment before it closes the connection.
 	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
-// Trusted reports whether a request that is not an MCP request has a listed token or comes from a
-// program on this machine, that is, neither from a page in a browser nor through a reverse proxy,
-// as far as the request shows.
+// Trusted reports whether a request that is not an MCP request has a token from the list or comes
+// from a program on this machine. The latter means that, as far as the request shows, it comes
+// neither from a page in a browser nor through a reverse proxy.
 func (g *Guard) Trusted(r *http.Request) bool {
 	if token := bearer(r.Header["Authorization"]); token != "" && len(g.tokens) > 0 {
 		_, ok := g.tokens.principal(token)
@@ -124,7 +124,8 @@ func (g *Guard) Trusted(r *http.Request) bool {
 	return Local(r)
 }
 
-// forwardedBy lists headers that reverse proxies add. The actual sender may then be anywhere.
+// forwardedBy lists the headers that reverse proxies add. If a request has such a header, its
+// actual sender may be anywhere.
 var forwardedBy = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"}
 
 // Local reports whether a request was sent from this machine and is addressed to localhost.

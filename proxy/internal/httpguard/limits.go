@@ -9,26 +9,28 @@ import (
 	"sync"
 )
 
-// defaultRequests is the default limit for a principal's open requests, which include streams and
-// calls that wait for a person. The limit for all principals together is four times as high.
+// defaultRequests is the default for the maximum number of open requests of a principal, including
+// streams and calls that wait for a person. The limit for all principals together is four times as
+// high.
 const defaultRequests = 5000
 
-// maxUncounted is the maximum size of messages that are not counted, because the number of requests
-// is limited.
+// maxUncounted is the size up to which messages are not counted, because the number of requests is
+// limited.
 const maxUncounted = 64 << 10
 
-// minBodies is the lowest possible limit for the bytes of large messages that are held for one
+// minBodies is the lowest possible limit for the bytes of large messages that are kept for one
 // principal.
 const minBodies = 256 << 20
 
-// errTooMuch means that a message would exceed the limit for bytes held at the same time.
+// errTooMuch means that with this message, the limit for bytes kept at the same time would be
+// exceeded.
 var errTooMuch = errors.New("too many bytes are being sent at a time")
 
-// A limit limits a quantity per principal and in total, such as open requests, or the bytes of
-// large messages in memory. A principal that has reached its limit leaves room for others. A limit
-// is safe for concurrent use.
+// A limit limits a quantity per principal and in total, such as the number of open requests, or the
+// bytes of large messages in memory. A principal that has reached its limit does not affect the
+// others. A limit is safe for concurrent use.
 type limit struct {
-	each, all int // per principal, and in total
+	each, all int // maximum for each principal, and maximum in total
 
 	mu    sync.Mutex
 	total int
@@ -40,14 +42,14 @@ func newRequestLimit(each int) *limit {
 	return &limit{each: each, all: 4 * each, held: map[string]int{}}
 }
 
-// newBodyLimit returns a limit for large messages. It counts bytes that have been read, not
-// announced, so that a client cannot keep others out without sending.
+// newBodyLimit returns a limit for large messages. It counts bytes that were actually read, and not
+// the announced length, so that a client cannot keep others out without sending anything.
 func newBodyLimit(message int) *limit {
 	each := max(minBodies, 4*message)
 	return &limit{each: each, all: 2 * each, held: map[string]int{}}
 }
 
-// add counts n more. If that would exceed a limit, it returns the HTTP status that tells which one.
+// add adds n to the count. If that would exceed a limit, it returns the HTTP status for that limit.
 func (l *limit) add(principal string, n int) (status int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +89,7 @@ func (l *limit) admit(w http.ResponseWriter, principal string) bool {
 }
 
 // read reads r to its end and counts the bytes. If the length was announced, the returned slice has
-// no spare capacity, because a call may keep it for a long time.
+// no unused capacity, because a call may keep it for a long time.
 func (l *limit) read(r io.Reader, announced int64, principal string) (body []byte, release func(), err error) {
 	weight := 0
 	release = func() { l.drop(principal, weight) }
@@ -113,7 +115,7 @@ func (l *limit) read(r io.Reader, announced int64, principal string) (body []byt
 }
 
 // grown returns the body with more capacity: twice as much, but at most the announced length plus
-// one byte, which is needed to detect the end.
+// one byte. The additional byte is needed to detect the end.
 func grown(body []byte, announced int64) []byte {
 	room := 2 * cap(body)
 	if n := int(announced) + 1; n > cap(body) {
@@ -122,7 +124,7 @@ func grown(body []byte, announced int64) []byte {
 	return append(make([]byte, 0, room), body...)
 }
 
-// trimmed returns the body without much spare capacity.
+// trimmed returns the body without much unused capacity.
 func trimmed(body []byte) []byte {
 	if cap(body)-len(body) > len(body)/8 {
 		return bytes.Clone(body)

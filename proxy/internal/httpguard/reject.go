@@ -2,7 +2,7 @@ package httpguard
 
 import "net/http"
 
-// Header values that must not be modified.
+// Values of headers. They must not be modified.
 var (
 	noSniff  = []string{"nosniff"}
 	noStore  = []string{"no-store"}
@@ -10,8 +10,8 @@ var (
 	closing  = []string{"close"}
 )
 
-// Reject closes the connection after the response to a rejected request. Otherwise it would stay
-// open for minutes, and the number of connections is limited.
+// Reject makes the connection close after the response to a rejected request. Otherwise, it would
+// stay open for minutes, and the number of connections is limited.
 func Reject(w http.ResponseWriter) { w.Header()["Connection"] = closing }
 
 func refuseToken(w http.ResponseWriter, status int, challenge, reason string) {

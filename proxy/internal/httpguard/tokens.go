@@ -19,7 +19,7 @@ type tokenEntry struct {
 }
 
 // newTokenList returns a list with the unnamed token and the named ones. It returns an error if two
-// tokens are equal, because they would stand for two principals at once.
+// tokens are equal, because they would stand for two principals at the same time.
 func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
 	var list tokenList
 	if unnamed != "" {
@@ -41,7 +41,7 @@ func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
 	return list, nil
 }
 
-// principal returns the principal that a token belongs to. It takes the same time for all tokens.
+// principal returns the principal to which a token belongs. It takes the same time for all tokens.
 func (l tokenList) principal(token string) (string, bool) {
 	sum := sha256.Sum256([]byte(token))
 	found := -1

@@ -61,9 +61,9 @@ func (l *Lifetime) End() {
 	l.cancel()
 }
 
-// Hold makes Wait wait until Release is called, even during shutdown, because a request still has
-// an outcome to record. Once Wait was called, Hold returns false, and the caller must not call
-// Release.
+// Hold makes Wait wait until Release is called, even during shutdown, because the outcome of a
+// request has not been recorded yet. After Wait has been called, Hold returns false, and the caller
+// must not call Release.
 func (l *Lifetime) Hold() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,8 +76,8 @@ func (l *Lifetime) Hold() bool {
 // Release undoes a successful Hold.
 func (l *Lifetime) Release() { l.work.Done() }
 
-// Wait waits until all goroutines started by Background have ended and each Hold was released. End
-// must be called first.
+// Wait waits until all goroutines started by Background have ended and Release was called for each
+// Hold. End must be called first.
 func (l *Lifetime) Wait() {
 	l.mu.Lock()
 	l.waited = true
@@ -100,8 +100,8 @@ func (l *Lifetime) Sleep(d time.Duration) bool {
 	}
 }
 
-// Recovered recovers from a panic while handling a request, and responds with an internal error. It
-// must be deferred directly.
+// Recovered recovers from a panic in the handling of a request, and responds with an internal
+// error. It must be deferred directly.
 func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
 	if v := recover(); v != nil {
 		l.Log.Error("a request panicked", "method", method, "panic", v, "stack", string(debug.Stack()))
@@ -109,7 +109,7 @@ func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
 	}
 }
 
-// RandomID returns an unguessable identifier that begins with prefix.
+// RandomID returns an identifier that begins with prefix and cannot be guessed.
 func RandomID(prefix string) string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -1,7 +1,7 @@
 // Package lines reads and writes the messages of a client, one per line.
 //
 // A [Reader] limits the length of lines and continues after a line that is too long. A [Writer] is
-// shared by all goroutines that send to the client. It never splits a line, drops notifications
+// shared by all goroutines that send to the client. It never interrupts a line, drops notifications
 // instead of growing without limit, and writes several messages with one system call.
 package lines
 
@@ -25,7 +25,7 @@ type Reader struct {
 	limit int
 }
 
-// NewReader returns a reader for lines of up to limit bytes, not counting line endings.
+// NewReader returns a reader for lines of up to limit bytes, without line endings.
 func NewReader(in io.Reader, limit int) *Reader {
 	return &Reader{bufio.NewReaderSize(in, 64<<10), limit}
 }
@@ -52,7 +52,7 @@ func (r *Reader) Next() ([]byte, error) {
 			return nil, ErrTooLong
 		}
 		if len(line) > 64<<10 && cap(line)-len(line) > len(line)/8 {
-			line = bytes.Clone(line) // a call may keep it for a long time, so it must not have much spare capacity
+			line = bytes.Clone(line) // a call may keep the line for a long time, so it must not have much unused capacity
 		}
 		return bytes.TrimRight(line, "\r\n"), nil
 	}
@@ -64,25 +64,25 @@ func (r *Reader) More() bool {
 	return err == nil && bytes.IndexByte(buffered, '\n') >= 0
 }
 
-// maxQueued is the maximum number of bytes queued for a client that does not read.
+// maxQueued is the maximum number of bytes that are queued for a client that does not read.
 const maxQueued = 64 << 20
 
 var errSlowClient = errors.New("the client does not read its messages")
 
 const (
-	bigPart  = 32 << 10  // minimum size of a part that is written without copying it
-	maxBurst = 256 << 10 // maximum number of bytes held back while more messages are expected
+	bigPart  = 32 << 10  // minimum size of a part that is not copied before it is written
+	maxBurst = 256 << 10 // maximum number of bytes that are held back while more messages are expected
 	maxSpare = 1 << 20   // maximum size of a buffer that is kept for reuse
 	maxNews  = 8 << 20   // number of queued bytes above which notifications are dropped
 )
 
-// A Writer writes lines to an output that it owns. It is safe for concurrent use. The first
-// goroutine that sends a message writes it; messages that others send in the meantime are queued
-// and written next. That way, several messages need only one system call, and no message waits for
-// a goroutine to be scheduled. mu guards the fields below it. It is released during a write, while
-// writing is true.
+// A Writer writes lines to an output that nothing else uses. It is safe for concurrent use. The
+// first goroutine that sends a message writes it; messages that others send in the meantime are
+// queued and written next. In this way, several messages need only one system call, and no message
+// waits until a goroutine is scheduled. mu guards the fields below it. It is released during a
+// write, while writing is true.
 type Writer struct {
-	// Aside makes the Writer write from a goroutine of its own, so that no sender has to wait for
+	// Aside makes the Writer use a goroutine of its own for writing, so that senders never wait for
 	// this output. It must be set before the first Send.
 	Aside bool
 
@@ -98,7 +98,7 @@ type Writer struct {
 	err     error
 }
 
-// NewWriter returns a writer for out. Nothing else may write to out.
+// NewWriter returns a writer for out. Nothing else may write to out after that.
 func NewWriter(out io.Writer) *Writer {
 	w := &Writer{out: out, broken: make(chan struct{})}
 	w.idle.L = &w.mu
@@ -113,7 +113,7 @@ func (w *Writer) Send(parts ...[]byte) {
 	switch {
 	case w.err != nil:
 		return
-	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // drop it, because no peer waits for a notification
+	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // drop it, because no client waits for a notification
 		return
 	case !w.writing && !w.Aside && slices.ContainsFunc(parts, isBig):
 		w.writeBig(parts)
@@ -142,13 +142,13 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
-// Reply is the same as Send.
+// Reply does the same as Send.
 func (w *Writer) Reply(parts ...[]byte) { w.Send(parts...) }
 
 func isBig(part []byte) bool { return len(part) >= bigPart }
 
-// writeBig writes the queue and then one line, without copying its big parts. It then writes the
-// messages sent in the meantime.
+// writeBig writes the queue and then one line, without copying the big parts of the line. It then
+// writes the messages that were sent in the meantime.
 func (w *Writer) writeBig(parts [][]byte) {
 	w.writing = true
 	out := w.take()
@@ -164,7 +164,7 @@ func (w *Writer) writeBig(parts [][]byte) {
 	w.drain(append(out, '\n'))
 }
 
-// Cork holds back messages until Uncork is called, because more are about to follow.
+// Cork holds back messages until Uncork is called, because more messages are about to follow.
 func (w *Writer) Cork() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -180,7 +180,7 @@ func (w *Writer) Uncork() {
 	}
 }
 
-// begin writes the queue or, if Aside is set, starts a goroutine that does.
+// begin writes the queue. If Aside is set, it instead starts a goroutine that writes it.
 func (w *Writer) begin() {
 	if !w.Aside {
 		w.drain(w.take())
@@ -194,8 +194,8 @@ func (w *Writer) begin() {
 	}()
 }
 
-// drain writes the given buffer, one of the Writer's own, and then the queue until it is empty. The
-// caller must hold mu.
+// drain writes the given buffer, which belongs to the Writer, and then the queue until it is empty.
+// The caller must hold mu.
 func (w *Writer) drain(out []byte) {
 	w.writing = true
 	for {
@@ -219,7 +219,7 @@ func (w *Writer) take() []byte {
 	return queue
 }
 
-// write writes the given buffer while mu is released. writing must be true.
+// write writes the given buffer and releases mu while it does so. writing must be true.
 func (w *Writer) write(out []byte) {
 	if len(out) == 0 || w.err != nil {
 		return
@@ -239,7 +239,7 @@ func (w *Writer) fail(err error) {
 	}
 }
 
-// Close writes the queue. Messages sent later are dropped.
+// Close writes the queue. Messages that are sent after that are dropped.
 func (w *Writer) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,10 +6,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Rev is one of the two revision families. The two values are compared by address and never
-// change.
+// A Rev is one of the two revision families. There is one value for each, which never changes, so
+// values are compared by address.
 type Rev struct {
-	// PerRequest means that each request carries the client's capabilities in _meta. Otherwise,
+	// PerRequest means that each request contains the client's capabilities in _meta. Otherwise,
 	// initialize declares them for the session.
 	PerRequest bool
 
@@ -32,10 +32,10 @@ type Rev struct {
 	// fetched the list or sent resources/subscribe.
 	Subscriptions bool
 
-	// TaskExtension means that tasks are the extension io.modelcontextprotocol/tasks. A server may
-	// create a task for any call from a client that supports tasks, and puts the result into the
-	// task. Otherwise, the client asks for a task (params.task) and fetches the result with
-	// tasks/result.
+	// TaskExtension means that tasks are used in the form of the extension
+	// io.modelcontextprotocol/tasks. A server may create a task for any call from a client that
+	// supports tasks, and puts the result into the task. Otherwise, the client asks for a task
+	// (params.task) and fetches the result with tasks/result.
 	TaskExtension bool
 
 	// ResultType means that each result has the member resultType.
@@ -69,8 +69,8 @@ var (
 	}
 )
 
-// Of returns the family that a revision belongs to. An empty version means that the revision is not
-// known yet.
+// Of returns the family to which a revision belongs. An empty version means that the revision is
+// not known yet.
 func Of(version string) *Rev {
 	if version >= "2026-07-28" {
 		return Rev2026
@@ -81,12 +81,13 @@ func Of(version string) *Rev {
 // Lacks reports whether the method exists only in the other family.
 func (r *Rev) Lacks(method string) bool { return slices.Contains(r.lacks, method) }
 
-// cacheable lists the methods whose results tell how long they may be cached, in the family with
+// cacheable lists the methods with results that say how long they may be cached, in the family with
 // ResultType.
 var cacheable = [...]string{"resources/list", "resources/templates/list", "prompts/list", "resources/read"}
 
-// Result converts the result of a method, sent by a server of either family, for a client of family
-// r. resultType concerns a single hop, as the revision does.
+// Result converts the result of a method for a client of family r. The server that has sent the
+// result may use either family. The member resultType is different for each hop, as is the
+// revision.
 func (r *Rev) Result(result []byte, method string) []byte {
 	switch typed := wire.ResultFacts(result).Type != wire.TypeAbsent; {
 	case r.ResultType == typed:

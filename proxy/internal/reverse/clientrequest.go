@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// PassOn sends a request from u to c, and the response back to u. If u cancels the request, PassOn
-// cancels it at the client.
+// PassOn sends a request from u to the client c, and the response back to u. If u cancels the
+// request, PassOn cancels it at the client.
 func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest) {
 	params, related := p.Tasks.ForClient(u, u.WithServerName(q.Params))
 	p.URLElicitations.At(u).RecordRequest(c, q.Method, q.Params)
@@ -35,15 +35,15 @@ func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *up
 	asked.Send(s, q.Method, params)
 	q.OnOver(func() {
 		if asked.Withdraw() {
-			var reason upstream.Withdrawn // reason that the upstream has given
+			var reason upstream.Withdrawn // the reason from the upstream
 			_ = errors.As(context.Cause(q.Context()), &reason)
 			s.Send(asked.Cancelled(string(reason)))
 		}
 	})
 }
 
-// progressTo returns a function that forwards the client's notifications/progress to u, under the
-// progressToken of the server's request. If that request has no token, it returns nil.
+// progressTo returns a function that forwards the client's notifications/progress to u, with the
+// progressToken of the server's request. If that request has no token, progressTo returns nil.
 func progressTo(u *pool.Server, params []byte) func(params []byte) {
 	token, ok := rawjson.MemberAt(params, "_meta", "progressToken")
 	if !ok {
@@ -54,7 +54,7 @@ func progressTo(u *pool.Server, params []byte) func(params []byte) {
 	}
 }
 
-// Progressed handles a client's progress notification that concerns a server's request.
+// Progressed handles a client's progress notification about a server's request.
 func Progressed(c *session.Client, params []byte) {
 	token, _ := rawjson.Member(params, "progressToken")
 	q := c.ClientRequests.Find(wire.IDKey(token))

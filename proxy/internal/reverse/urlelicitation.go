@@ -10,13 +10,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxURLElicitations is the number of elicitations to remember for each upstream. The oldest are
-// forgotten first.
+// maxURLElicitations is the maximum number of elicitations that are remembered for each upstream.
+// The oldest are forgotten first.
 const maxURLElicitations = 256
 
-// URLElicitations remembers, by elicitationId, which client received which of a server's URL-mode
-// elicitations, because only that client must be notified of the completion. It is safe for
-// concurrent use.
+// URLElicitations remembers which client has received which URL-mode elicitation of a server, by
+// elicitationId, because only that client must be notified when the elicitation is complete. It is
+// safe for concurrent use.
 type URLElicitations struct {
 	mu      sync.Mutex
 	clients map[string]*session.Client
@@ -55,9 +55,9 @@ func (s *URLElicitations) RecordRequest(c *session.Client, method string, params
 	}
 }
 
-// WithElicitationID returns the params of a request from a server of revision 2026-07-28 for a
-// client of 2025-11-25, which requires an elicitationId in URL mode. No completion is ever sent for
-// this ID, and none is required.
+// WithElicitationID returns the params of a request from a server of revision 2026-07-28, for a
+// client of revision 2025-11-25. Such a client requires an elicitationId in URL mode. No completion
+// is ever sent for this ID, and none is required.
 func WithElicitationID(method string, params []byte) []byte {
 	if method != "elicitation/create" || spec.Member(params, "mode") != "url" {
 		return params
@@ -65,8 +65,7 @@ func WithElicitationID(method string, params []byte) []byte {
 	return wire.AppendStamped(nil, params, rawjson.Object{}.String("elicitationId", lifetime.RandomID("")).Bytes())
 }
 
-// RecordError remembers the elicitations listed in an error of type URLElicitationRequired
-// (-32042).
+// RecordError remembers the elicitations in an error of type URLElicitationRequired (-32042).
 func (s *URLElicitations) RecordError(c *session.Client, failure []byte) {
 	if code, _ := rawjson.Member(failure, "code"); string(code) != "-32042" {
 		return

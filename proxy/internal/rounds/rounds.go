@@ -1,5 +1,5 @@
 // Package rounds stores calls between two rounds of input for all replicas, so that the client can
-// continue a call on any replica, once.
+// continue each call once, on any replica.
 package rounds
 
 import (
@@ -18,16 +18,16 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Store stores data that can be removed only once.
+// A Store stores data. Each item can be removed only once.
 type Store interface {
 	// KeepRound stores data under the given ID.
 	KeepRound(ctx context.Context, id string, data []byte) error
 
-	// TakeRound removes and returns the data, or returns nil if none is stored. Because the call
-	// would then continue, TakeRound returns [admission.ErrStopped] while the session is stopped.
+	// TakeRound removes and returns the data, or returns nil if there is none. The call continues
+	// after that, so TakeRound returns [admission.ErrStopped] while the session is stopped.
 	TakeRound(ctx context.Context, session, id string) ([]byte, error)
 
-	// DropRound removes and returns the data, in order to end the call.
+	// DropRound removes and returns the data, so that the call can be ended.
 	DropRound(ctx context.Context, id string) ([]byte, error)
 
 	// KeptRounds returns all stored data, keyed by ID.
@@ -42,17 +42,17 @@ type Round struct {
 	Subject  string            `json:"subject"` // hash that identifies the call; see [Keeper.Keep]
 }
 
-// Approved contains those parts of a call, other than its arguments, that a person has approved. It
+// Approved contains the parts of a call, other than its arguments, that a person has approved. It
 // is stored for later rounds.
 type Approved struct {
-	Beside string `json:"beside"`         // hash of the other params
-	Meta   []byte `json:"meta,omitempty"` // nil: empty or too large to store; then no _meta is sent again
+	Beside string `json:"beside"`         // hash of the params other than the arguments
+	Meta   []byte `json:"meta,omitempty"` // the approved _meta; nil if empty or too large to store, and then no _meta is sent again
 }
 
-// maxKept is the maximum number of stored calls whose clients have not returned.
+// maxKept is the maximum number of calls that are stored until their clients return.
 const maxKept = 10_000
 
-// ErrFull means that too many calls are stored, either for one principal or in total.
+// ErrFull means that too many calls are stored, for one principal or in total.
 var ErrFull = errors.New("too many calls are waiting for input")
 
 // A Keeper keeps rounds in a [Store]. It is safe for concurrent use.
@@ -60,12 +60,12 @@ type Keeper struct {
 	store     Store
 	admission *admission.Admission
 	life      *lifetime.Lifetime
-	swept     atomic.Int64 // time of the last sweep for expired rounds, in Unix seconds
+	swept     atomic.Int64 // when expired rounds were last removed, in Unix seconds
 	room      capacity
 }
 
-// A capacity counts the stored rounds: those found by the last sweep, plus this process's own
-// changes since then.
+// A capacity counts the stored rounds: those found by the last sweep for expired rounds, changed by
+// what this process has added and removed since then.
 type capacity struct {
 	limit int
 	mu    sync.Mutex
@@ -90,7 +90,7 @@ func (m *capacity) take(principal string, several bool) bool {
 func (m *capacity) give(principal string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.held[principal] > 0 { // otherwise another process has stored it since the last sweep
+	if m.held[principal] > 0 { // otherwise, another process has stored the round since the last sweep
 		m.held[principal]--
 		m.total--
 	}
@@ -106,13 +106,13 @@ func (m *capacity) set(held map[string]int) {
 	}
 }
 
-// New returns a keeper that uses a to settle calls that have expired.
+// New returns a keeper. It uses a to settle calls that have expired.
 func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 	return &Keeper{store: s, admission: a, life: l, room: capacity{limit: maxKept}}
 }
 
-// Keep stores a round for the call that subject identifies. It returns [ErrFull] if a limit has
-// been reached or, if there are several principals, the principal has used up its fair share.
+// Keep stores a round for the call with the identity subject. It returns [ErrFull] if a limit has
+// been reached or if, with several principals, the principal has used up its fair share.
 func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	r.Subject = wire.Digest(subject)
 	data, err := json.Marshal(r)
@@ -123,16 +123,16 @@ func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	if !k.room.take(principal, several) {
 		return ErrFull
 	}
-	err = k.store.KeepRound(context.WithoutCancel(k.life.Ctx), id, data) // even during shutdown
+	err = k.store.KeepRound(context.WithoutCancel(k.life.Ctx), id, data) // this must also work during shutdown
 	if err != nil {
 		k.room.give(principal)
 	}
 	return err
 }
 
-// Take removes and returns the round of the call that subject identifies, so that the call can
-// continue. It returns nil if another process has taken the round, or if the call has already ended. If
-// Take returns an error, the round remains stored.
+// Take removes and returns the round of the call with the identity subject, so that the call can
+// continue. It returns nil if another process has taken the round, or if the call has already
+// ended. If Take returns an error, the round remains stored.
 func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, error) {
 	data, err := k.store.TakeRound(k.life.Ctx, of.Session, id)
 	if err != nil || data == nil {
@@ -148,11 +148,11 @@ func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, erro
 }
 
 const (
-	sweepEvery = time.Minute // interval of sweeps for calls whose clients have not returned
-	sweepGrace = time.Minute // tolerated difference between the clocks of processes
+	sweepEvery = time.Minute // interval at which calls are settled whose clients have not returned
+	sweepGrace = time.Minute // accepted difference between the clocks of the processes
 )
 
-// EndOld settles expired calls whose clients have not returned. It runs at most once a minute.
+// EndOld settles expired calls whose clients have not returned. It does this at most once a minute.
 func (k *Keeper) EndOld(ctx context.Context) {
 	now, last := k.life.Now(), k.swept.Load()
 	if now.Unix()-last < int64(sweepEvery/time.Second) || !k.swept.CompareAndSwap(last, now.Unix()) {

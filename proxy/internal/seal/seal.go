@@ -20,54 +20,54 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Sealer creates the requestState that a client of revision 2026-07-28 carries between the rounds
+// A Sealer creates the requestState that a client of revision 2026-07-28 keeps between the rounds
 // of an approval, or of a call whose upstream asks for input. The state is encrypted, authenticated
-// and bound to its purpose. An approval can be used only once, so sending a state twice has no
-// further effect. The key lives as long as the approvals: as long as the process or, if several
+// and bound to its purpose. An approval can be used only once, so a state that is sent twice has no
+// further effect. The key lasts as long as the approvals: as long as the process or, if several
 // replicas share a database, as long as the database, so that each replica can open the states of
 // the others. A Sealer is safe for concurrent use; mu guards the fields below it.
 type Sealer struct {
-	key  Key // reads the shared key; nil if the sealer has a key of its own
+	key  Key // function that reads the shared key; nil if the sealer has a key of its own
 	now  func() time.Time
-	salt [saltSize]byte // random salt, so that no two sealers encrypt with the same derived key
+	salt [saltSize]byte // random, so that no two sealers encrypt with the same derived key
 
 	mu    sync.Mutex
 	known []byte      // current key
-	own   cipher.AEAD // cipher derived from the key and the salt
+	own   cipher.AEAD // cipher that is derived from the key and the salt
 	read  time.Time   // when the key was last read
 }
 
-// A Key reads the key that sealers share, which consists of 32 random bytes.
+// A Key is a function that reads the key shared by sealers. The key consists of 32 random bytes.
 type Key func(context.Context) ([]byte, error)
 
 const (
 	saltSize = 16
 	keyWait  = 10 * time.Second // timeout for reading the key
-	reread   = time.Second      // minimum time between reads of the key because of states that cannot be opened
+	reread   = time.Second      // minimum time between two attempts to read the key again because a state cannot be opened
 )
 
-// A Round is the content of a requestState. It belongs to an approval by the proxy, or to a call
-// whose upstream has asked for input.
+// A Round is the content of a requestState. It belongs either to an approval that the proxy asks
+// for, or to a call whose upstream has asked for input.
 type Round struct {
-	Subject  string    `json:"k"` // hash of its purpose
+	Subject  string    `json:"k"` // hash of the purpose of the state
 	Approval string    `json:"a,omitempty"`
-	Channel  string    `json:"c,omitempty"` // channel of the approval's question in this round; empty: no question
+	Channel  string    `json:"c,omitempty"` // channel through which a question is asked in this round; empty: no question
 	Pause    string    `json:"p,omitempty"`
-	State    *string   `json:"s,omitempty"` // the upstream's own requestState
-	Beside   string    `json:"b,omitempty"` // approved call: hash of the params that the person was shown besides the arguments
+	State    *string   `json:"s,omitempty"` // requestState of the upstream itself
+	Beside   string    `json:"b,omitempty"` // for an approved call: hash of the params that were shown to the person besides the arguments
 	Number   int       `json:"n"`           // number of rounds so far
 	Expires  time.Time `json:"e"`
 
-	Elsewhere bool `json:"-"` // sealed by another process
+	Elsewhere bool `json:"-"` // whether the state was sealed by another process
 }
 
-// For reports whether an opened state was created for the given subject.
+// For reports whether a state that was opened is meant for the given subject.
 func (r Round) For(subject []byte) bool { return r.Subject == wire.Digest(subject) }
 
-// ErrState is returned for every state that is refused, whatever the reason.
+// ErrState is returned for every state that is refused, no matter why.
 var ErrState = errors.New("requestState is not from petrigate for this call, or is too old")
 
-// New returns a sealer that uses the key shared by the replicas. If key is nil, the sealer creates
+// New returns a sealer that uses the key shared by all replicas. If key is nil, the sealer creates
 // a key of its own.
 func New(key Key, now func() time.Time) *Sealer {
 	s := &Sealer{key: key, now: now}
@@ -128,7 +128,7 @@ func derive(key, salt []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// Seal returns r in sealed form, bound to subject. [Sealer.Ready] must have succeeded before.
+// Seal returns r in sealed form, bound to the subject. [Sealer.Ready] must have succeeded before.
 func (s *Sealer) Seal(r Round, subject []byte) string {
 	r.Subject = wire.Digest(subject)
 	plain, err := json.Marshal(r)
@@ -161,7 +161,7 @@ func (s *Sealer) Open(ctx context.Context, state string) (r Round, err error) {
 
 func (s *Sealer) sealedHere(raw []byte) bool { return bytes.Equal(raw[:saltSize], s.salt[:]) }
 
-// open opens a state that was sealed with the given salt. If that fails, it reads the key again,
+// open opens a state that was sealed with the given salt. If it fails, it reads the key again,
 // because the key may have been replaced.
 func (s *Sealer) open(ctx context.Context, salt, sealed []byte) ([]byte, error) {
 	s.mu.Lock()

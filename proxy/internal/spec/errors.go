@@ -9,15 +9,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Reasons for canceling a client's request.
+// Reasons why a client's request is canceled.
 var (
-	ErrCancelled = errors.New("cancelled by the client") // notifications/cancelled
+	ErrCancelled = errors.New("cancelled by the client") // the client has sent notifications/cancelled
 	ErrGone      = errors.New("the client has disconnected")
 	ErrClosing   = errors.New("the proxy is stopping")
 )
 
-// A CancelReason is an [ErrCancelled] that contains the reason given by the client in
-// notifications/cancelled. The server receives the reason, too.
+// A CancelReason is an [ErrCancelled] with the reason that the client has given in
+// notifications/cancelled. The server receives this reason as well.
 type CancelReason string
 
 func (w CancelReason) Error() string        { return string(w) }

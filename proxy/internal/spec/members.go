@@ -6,21 +6,22 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Member returns the value of an object's member if it is a string, and "" otherwise.
+// Member returns the value of an object's member if the value is a string. Otherwise, it returns
+// "".
 func Member(obj []byte, key string) string {
 	v, _ := rawjson.Member(obj, key)
 	s, _ := rawjson.String(v)
 	return s
 }
 
-// Declares reports whether the capabilities contain an object at the path given by keys.
+// Declares reports whether the capabilities contain an object at the path of the given keys.
 func Declares(capabilities []byte, keys ...string) bool {
 	value, ok := rawjson.MemberAt(capabilities, keys...)
 	return ok && rawjson.Kind(value) == '{'
 }
 
-// AppendInput appends an entry of inputRequests to dst. It always includes params: roots/list needs
-// none, but some clients cannot read an entry without params.
+// AppendInput appends an entry of inputRequests to dst. The entry always contains params:
+// roots/list does not need them, but some clients cannot read an entry without params.
 func AppendInput(dst []byte, key, method string, params []byte) []byte {
 	if params == nil {
 		params = []byte(`{}`)

@@ -4,12 +4,13 @@ package spec
 
 import "time"
 
-// LogLevels maps the MCP log levels, which are the severities of syslog, to ascending numbers.
+// LogLevels maps the MCP log levels, which are the severities of syslog, to numbers in ascending
+// order.
 var LogLevels = map[string]int{
 	"debug": 0, "info": 1, "notice": 2, "warning": 3, "error": 4, "critical": 5, "alert": 6, "emergency": 7,
 }
 
-// LevelTimeout limits how long the proxy waits for a server's answer to logging/setLevel.
+// LevelTimeout is the maximum time that the proxy waits for a server's answer to logging/setLevel.
 const LevelTimeout = 5 * time.Second
 
 // Notifications that a list has changed.
@@ -22,7 +23,7 @@ const (
 // ListTimeout is the timeout of a tools/list request to a server.
 const ListTimeout = 30 * time.Second
 
-// Methods that are calls. The gate decides on these requests, and their outcomes are recorded.
+// Methods that are calls. The gate decides these requests, and their outcomes are recorded.
 const (
 	CallTool     = "tools/call"
 	GetPrompt    = "prompts/get"
@@ -41,7 +42,7 @@ const ElicitationComplete = "notifications/elicitation/complete"
 // ResourceUpdated is the notification that a resource has changed.
 const ResourceUpdated = "notifications/resources/updated"
 
-// A Stream sends messages to a client in order: any number of notifications and requests by the
+// A Stream sends messages to a client in order: any number of notifications and requests from the
 // proxy, and one reply to the client's request. The parts passed to a method form a single message.
 // A Stream does not keep them.
 type Stream interface {

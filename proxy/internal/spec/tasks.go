@@ -6,8 +6,8 @@ import (
 )
 
 // TasksExtension is the extension of revision 2026-07-28 that clients declare if they support
-// tasks, and servers if they create tasks. In 2025-11-25, servers declare
-// tasks.requests.tools.call, tasks.list and tasks.cancel instead.
+// tasks, and that servers declare if they create tasks. In revision 2025-11-25, servers instead
+// declare tasks.requests.tools.call, tasks.list and tasks.cancel.
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
 // TakesTasks returns the client capabilities that the proxy declares in its own requests about
@@ -17,16 +17,16 @@ func TakesTasks() []byte { return []byte(`{"extensions":{"` + TasksExtension + `
 // TasksSince is the first revision that has tasks.
 const TasksSince = "2025-11-25"
 
-// A client of revision 2026-07-28 can use tasks on a server of 2025-11-25. If a tool always
-// requires a task (execution.taskSupport: required) and the client supports tasks, the proxy calls
-// the tool as a task. It sends tasks/result in the client's place, because the server sends its own
-// requests there. It presents the task in the form of the extension, which contains the task's
-// inputRequests and its result or error.
+// A client of revision 2026-07-28 can use tasks on a server of revision 2025-11-25. If a tool
+// always requires a task (execution.taskSupport: required) and the client supports tasks, the proxy
+// calls the tool as a task. It sends tasks/result on behalf of the client, because the server sends
+// its own requests there. It presents the task in the form of the extension, in which the task
+// contains its inputRequests and its result or error.
 
-// MissingTasks returns the data of the error that means that the client lacks the tasks capability.
+// MissingTasks returns the data of the error that is sent if the client lacks the tasks capability.
 func MissingTasks() []byte { return rawjson.Object{}.Raw("requiredCapabilities", TakesTasks()).Bytes() }
 
-// LacksTasks returns the error for a request about tasks by a client that does not declare tasks.
+// LacksTasks returns the error for a request about tasks from a client that does not declare tasks.
 func LacksTasks() *wire.Fault {
 	return &wire.Fault{Code: CodeMissingCapability, Message: "Missing required client capability", Data: MissingTasks()}
 }
@@ -46,6 +46,6 @@ const TaskPageSize = 32
 // TaskStatus is the notification of revision 2025-11-25 that a task's status has changed.
 const TaskStatus = "notifications/tasks/status"
 
-// NoTask is the error text for a task that does not belong to the session, even if it belongs to
-// another session.
+// NoTask is the error message for a task that does not belong to the session, even if the task
+// belongs to another session.
 const NoTask = "Failed to retrieve task: Task not found"

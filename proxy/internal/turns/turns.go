@@ -7,18 +7,18 @@ import (
 )
 
 // Turns limits how many messages of one principal are parsed and decided at the same time, so that
-// other principals' messages find a free processor. It is safe for concurrent use.
+// the messages of other principals find a free processor. It is safe for concurrent use.
 type Turns struct {
 	each int
 
 	mu sync.Mutex
-	by map[string]*line // keyed by principal; contains only principals that hold a turn
+	by map[string]*line // keyed by principal; contains only principals that have a turn
 }
 
 // A line contains the turns and the waiting messages of one principal.
 type line struct {
 	taken   int
-	waiting []chan struct{} // one channel per waiting message, closed when the message gets its turn
+	waiting []chan struct{} // one channel for each waiting message, closed when it is that message's turn
 }
 
 // New returns a Turns for a proxy with several principals.
@@ -26,8 +26,8 @@ func New() *Turns {
 	return &Turns{each: max(1, runtime.GOMAXPROCS(0)/2), by: map[string]*line{}}
 }
 
-// A Turn lets a goroutine wait until it is the turn of its message. A nil Turn, as in a proxy with
-// only one principal, is granted immediately.
+// A Turn lets a goroutine wait for the turn of its message. A nil Turn, as in a proxy with only one
+// principal, never waits.
 type Turn struct {
 	Of        *Turns
 	Principal string
@@ -54,8 +54,8 @@ func (t *Turn) Acquire(done <-chan struct{}) bool {
 	}
 }
 
-// Release passes the turn on to the next message. It does nothing if this message does not have the
-// turn.
+// Release passes the turn to the next message. If this message does not have the turn, Release does
+// nothing.
 func (t *Turn) Release() {
 	if t != nil && t.taken {
 		t.taken = false
@@ -63,8 +63,8 @@ func (t *Turn) Release() {
 	}
 }
 
-// acquire takes a turn and returns nil. If none is free, it returns a channel that is closed when
-// the turn is granted.
+// acquire takes a turn and returns nil. If no turn is free, it returns a channel that is closed
+// when this message gets its turn.
 func (s *Turns) acquire(principal string) (wait chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *Turns) acquire(principal string) (wait chan struct{}) {
 	return wait
 }
 
-// release passes a turn on to the principal's next message.
+// release passes a turn to the principal's next message.
 func (s *Turns) release(principal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,5 +112,5 @@ func (s *Turns) giveUp(principal string, wait chan struct{}) {
 		}
 	}
 	s.mu.Unlock()
-	s.release(principal) // the turn was granted in the meantime
+	s.release(principal) // the message has been given its turn in the meantime
 }

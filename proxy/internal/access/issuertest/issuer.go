@@ -1,4 +1,4 @@
-// Package issuertest provides an authorization server for tests: it publishes keys and signs any
+// Package issuertest provides an authorization server for tests. It publishes keys and signs any
 // claims.
 package issuertest
 
@@ -28,15 +28,15 @@ type Issuer struct {
 	t   testing.TB
 	URL string // URL of the keys
 
-	Base string // URL of the server without a path
+	Base string // URL of the server, without a path
 
 	mu      sync.Mutex
 	secret  map[string]crypto.Signer
 	fetches int
-	answer  http.HandlerFunc // replaces the response that contains the keys; nil if not replaced
+	answer  http.HandlerFunc // handler that replaces the response with the keys; nil: not replaced
 	name    string
 	pages   map[string]http.HandlerFunc // keyed by path
-	extra   []any                       // further elements in the key set
+	extra   []any                       // further elements of the key set
 }
 
 // New starts an issuer that runs until the test ends.
@@ -57,14 +57,14 @@ func (i *Issuer) Name() string {
 	return i.name
 }
 
-// Rename changes the issuer name that its tokens contain.
+// Rename changes the name of the issuer in its tokens.
 func (i *Issuer) Rename(name string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.name = name
 }
 
-// Page makes h serve the given path, in place of the keys.
+// Page makes h serve the given path instead of the keys.
 func (i *Issuer) Page(path string, h http.HandlerFunc) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -79,7 +79,7 @@ func Metadata(issuer, jwks string) http.HandlerFunc {
 }
 
 // Add generates a key and publishes it. The first two letters of the ID determine the type of the
-// key: ec, ed or, for any others, RSA.
+// key: "ec", "ed", or anything else for RSA.
 func (i *Issuer) Add(id string) {
 	i.t.Helper()
 	key := i.key(id)
@@ -113,7 +113,7 @@ func (i *Issuer) Remove(id string) {
 	delete(i.secret, id)
 }
 
-// Publish adds an arbitrary JSON value to the published set.
+// Publish adds any JSON value to the published set.
 func (i *Issuer) Publish(key any) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -134,7 +134,7 @@ func (i *Issuer) Fetches() int {
 	return i.fetches
 }
 
-// ServeHTTP serves the pages. It serves the keys at all other paths, except for well-known paths,
+// ServeHTTP serves the pages. For all other paths it serves the keys, except for well-known paths,
 // which are not found.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
@@ -181,7 +181,7 @@ func (i *Issuer) Token(subject string) string {
 	return i.Sign("ec", jose.ES256, nil, i.Claims(subject, time.Now()))
 }
 
-// Sign signs claims, which may be any text, with the key that has the given ID.
+// Sign signs claims with the key that has the given ID. The claims may be any text.
 func (i *Issuer) Sign(id string, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
 	i.t.Helper()
 	return SignWith(i.t, i.Secret(id), alg, merged(map[string]any{"kid": id, "typ": "JWT"}, header), claims)
@@ -197,7 +197,7 @@ func merged(a, b map[string]any) map[string]any {
 	return a
 }
 
-// SignWith signs claims, which may be any text, with an arbitrary key.
+// SignWith signs claims with any key. The claims may be any text.
 func SignWith(t testing.TB, key any, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
 	t.Helper()
 	o := &jose.SignerOptions{}
