@@ -19,7 +19,7 @@ func (d *Doctor) clientFiles(ctx context.Context) []Finding {
 		all = append(append(all, d.checkClient(c)...), unansweredURL(ctx, c)...)
 	}
 	if len(all) == 0 {
-		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // the group hooks reports on these agents
+		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // the group hooks reports about these agents
 			return nil
 		}
 		return []Finding{warning("petrigate connect --list shows where petrigate looks for their files", "no known client has a file here")}
@@ -53,8 +53,8 @@ func (d *Doctor) checkClient(c takeover.Inspection) []Finding {
 	return all
 }
 
-// withReconnect adds a fix to the finding: connecting the client again. It adds none if the
-// configuration does not load, or if the client is running and would overwrite its file.
+// withReconnect adds a fix to the finding: connecting the client again. It adds no fix if the
+// configuration cannot be loaded, or if the client is running and would overwrite its file.
 func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	if d.loaded == nil || d.Connected.Launch.Command == "" || c.Client.Overwrites && c.Running != nil && *c.Running {
 		return f
@@ -90,8 +90,8 @@ func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running str
 	return ok("%s is connected%s", c.Title, running)
 }
 
-// older reports whether program is an earlier build than ours. It compares file times and module
-// versions, without running the program.
+// older reports whether program is an earlier build than this program. It compares file times and
+// module versions, without running the program.
 func older(info os.FileInfo, program, ours string) bool {
 	mine, err := os.Stat(ours)
 	if err != nil || os.SameFile(info, mine) || !info.ModTime().Before(mine.ModTime()) {
@@ -102,7 +102,7 @@ func older(info os.FileInfo, program, ours string) bool {
 	return !known || !own || a != b || a == "(devel)"
 }
 
-// directServers finds servers that a connected client still reaches without petrigate.
+// directServers finds servers that a connected client still reaches directly, without petrigate.
 func (d *Doctor) directServers(context.Context) []Finding {
 	var all []Finding
 	connected := 0

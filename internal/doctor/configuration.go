@@ -30,7 +30,7 @@ func (d *Doctor) configuration(ctx context.Context) []Finding {
 	d.result = result
 	found := slices.Concat(warnings, check.NoAudit(c), daemon.TLSProblems(c, diag.Error))
 	all := problems(slices.DeleteFunc(found, func(p diag.Problem) bool {
-		return p.Code == "W201" && p.File == d.Config || p.Code == "W208" // the groups permissions and audit report these
+		return p.Code == "W201" && p.File == d.Config || p.Code == "W208" // the groups permissions and audit report these problems
 	}))
 	if !slices.ContainsFunc(all, func(f Finding) bool { return f.Status == Failed }) {
 		all = append([]Finding{ok("%s loads, and its policy is valid", d.Config)}, all...)
@@ -38,7 +38,7 @@ func (d *Doctor) configuration(ctx context.Context) []Finding {
 	return all
 }
 
-// loadFindings returns findings that explain why the configuration does not load.
+// loadFindings returns findings that explain why the configuration cannot be loaded.
 func (d *Doctor) loadFindings(err error) []Finding {
 	list, rest := check.ConfigProblems(err)
 	var more diag.List
@@ -80,7 +80,7 @@ func problems(list diag.List) (all []Finding) {
 	return all
 }
 
-// asksPeople reports whether the policy ever asks a person, and whether some net can only ask
+// asksPeople reports whether the policy ever asks a person, and whether some net can ask only
 // through the client.
 func asksPeople(r *policy.Result) (people, client bool) {
 	for _, n := range r.Policy.Nets() {

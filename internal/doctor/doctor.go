@@ -1,16 +1,16 @@
-// Package doctor looks for what breaks in practice: a configuration that does not load, files that
-// others may write, commands that desktop programs do not find, clients that reach servers without
-// petrigate. Each finding names its fix. If the fix is safe, the doctor can apply it after the user
-// has agreed.
+// Package doctor looks for problems that occur in practice: a configuration that cannot be loaded,
+// files that other users can write to, commands that desktop programs cannot find, clients that
+// reach servers without petrigate. Each finding names its fix. If the fix is safe, the doctor can
+// apply it after the user has agreed.
 //
 // A [Doctor] holds what the checks need to know about the machine. [Doctor.Examine] runs the checks
-// in a fixed order of groups and returns a [Report] with one [Finding] per item checked.
-// [Doctor.Mend] applies the safe fixes in a report and runs the affected groups again.
+// in a fixed order of groups and returns a [Report] with one [Finding] for each item that was
+// checked. [Doctor.Mend] applies the safe fixes in a report and runs the affected groups again.
 //
 // Later groups use results that earlier groups have stored in the Doctor: the loaded configuration,
 // the built policy, the clients' files, and the upstreams' tools. If an earlier group failed and
-// its result is missing, a group reports nothing. A Doctor must be used by one goroutine only; only
-// the clock check queries the upstreams concurrently.
+// its result is missing, a group that needs it reports nothing. A Doctor must be used by one
+// goroutine only; only the clock check queries the upstreams at the same time.
 //
 // The doctor starts the upstreams to list their tools. It starts no other programs, and reads
 // versions from files.
@@ -33,26 +33,27 @@ import (
 // caller must set the exported fields before it calls Examine.
 type Doctor struct {
 	Config    string                             // path of the configuration; empty if there is none
-	Trusts    func(path string, src []byte) bool // accepts a file found in the working directory, see [config.Options]; nil if Config was given explicitly
+	Trusts    func(path string, src []byte) bool // reports whether a file found in the working directory is trusted; see [config.Options]; nil if Config was given explicitly
 	Desk      *takeover.Driver
 	Program   string            // path of this program
-	Short     []string          // PATH of programs started from the desktop
+	Short     []string          // PATH of programs that are started from the desktop
 	Proxies   []operator.Status // running proxies
 	Services  *service.Manager  // user's service manager; nil if not supported
 	StateDir  string
 	Now       func() time.Time
-	Waiting   func(servers []string) // called while some servers have not answered
+	Waiting   func(servers []string) // called while there are servers that have not answered, with their names
 	Done      func()                 // called when all servers have answered or failed
-	Connected takeover.Connection    // what petrigate connect would write, without the client
+	Connected takeover.Connection    // what petrigate connect would write for a client
 
-	loaded   *config.Config // nil if the configuration does not load
+	loaded   *config.Config // nil if the configuration cannot be loaded
 	result   *policy.Result // nil if the policy cannot be built
 	clients  []takeover.Inspection
 	tools    []check.ListedTool
 	answered bool // whether all upstreams have listed their tools
 }
 
-// connectedTo returns the title of the named client if it is connected. Otherwise it returns "".
+// connectedTo returns the title of the client with the given name if it is connected. Otherwise, it
+// returns "".
 func (d *Doctor) connectedTo(name string) string {
 	i := slices.IndexFunc(d.clients, func(c takeover.Inspection) bool { return c.Name == name && c.Connected == "yes" })
 	if i < 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// audit checks whether the audit log is writable.
+// audit checks whether the audit log can be written.
 func (d *Doctor) audit(context.Context) []Finding {
 	if d.loaded == nil || d.loaded.Audit.File == "" {
 		return nil
@@ -23,7 +23,7 @@ func (d *Doctor) audit(context.Context) []Finding {
 	return []Finding{d.writable("the audit log", d.loaded.Audit.File, "set audit.file to a file that you can write", false)}
 }
 
-// state checks whether the database is writable.
+// state checks whether the database can be written.
 func (d *Doctor) state(ctx context.Context) []Finding {
 	if d.loaded == nil {
 		return nil
@@ -53,8 +53,8 @@ func (d *Doctor) postgres(ctx context.Context) []Finding {
 	return []Finding{ok("the database answers"), d.skew("the database", there, begin)}
 }
 
-// writable checks whether a file can be written or created. made means that the proxy itself
-// creates a missing directory.
+// writable checks whether a file can be written or created. The argument made means that the proxy
+// itself creates a missing directory.
 func (d *Doctor) writable(what, path, fix string, made bool) Finding {
 	info, err := os.Stat(path)
 	dir := filepath.Dir(path)
@@ -97,12 +97,12 @@ func tryFolder(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// A secured is one of petrigate's files or directories, with the mode bits that must not be set.
+// A secured is one of petrigate's files or directories, with the mode bits that it must not have.
 type secured struct {
 	what, path string
 	mask       fs.FileMode // bits that must not be set
-	tolerated  fs.FileMode // those bits of mask that cause only a warning
-	tokens     bool        // whether the file holds tokens, so that the mask is the one that serve enforces
+	tolerated  fs.FileMode // the bits in mask that only cause a warning
+	tokens     bool        // whether the file contains tokens, so that serve enforces the same mask
 }
 
 // permissions checks who else can read and write petrigate's files.
@@ -113,7 +113,7 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 	for _, s := range d.securedFiles() {
 		real, err := filepath.EvalSymlinks(s.path)
 		if err != nil {
-			continue // a missing file will be created with the right mode
+			continue // a file that is missing will be created with the correct mode
 		}
 		info, err := os.Stat(real)
 		if err != nil {
@@ -143,7 +143,7 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 }
 
 // chmod returns a function that changes the mode of the file that was checked. The function returns
-// an error if another file has taken its place.
+// an error if the file has been replaced by another one.
 func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context) error {
 	return func(context.Context) error {
 		root, err := os.OpenRoot(filepath.Dir(path))
@@ -162,7 +162,8 @@ func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context)
 	}
 }
 
-// securedFiles returns petrigate's files and directories with the mode bits that must not be set.
+// securedFiles returns petrigate's files and directories, each with the mode bits that it must not
+// have.
 func (d *Doctor) securedFiles() []secured {
 	const others, writers, readers = 0o077, 0o022, 0o055
 	all := []secured{{what: "the folder of state", path: d.StateDir, mask: writers}, {what: "the backup of client files", path: d.Desk.State, mask: others, tolerated: readers}}

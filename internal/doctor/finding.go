@@ -11,7 +11,7 @@ type Finding struct {
 	Status  string `json:"status"`
 	Says    string `json:"says"`
 	Fix     string `json:"fix,omitempty"`
-	Fixable bool   `json:"fixable"` // --fix can fix it
+	Fixable bool   `json:"fixable"` // whether --fix can fix the problem
 
 	mend *mend
 }
@@ -23,9 +23,9 @@ const (
 	Failed  = "failed"
 )
 
-// A mend is a safe fix that --fix applies.
+// A mend is a safe fix that is applied by --fix.
 type mend struct {
-	shows string // text to show before asking; empty: do itself shows the fix and asks
+	shows string // text to show before asking; empty: the function do itself shows the fix and asks
 	do    func(context.Context) error
 }
 
@@ -41,7 +41,7 @@ func failed(fix, format string, args ...any) Finding {
 	return Finding{Status: Failed, Says: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// with returns the finding with a fix that --fix applies.
+// with returns the finding together with a fix that is applied by --fix.
 func (f Finding) with(shows string, do func(context.Context) error) Finding {
 	f.mend = &mend{shows, do}
 	return f

@@ -19,10 +19,10 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// firstFailClosed is the first version of Claude Code whose failing hooks can refuse a call.
+// firstFailClosed is the first version of Claude Code in which a hook that fails can refuse a call.
 const firstFailClosed = "2.1.295"
 
-// hooks checks the hooks of all agents that are connected or have hooks.
+// hooks checks the hooks of all agents that are connected to petrigate or have hooks.
 func (d *Doctor) hooks(ctx context.Context) []Finding {
 	var all []Finding
 	claude := false
@@ -34,7 +34,7 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 		there := d.connectedTo(h.Client) != ""
 		switch {
 		case h.Problem != "" && slices.ContainsFunc(d.clients, func(c takeover.Inspection) bool { return c.File == h.File }):
-			// already reported for the client
+			// the problem was already reported for the client
 		case h.Problem != "":
 			all = append(all, warning("correct the file", "%s: %s", h.Title, h.Problem))
 		case len(h.There) > 0:
@@ -48,7 +48,8 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 	return slices.Concat(all, d.service(), d.unreportedScripts(), d.deniedTools())
 }
 
-// deniedTools finds agents with hooks whose built-in tools the policy refuses by default.
+// deniedTools finds agents with hooks if the policy refuses some of their built-in tools by
+// default.
 func (d *Doctor) deniedTools() []Finding {
 	agents, _ := d.Desk.HookedAgents()
 	found := problems(check.Denied(d.loaded, agents))
@@ -72,12 +73,12 @@ func (d *Doctor) unreportedScripts() []Finding {
 	source.Tools, source.Unended = known.Names(), known.Unended()
 	result, err := policy.Build(source)
 	if err != nil {
-		return nil // already reported for the configuration
+		return nil // the problem was already reported for the configuration
 	}
 	return problems(slices.DeleteFunc(result.Problems, func(p diag.Problem) bool { return p.Code != policy.UntoldEnd }))
 }
 
-// checkHooks checks those of an agent's hooks that run petrigate.
+// checkHooks checks the hooks of an agent that run petrigate.
 func (d *Doctor) checkHooks(h takeover.HookInspection) []Finding {
 	fix := "petrigate connect " + h.Client + " --hooks"
 	var all []Finding
@@ -129,14 +130,14 @@ func (d *Doctor) claude() []Finding {
 
 var dotted = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
-// claudeVersion returns the version of the installed Claude Code, or "". It reads the version from
-// files, because the doctor starts no programs except the upstreams.
+// claudeVersion returns the version of the installed Claude Code, or "" if it cannot be determined.
+// It reads the version from files, because the doctor starts no programs except the upstreams.
 func (d *Doctor) claudeVersion() string {
 	path, err := exec.LookPath("claude")
 	if err != nil {
 		return ""
 	}
-	found := []string{filepath.Dir(path)} // directory of a wrapper script installed by npm
+	found := []string{filepath.Dir(path)} // the directory of a wrapper script that npm has installed
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return ""
 	}
@@ -169,7 +170,8 @@ func claudePackage(dir string) string {
 	return p.Version
 }
 
-// atLeast reports whether version v is not lower than least. Both consist of three numbers.
+// atLeast reports whether the version v is at least as high as the version least. Both consist of
+// three numbers.
 func atLeast(v, least string) bool {
 	numbers := func(s string) (all []int) {
 		for part := range strings.SplitSeq(s, ".") {

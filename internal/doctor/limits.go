@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// toolLimits checks whether the tools exceed the limits of the connected clients.
+// toolLimits checks whether the tools exceed a limit of a connected client.
 func (d *Doctor) toolLimits(context.Context) []Finding {
 	if d.loaded == nil || len(d.tools) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func (d *Doctor) exceeded(l clientcfg.Limits, title string) (all []Finding) {
 	return all
 }
 
-// people checks whether a person can be asked wherever the policy requires it.
+// people checks whether a person can be asked wherever the policy requires that.
 func (d *Doctor) people(context.Context) []Finding {
 	if d.result == nil {
 		return nil

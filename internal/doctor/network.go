@@ -19,8 +19,8 @@ import (
 // maxSkew is the largest accepted difference between two clocks.
 const maxSkew = 30 * time.Second
 
-// skew compares another clock with ours. The parameter there is the time that the other clock
-// showed at some moment between begin and now.
+// skew compares another clock with the clock of this machine. The argument there is the time that
+// the other clock has shown at some moment between begin and now.
 func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	off := there.Sub(begin)
 	if end := d.Now(); there.After(begin) && there.Before(end) {
@@ -34,7 +34,7 @@ func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	return ok("the clock of %s agrees with ours", of)
 }
 
-// clock compares our clock with the clocks of all upstreams over HTTP.
+// clock compares the clock of this machine with the clocks of all upstreams over HTTP.
 func (d *Doctor) clock(ctx context.Context) []Finding {
 	if d.loaded == nil {
 		return nil
@@ -48,7 +48,7 @@ func (d *Doctor) clock(ctx context.Context) []Finding {
 		asked.Go(func() {
 			begin := d.Now()
 			if there, ok := dateOf(ctx, s); ok {
-				f := d.skew("the upstream "+s.Name, there, begin.Truncate(time.Second)) // Date headers have no fractions of a second
+				f := d.skew("the upstream "+s.Name, there, begin.Truncate(time.Second)) // the times in Date headers have no fractions of a second
 				found[i] = &f
 			}
 		})
@@ -63,8 +63,8 @@ func (d *Doctor) clock(ctx context.Context) []Finding {
 	return all
 }
 
-// dateOf returns the time in the Date header of a server's response, whatever the status. It sends
-// no credentials.
+// dateOf returns the time in the Date header of a server's response with any status. It sends no
+// credentials.
 func dateOf(ctx context.Context, s config.Server) (time.Time, bool) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -76,13 +76,13 @@ func dateOf(ctx context.Context, s config.Server) (time.Time, bool) {
 	if err != nil {
 		return time.Time{}, false
 	}
-	at.User, at.RawQuery = nil, "" // may contain secrets
+	at.User, at.RawQuery = nil, "" // these may contain secrets
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, at.String(), nil)
 	if err != nil {
 		return time.Time{}, false
 	}
 	transport := &http.Transport{TLSClientConfig: secure, DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}
-	answer, err := transport.RoundTrip(r) // does not follow redirects
+	answer, err := transport.RoundTrip(r) // this does not follow redirects
 	if err != nil {
 		return time.Time{}, false
 	}
@@ -109,7 +109,7 @@ func (d *Doctor) listen(ctx context.Context) []Finding {
 	return all
 }
 
-// port checks an address by trying to listen there.
+// port checks an address by trying to listen at it.
 func (d *Doctor) port(ctx context.Context, address string) Finding {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err == nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// unansweredHooks checks whether a proxy answers the hooks that connect has installed for an agent.
+// unansweredHooks checks whether a proxy answers the hooks of an agent that petrigate connect has
+// installed.
 func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection) []Finding {
 	if !h.Kept {
 		return nil
@@ -40,7 +41,7 @@ func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection)
 	return nil
 }
 
-// unansweredURL checks whether a proxy listens at the URLs that connect a client to petrigate.
+// unansweredURL checks whether a proxy listens at the URLs at which a client expects petrigate.
 func unansweredURL(ctx context.Context, c takeover.Inspection) (all []Finding) {
 	for _, e := range c.Entries {
 		if at := refusingAddress(ctx, e.URL); e.Own && at != "" {
@@ -50,8 +51,8 @@ func unansweredURL(ctx context.Context, c takeover.Inspection) (all []Finding) {
 	return all
 }
 
-// refusingAddress returns the address in a URL on this machine if connections to it are refused.
-// Otherwise it returns "".
+// refusingAddress returns the address in a URL if it is on this machine and connections to it are
+// refused. Otherwise, it returns "".
 func refusingAddress(ctx context.Context, at string) string {
 	u, err := url.Parse(at)
 	if err != nil || !daemon.IsLoopback(u.Hostname()) || u.Port() == "" {

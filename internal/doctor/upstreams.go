@@ -32,7 +32,7 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	}
 	for _, w := range listing.Warnings {
 		if w == listing.Crowded {
-			continue // already reported for the connected clients
+			continue // this was already reported for the connected clients
 		}
 		all = append(all, warning("petrigate tools shows the names", "%s", w))
 	}
@@ -50,7 +50,7 @@ func leftOutFix(why string) string {
 	return "rename the tool, or give the server another prefix"
 }
 
-// remote reports whether the upstream is reached by URL.
+// remote reports whether the upstream is reached at a URL.
 func (d *Doctor) remote(name string) bool {
 	return slices.ContainsFunc(d.loaded.Servers, func(s config.Server) bool { return s.Name == name && s.URL != "" })
 }

@@ -9,16 +9,16 @@ import (
 )
 
 // Layout of the build information that the go command writes into a program: a magic number, flags,
-// and, from byte 32 on, the Go version and the modules, each a string preceded by its length. See
-// package debug/buildinfo, which is not used because it also reads older layouts: it would link
-// parsers for all executable formats and their debug information, which would add half a megabyte
-// to this program.
+// and, from byte 32 on, the Go version and the modules, each of them a string after its length.
+// Package debug/buildinfo is not used, because it also reads older layouts: it would link parsers
+// for all executable formats and their debug information, which would add half a megabyte to this
+// program.
 const (
 	infoMagic   = "\xff Go buildinf:"
 	infoFlags   = 15
-	infoInline  = 2 // flag that means that the strings follow
+	infoInline  = 2 // flag that says that the strings follow
 	infoStrings = 32
-	infoFrame   = 16 // number of bytes before and after the text of the modules
+	infoFrame   = 16 // number of bytes before and after the text that lists the modules
 
 	infoMost = 1 << 20 // maximum size of both strings in bytes
 )
@@ -41,7 +41,7 @@ func mainVersion(program string) (version string, ok bool) {
 				break
 			}
 			from += i
-			if version, ok = versionAt(f, at+int64(from)); ok { // the magic number alone also occurs in programs that search for it, such as this one
+			if version, ok = versionAt(f, at+int64(from)); ok { // the magic number by itself also occurs in programs that search for it, such as this one
 				return version, true
 			}
 		}
@@ -51,10 +51,10 @@ func mainVersion(program string) (version string, ok bool) {
 	}
 }
 
-// versionAt reads the build information whose magic number is at the given offset.
+// versionAt reads the build information that starts with a magic number at the given offset.
 func versionAt(f io.ReaderAt, at int64) (version string, ok bool) {
 	b := make([]byte, infoMost)
-	n, _ := f.ReadAt(b, at) // a short read is detected below
+	n, _ := f.ReadAt(b, at) // if fewer bytes are read, this is detected below
 	if b = b[:n]; len(b) < infoStrings || b[infoFlags]&infoInline == 0 {
 		return "", false
 	}
@@ -70,7 +70,7 @@ func versionAt(f io.ReaderAt, at int64) (version string, ok bool) {
 	return info.Main.Version, true
 }
 
-// lengthAndText reads a length and a text of that length. It returns nil if b is too short.
+// lengthAndText reads a length and a string of that length. It returns nil if b is too short.
 func lengthAndText(b []byte) (text, rest []byte) {
 	size, n := binary.Uvarint(b)
 	if n <= 0 || size > uint64(len(b)-n) {

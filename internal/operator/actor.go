@@ -2,6 +2,6 @@ package operator
 
 // An Actor is a person who gives an order to a proxy.
 type Actor struct {
-	Name string // name to record
-	PIN  string // PIN as typed; required if approvals require one
+	Name string // name to record for the person
+	PIN  string // PIN as the person has typed it; required if approvals require a PIN
 }

@@ -20,8 +20,8 @@ type ApprovalInfo struct {
 	Principal string          `json:"principal"`
 	Upstream  string          `json:"upstream"`
 	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"` // null in a list if they are long, and where the store keeps no arguments
-	Size      int             `json:"size"`      // size of the forwarded arguments, in bytes
+	Arguments json.RawMessage `json:"arguments"` // arguments of the call; null in a list if they are long, and null if the store keeps no arguments
+	Size      int             `json:"size"`      // size of the arguments that are forwarded, in bytes
 	SHA256    string          `json:"sha256"`
 	Rules     []string        `json:"rules"`
 	Steps     []ApprovalStep  `json:"steps,omitempty"`
@@ -31,36 +31,36 @@ type ApprovalInfo struct {
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
 	Answered  time.Time       `json:"answered,omitzero"`   // time of the answer
-	Stands    time.Time       `json:"stands,omitzero"`     // end of a denial's cooldown: until then the same call is refused without a question
-	PIN       bool            `json:"pin,omitempty"`       // approving by cli, web or url requires the PIN
+	Stands    time.Time       `json:"stands,omitzero"`     // end of a denial's cooldown; until then, the same call is refused without asking a person
+	PIN       bool            `json:"pin,omitempty"`       // whether an approval by cli, web or url requires the PIN
 	Needs     int             `json:"needs,omitempty"`     // number of different persons who must approve, if more than one
 	Approvals int             `json:"approvals,omitempty"` // number of persons who have approved so far
-	Question  string          `json:"question,omitempty"`  // text that a person is shown; empty in a list
-	Shown     string          `json:"shown,omitempty"`     // digest of Question without the remaining time
+	Question  string          `json:"question,omitempty"`  // text that is shown to a person; empty in a list
+	Shown     string          `json:"shown,omitempty"`     // digest of Question, computed without the remaining time
 
-	Client     string          `json:"client,omitempty"`   // name and version that the client claims
-	Via        string          `json:"via,omitempty"`      // the only channel that the rule allows; empty: every configured one
-	Channels   []string        `json:"channels,omitempty"` // channels that showed this request; answers by others do not count
-	Beside     json.RawMessage `json:"beside,omitempty"`   // members of the params that are forwarded with the arguments
-	Meta       json.RawMessage `json:"meta,omitempty"`     // the forwarded _meta
-	Masked     int             `json:"masked,omitempty"`   // number of masked values in Arguments, Beside and Meta; Size and SHA256 describe the forwarded bytes
+	Client     string          `json:"client,omitempty"`   // name and version that the client claims to have
+	Via        string          `json:"via,omitempty"`      // the only channel that the rule allows; empty: all configured channels
+	Channels   []string        `json:"channels,omitempty"` // channels that have shown this request; answers through other channels do not count
+	Beside     json.RawMessage `json:"beside,omitempty"`   // members of the params that are forwarded in addition to the arguments
+	Meta       json.RawMessage `json:"meta,omitempty"`     // the _meta that is forwarded
+	Masked     int             `json:"masked,omitempty"`   // number of values masked in Arguments, Beside and Meta; Size and SHA256 are those of the forwarded bytes
 	Warnings   []string        `json:"warnings,omitempty"` // warnings about text that could mislead a person
 	Definition string          `json:"definition"`         // hash of the tool's definition
 	Policy     string          `json:"policy"`             // fingerprint of the policy that requires the approval
 
-	// Differences from the last call of the tool that was approved for the same principal.
-	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // nil: this proxy knows of no approved call
-	LastApproval    string       `json:"lastApproval,omitempty"` // id of that approval
-	Redefined       bool         `json:"redefined,omitempty"`    // the tool's definition has changed since
-	NotCompared     bool         `json:"notCompared,omitempty"`  // the arguments of one of the two calls are too long to compare
+	// Differences from the tool's last call that was approved for the same principal.
+	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // time of that approval; nil: this proxy does not know of any approved call
+	LastApproval    string       `json:"lastApproval,omitempty"` // ID of that approval
+	Redefined       bool         `json:"redefined,omitempty"`    // whether the tool's definition has changed since that approval
+	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the arguments of one of the two calls are too long to compare
 	Differences     []Difference `json:"differences,omitempty"`
 	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of further differences
 
 	Rejections []Rejection `json:"rejections,omitempty"` // answers that did not count
 }
 
-// ApprovalOf converts an approval record. pin tells whether the proxy requires a PIN. The function
-// where formats the position of a rule for people.
+// ApprovalOf converts an approval record. Its argument pin says whether the proxy requires a PIN.
+// The function where formats the position of a rule for people.
 func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) ApprovalInfo {
 	r, c, said := a.Request, a.Call, a.Answer
 	info := ApprovalInfo{
@@ -94,8 +94,8 @@ func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) A
 	return info
 }
 
-// An ApprovalStep is a transition that will fire if the call is approved, with the rule that
-// requires the approval.
+// An ApprovalStep is a transition that will fire if the call is approved, together with the rule
+// that requires the approval.
 type ApprovalStep struct {
 	Net        string `json:"net"`
 	Transition string `json:"transition"`
@@ -103,17 +103,17 @@ type ApprovalStep struct {
 	Reason     string `json:"reason"`
 }
 
-// A Difference is an argument value that has changed, in the form shown to people. Two masked
-// values may look alike.
+// A Difference is an argument with a value that has changed, in the form shown to people. Two
+// different values may look the same if they are masked.
 type Difference struct {
 	Path string          `json:"path"`
-	Was  json.RawMessage `json:"was,omitempty"` // nil: the value is new
-	Is   json.RawMessage `json:"is,omitempty"`  // nil: the value was removed
+	Was  json.RawMessage `json:"was,omitempty"` // value in the earlier call; nil: the value is new
+	Is   json.RawMessage `json:"is,omitempty"`  // value in this call; nil: the value was removed
 }
 
-// A Rejection records an answer that was not accepted and changed nothing.
+// A Rejection is an answer that was not accepted and that changed nothing.
 type Rejection struct {
-	Kind    string    `json:"kind"` // reason: late, or own if the caller approved the call
+	Kind    string    `json:"kind"` // reason for the rejection: late, or own if the caller tried to approve its own call
 	Approve bool      `json:"approve"`
 	Channel string    `json:"channel"`
 	Actor   string    `json:"actor"`
@@ -121,7 +121,8 @@ type Rejection struct {
 	At      time.Time `json:"at"`
 }
 
-// String describes the rejection for people. It omits the reason given with the answer.
+// String describes the rejection for people. It leaves out the reason that was given with the
+// answer.
 func (r Rejection) String() string {
 	why := map[string]string{approval.TooLate: "too late", approval.OwnCall: "of whoever makes the call"}[r.Kind]
 	return fmt.Sprintf("%s: %s by %s via %s", why, map[bool]string{true: "approved", false: "denied"}[r.Approve], text.Escape(r.Actor), r.Channel)
@@ -130,7 +131,7 @@ func (r Rejection) String() string {
 // An ApprovalState is the state of an approval request.
 type ApprovalState = approval.State
 
-// States of an approval request. All except Pending and Approved are final.
+// The states of an approval request. All except Pending and Approved are final.
 const (
 	Pending   = approval.Pending
 	Approved  = approval.Approved
@@ -143,13 +144,13 @@ const (
 // An Answer is a person's answer to an approval request.
 type Answer struct {
 	Approve bool
-	Channel string // channel through which the answer came
+	Channel string // channel through which the answer has arrived
 	Person  string // person authenticated by the channel; the caller must have verified this
-	Actor   string // name to record
+	Actor   string // name to record for the person
 	Reason  string
-	Shown   string // [ApprovalInfo.Shown] of the text that the person has read; empty if unknown
+	Shown   string // value of [ApprovalInfo.Shown] for the text that the person has read; empty if unknown
 	Grant   *Grant // grant to create together with the approval, or nil
-	PIN     string // PIN as typed, if the approval requires one
+	PIN     string // PIN as the person has typed it, if the approval requires one
 }
 
 // ChannelCLI is the channel for operators at a terminal.

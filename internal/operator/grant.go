@@ -7,17 +7,17 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Grant lets calls similar to the approved one pass for a while without asking. Similar calls
-// belong to the same session and principal, call the same tool under the same policy, and have
-// arguments with the same members and the same kinds of values.
+// A Grant lets calls that are similar to the approved one pass for a while without asking. Similar
+// calls belong to the same session and principal, call the same tool under the same policy, and
+// have arguments with the same members and the same kinds of values.
 type Grant struct {
 	For  time.Duration
-	Like []string // arguments, by name or path, whose values must be the same; empty: all
+	Like []string // arguments, given by name or path, that must have the same values; empty: all arguments
 
-	Session bool `json:",omitempty"` // instead of For: until the session ends, for a day at most
+	Session bool `json:",omitempty"` // used instead of For: the grant lasts until the session ends, but for at most one day
 }
 
-// Span returns how long the grant is valid, as text that can follow the word "for".
+// Span returns how long the grant is valid. The result can follow the word "for".
 func (g Grant) Span() string {
 	if g.Session {
 		return "the session, a day at most"
@@ -28,7 +28,7 @@ func (g Grant) Span() string {
 // A GrantInfo describes a valid grant.
 type GrantInfo struct {
 	ID        string     `json:"id"`
-	Approval  string     `json:"approval"` // id of the approval that came with the grant
+	Approval  string     `json:"approval"` // ID of the approval with which the grant was given
 	Session   string     `json:"session"`
 	Principal string     `json:"principal"`
 	Client    string     `json:"client,omitempty"`
@@ -39,7 +39,7 @@ type GrantInfo struct {
 	Actor     string     `json:"actor"`
 	Created   time.Time  `json:"created"`
 	Until     time.Time  `json:"until"`
-	ToEnd     bool       `json:"toEnd,omitempty"` // the grant ends with its session, at Until at the latest
+	ToEnd     bool       `json:"toEnd,omitempty"` // whether the grant ends with its session, or at the time in Until, whichever is earlier
 	Uses      int        `json:"uses"`
 }
 
@@ -55,8 +55,8 @@ func GrantOf(g *approval.Grant) GrantInfo {
 	return info
 }
 
-// A GrantPin is an argument whose value must be the same in each call.
+// A GrantPin is an argument that must have the same value in each call.
 type GrantPin struct {
-	Field string `json:"field"` // name or path; empty: all arguments
-	Value string `json:"value"` // first part of the value
+	Field string `json:"field"` // name or path of the argument; empty: all arguments
+	Value string `json:"value"` // beginning of the value
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Proxy is a running proxy from its operator's point of view. It is safe for concurrent use.
+// A Proxy is a running proxy as its operator sees it. It is safe for concurrent use.
 //
 // Methods that take an [Actor] record the order before they carry it out.
 type Proxy interface {
@@ -14,9 +14,9 @@ type Proxy interface {
 
 	// AwaitTools waits until each upstream has either listed its tools or is known to be down.
 	AwaitTools(ctx context.Context)
-	// Tools lists the tools with the current verdict on each in the given session. If session is
-	// empty, Tools uses the only session or, if there are none or several, a session that begins
-	// now.
+	// Tools lists the tools and how a call of each would be decided now in the given session. If
+	// the session is empty, Tools uses the only session or, if there are none or several, a session
+	// that begins now.
 	Tools(session string) ([]ToolInfo, error)
 
 	Approvals() []ApprovalInfo
@@ -28,30 +28,30 @@ type Proxy interface {
 	Revoke(id, actor string) error
 
 	// Sessions lists the sessions of this process. AllSessions lists the sessions of all processes
-	// that share the database. ListSessions is like AllSessions but omits the nets, which is
+	// that share the database. ListSessions is like AllSessions but leaves out the nets, which is
 	// faster.
 	Sessions() []SessionInfo
 	AllSessions() ([]SessionInfo, error)
 	ListSessions() ([]SessionInfo, error)
 	Session(id string) (SessionInfo, error)
-	// State returns a copy of the session's state. If session is empty, it returns the state of a
-	// session that begins now.
+	// State returns a copy of the session's state. If the session is empty, it returns the state of
+	// a session that begins now.
 	State(session string) (*gate.State, error)
 	// ChannelsOf lists the channels that currently accept answers to the session's approval
 	// requests.
 	ChannelsOf(session string) ([]string, error)
 	ResetSession(id string, a Actor) error
-	// SettleCall records how a call ended whose outcome is unknown.
+	// SettleCall records how a call ended that has an unknown outcome.
 	SettleCall(session string, call uint64, success bool, a Actor) error
 
 	Nets() []PolicyNet
 	SwitchNet(name string, on bool, a Actor) error
-	// Shadow reports on the nets in shadow mode, for the given session or, if session is empty, for
-	// all sessions.
+	// Shadow reports on the nets in shadow mode, either in the given session or, if the session is
+	// empty, in all sessions.
 	Shadow(session string) (ShadowInfo, error)
 
-	// Stop makes the proxy refuse new calls, in the given session or, if session is empty, in all
-	// sessions. StartAgain ends a stop.
+	// Stop makes the proxy refuse new calls, either in the given session or, if the session is
+	// empty, in all sessions. StartAgain ends a stop.
 	Stop(session, actor, reason string) (Stopping, error)
 	StartAgain(session string, a Actor) (Stopping, error)
 }
@@ -60,7 +60,7 @@ type Proxy interface {
 type Pins interface {
 	// Changes lists the tools whose current definition has not been accepted.
 	Changes() []ToolChange
-	// Accept accepts the current definition of a tool, provided that hash is the one in the
+	// Accept accepts the current definition of a tool if the given hash is the one in the
 	// [ToolChange].
 	Accept(canonical, hash string, a Actor) error
 }

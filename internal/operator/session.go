@@ -9,29 +9,29 @@ import (
 type SessionInfo struct {
 	ID        string     `json:"id"`
 	Principal string     `json:"principal"`
-	By        string     `json:"by"`             // origin of the session: connection, principal, name, header, meta or agent
-	Name      string     `json:"name,omitempty"` // name of a session by name, header, meta or agent
+	By        string     `json:"by"`             // how the session was chosen: connection, principal, name, header, meta or agent
+	Name      string     `json:"name,omitempty"` // name of the session, if it was chosen by name, header, meta or agent
 	Since     time.Time  `json:"since"`
 	Clients   []string   `json:"clients"`
 	Nets      []NetInfo  `json:"nets"`
-	Calls     []CallInfo `json:"calls"`   // calls in flight or of unknown outcome
-	Waiting   int        `json:"waiting"` // number of calls that wait for an approval
+	Calls     []CallInfo `json:"calls"`   // calls that are in flight or have an unknown outcome
+	Waiting   int        `json:"waiting"` // number of calls that are waiting for an approval
 
 	// Set only for sessions in a database.
 	Used    time.Time `json:"used,omitzero"`     // time of the last change or use
-	Process string    `json:"process,omitempty"` // another process that owns the session
-	Gone    bool      `json:"gone,omitempty"`    // that process has ended: only an operator can settle its calls
+	Process string    `json:"process,omitempty"` // the process that has the session, if it is another process
+	Gone    bool      `json:"gone,omitempty"`    // whether that process has ended, so that only an operator can settle its calls
 }
 
 // A NetInfo describes a net in a session.
 type NetInfo struct {
 	Name     string         `json:"name"`
 	Active   bool           `json:"active"`
-	Moved    bool           `json:"moved"` // the net has left its initial marking or waits for a call
+	Moved    bool           `json:"moved"` // whether the net has left its initial marking or waits for a call
 	Marking  map[string]int `json:"marking"`
 	InFlight int            `json:"inFlight"`
 	Status   string         `json:"status"`
-	Shadow   *NetShadow     `json:"shadow,omitempty"` // set for a net in shadow; Marking then follows the calls that passed
+	Shadow   *NetShadow     `json:"shadow,omitempty"` // set for a net in shadow mode; in that case, Marking is the result of the calls that have passed
 }
 
 // A CallInfo describes an admitted call that has not been settled.
@@ -40,11 +40,11 @@ type CallInfo struct {
 	Tool   string    `json:"tool"`
 	Since  time.Time `json:"since"`
 
-	Arguments json.RawMessage `json:"arguments,omitempty"` // short arguments of a call of this process, in the form of audit.arguments
+	Arguments json.RawMessage `json:"arguments,omitempty"` // the call's arguments if they are short and the call belongs to this process, in the form that audit.arguments specifies
 
-	Unknown bool   `json:"unknown,omitempty"` // the outcome is not on record; an operator can settle the call
-	More    uint64 `json:"more,omitempty"`    // number of further calls of the tool with unknown outcome, listed and settled with this one
-	Outcome string `json:"outcome,omitempty"` // outcome that this process knows and will put on record as soon as the store takes it
+	Unknown bool   `json:"unknown,omitempty"` // whether the outcome is not on record; an operator can settle the call
+	More    uint64 `json:"more,omitempty"`    // number of further calls of the tool with unknown outcome, which are listed and settled together with this one
+	Outcome string `json:"outcome,omitempty"` // outcome that this process knows but has not recorded yet, because the store does not accept it now
 }
 
 // A PolicyNet describes a net in the policy in force.
@@ -59,8 +59,8 @@ type PolicyNet struct {
 // A NetFate describes what a reload does to a net's state.
 type NetFate struct {
 	Net   string   `json:"net"`
-	Fate  string   `json:"fate"`            // continued, carried, begun, dropped or held
-	From  string   `json:"from,omitempty"`  // former name of the net whose state it takes over, if that name was different
-	Lost  int      `json:"lost"`            // number of sessions where the net loses its state
-	Where []string `json:"where,omitempty"` // at most ten sessions that hold the net
+	Fate  string   `json:"fate"`            // what happens to the net: continued, carried, begun, dropped or held
+	From  string   `json:"from,omitempty"`  // former name of the net whose state this net takes over, if the name was different
+	Lost  int      `json:"lost"`            // number of sessions in which the net loses its state
+	Where []string `json:"where,omitempty"` // sessions in which the net cannot be replaced, at most ten
 }

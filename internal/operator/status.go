@@ -2,21 +2,22 @@ package operator
 
 import "time"
 
-// A Status describes the state of a running proxy. The proxy leaves Config, Listen, Reloaded,
-// ReloadProblem, Audit, Webhook, Pinning and Bases empty; the daemon that runs the proxy sets them.
+// A Status describes the state of a running proxy. The proxy itself leaves Config, Listen,
+// Reloaded, ReloadProblem, Audit, Webhook, Pinning and Bases empty; the daemon that runs the proxy
+// sets them.
 type Status struct {
 	Version string    `json:"version"`
 	Pid     int       `json:"pid"`
 	Started time.Time `json:"started"`
-	Policy  string    `json:"policy"`           // fingerprint
-	Config  string    `json:"config,omitempty"` // configuration file
-	Listen  string    `json:"listen,omitempty"` // stdio, or an address
+	Policy  string    `json:"policy"`           // fingerprint of the policy in force
+	Config  string    `json:"config,omitempty"` // path of the configuration file
+	Listen  string    `json:"listen,omitempty"` // listen address, or stdio
 
 	Reloaded      *time.Time `json:"reloaded,omitempty"`      // time of the last reload
-	ReloadProblem string     `json:"reloadProblem,omitempty"` // why the last reload was not applied; empty: it was
+	ReloadProblem string     `json:"reloadProblem,omitempty"` // why the last reload was not applied; empty if it was applied
 
-	Shadow     bool             `json:"shadow"`        // no net is enforced: nothing is refused
-	PIN        bool             `json:"pin,omitempty"` // orders that could let a call pass require the approval PIN
+	Shadow     bool             `json:"shadow"`        // whether no net is enforced, so that nothing is refused
+	PIN        bool             `json:"pin,omitempty"` // whether orders that could let a call pass require the approval PIN
 	Upstreams  []UpstreamStatus `json:"upstreams"`
 	Clients    int              `json:"clients"`
 	Sessions   int              `json:"sessions"`
@@ -25,16 +26,16 @@ type Status struct {
 	State      StateInfo        `json:"state"`
 	Audit      *AuditInfo       `json:"audit,omitempty"`   // nil: no audit file
 	Webhook    *WebhookInfo     `json:"webhook,omitempty"` // nil: no webhook
-	Pinning    string           `json:"pinning,omitempty"` // warn, enforce or off
+	Pinning    string           `json:"pinning,omitempty"` // what happens if a tool's definition changes: warn, enforce or off
 	Bases      []BaseInfo       `json:"bases,omitempty"`
 	Stopped    []StopInfo       `json:"stopped"`
 	Goroutines int              `json:"goroutines"`
 	LeftOut    []string         `json:"leftOut"`  // tools that are not exposed, each with the reason
 	Warnings   []string         `json:"warnings"` // warnings about the tools and their configuration
-	Crowded    string           `json:"-"`        // the warning about a large number of tools; empty: none
+	Crowded    string           `json:"-"`        // the warning that there are too many tools; empty: none
 }
 
-// An UpstreamStatus describes one upstream in a [Status].
+// An UpstreamStatus describes one upstream.
 type UpstreamStatus struct {
 	Name     string    `json:"name"`
 	State    string    `json:"state"`
@@ -42,33 +43,33 @@ type UpstreamStatus struct {
 	Pid      int       `json:"pid,omitempty"`
 	Since    time.Time `json:"since"`
 	Error    string    `json:"error,omitempty"`
-	Said     []string  `json:"said,omitempty"`     // last lines that the upstream's process wrote to stderr, while it is down
-	Sessions int       `json:"sessions,omitempty"` // number of sessions with a connection of their own
+	Said     []string  `json:"said,omitempty"`     // last lines that the process of the upstream has written to stderr; only while the upstream is down
+	Sessions int       `json:"sessions,omitempty"` // number of sessions that have a connection of their own
 }
 
-// A BaseInfo describes, in a [Status], one base of the policy in force.
+// A BaseInfo describes one base of the policy in force.
 type BaseInfo struct {
 	Name    string `json:"name"`
 	Version int    `json:"version"`
 	Digest  string `json:"digest"`
-	Key     string `json:"key,omitempty"`  // id of the key that signed it
-	From    string `json:"from"`           // file or URL
-	Copy    string `json:"copy,omitempty"` // why a stored copy was used instead of the URL; empty: it was not
+	Key     string `json:"key,omitempty"`  // ID of the key that has signed the base
+	From    string `json:"from"`           // file or URL of the base
+	Copy    string `json:"copy,omitempty"` // why a stored copy was used instead of the URL; empty if no copy was used
 }
 
-// A WebhookInfo describes the approval webhook in a [Status].
+// A WebhookInfo describes the approval webhook.
 type WebhookInfo struct {
-	Host    string     `json:"host"`            // host that requests for approval are posted to
-	Answers string     `json:"answers"`         // URL for the answers
-	Open    int        `json:"open"`            // number of open requests to post
-	Error   string     `json:"error,omitempty"` // why the last post failed; empty: it did not
-	Since   *time.Time `json:"since,omitempty"` // with Error: time of the first failure
+	Host    string     `json:"host"`            // host to which requests for approval are posted
+	Answers string     `json:"answers"`         // URL to which answers must be sent
+	Open    int        `json:"open"`            // number of open requests that are posted
+	Error   string     `json:"error,omitempty"` // why the last post failed; empty if it did not fail
+	Since   *time.Time `json:"since,omitempty"` // time of the first failure, if Error is set
 }
 
-// An AuditInfo describes the audit file in a [Status].
+// An AuditInfo describes the audit file.
 type AuditInfo struct {
 	File    string     `json:"file"`
-	Records uint64     `json:"records"`           // number of the last record, counted over rotated files too
+	Records uint64     `json:"records"`           // number of the last record, including the records in rotated files
 	Error   string     `json:"error,omitempty"`   // why the last records could not be written, so that calls are refused
 	Aside   int        `json:"aside"`             // number of rotated files
 	Rotated *time.Time `json:"rotated,omitempty"` // time of the last rotation
@@ -80,19 +81,19 @@ type StateInfo struct {
 	Place   string        `json:"place,omitempty"` // location of the database, without secrets; set by the daemon
 	Since   time.Time     `json:"since,omitzero"`  // time when the database was opened
 	Process string        `json:"process,omitempty"`
-	Records uint64        `json:"records,omitempty"` // number of records in the database, of all processes
+	Records uint64        `json:"records,omitempty"` // number of records in the database, from all processes
 	Error   string        `json:"error,omitempty"`   // why no call can be decided now; empty: calls can be decided
-	Unknown []UnknownCall `json:"unknown"`           // calls of unknown outcome that an operator must settle, or that wait for the store
+	Unknown []UnknownCall `json:"unknown"`           // calls with an unknown outcome that an operator must settle, or that cannot be written to the store yet
 }
 
-// An UnknownCall is a call whose outcome has not been recorded. Either the process that made the
-// call has ended, so that an operator must settle the call, or this process knows the outcome but
-// could not write it yet.
+// An UnknownCall is a call with an outcome that has not been recorded. Either the process that has
+// made the call has ended, so that an operator must settle the call, or this process knows the
+// outcome but could not write it yet.
 type UnknownCall struct {
 	Session string    `json:"session"`
-	Process string    `json:"process"` // process that admitted the call; empty: an older version, which did not record it
+	Process string    `json:"process"` // process that has admitted the call; empty: an older version, which did not record the process
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
 	Since   time.Time `json:"since"`
-	Outcome string    `json:"outcome,omitempty"` // outcome that this process will put on record as soon as the store takes it
+	Outcome string    `json:"outcome,omitempty"` // outcome that this process knows but has not recorded yet, because the store does not accept it now
 }

@@ -8,16 +8,16 @@ type StopInfo struct {
 	Actor   string    `json:"actor"`
 	Reason  string    `json:"reason,omitempty"`
 	Since   time.Time `json:"since"`
-	Alone   bool      `json:"alone,omitempty"` // the database did not take the stop: it holds in this process only
+	Alone   bool      `json:"alone,omitempty"` // whether the stop applies to this process only, because it could not be written to the database
 }
 
 // A Stopping is the result of an order to refuse calls or to allow them again.
 type Stopping struct {
-	Already bool       `json:"already"` // the order changed nothing
-	Shared  bool       `json:"shared"`  // the order holds for every process with the same database, else for this process
-	Left    []StopInfo `json:"left"`    // stops that are now in force
+	Already bool       `json:"already"` // whether the order has changed nothing
+	Shared  bool       `json:"shared"`  // whether the order applies to all processes with the same database; otherwise, it applies to this process only
+	Left    []StopInfo `json:"left"`    // stops that are in force now
 
-	// Alone is empty if the order was written to the database. Otherwise, it explains that only
-	// this process obeys the order, and what follows from that.
+	// Alone returns "" if the order was written to the database. Otherwise, it explains that only
+	// this process obeys the order, and what the consequences are.
 	Alone string `json:"alone,omitempty"`
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A Question is a question that the proxy asks a client, in the form that the client's leg uses: an
+// A Question is a question from the proxy to a client, in the form that the client's leg uses: an
 // elicitation/create request or an input_required result.
 type Question struct {
 	Client     *Client
@@ -36,7 +36,7 @@ func (c *Client) Asks(tool, args string) Question {
 	return c.Asked(tool, args, c.Call(tool, args))
 }
 
-// Asked waits until the proxy asks for approval of a call that was already sent.
+// Asked waits until the proxy asks for the approval of a call that has already been sent.
 func (c *Client) Asked(tool, args, id string) Question {
 	c.T.Helper()
 	q := Question{Client: c, Tool: tool, Args: args, Call: id}
@@ -54,7 +54,7 @@ func (c *Client) Asked(tool, args, id string) Question {
 	return q
 }
 
-// Send sends an answer. It returns the ID of the call that the proxy will reply to.
+// Send sends an answer. It returns the ID of the call to which the proxy will reply.
 func (q Question) Send(result string) (id string) {
 	if !q.Client.Leg.Modern {
 		q.Client.Send([]byte(`{"jsonrpc":"2.0","id":`+q.Elicit+`,"result":`+result+`}`), nil)
@@ -63,7 +63,7 @@ func (q Question) Send(result string) (id string) {
 	return q.Client.CallWith(q.Tool, q.Args, "", q.With(result))
 }
 
-// With returns the params members that carry an answer.
+// With returns the members of params that contain an answer.
 func (q Question) With(result string) string {
 	return `,"inputResponses":{"approval":` + result + `},"requestState":` + q.State
 }
@@ -74,7 +74,7 @@ func (q Question) Answer(result string) Message {
 	return q.Client.Reply(q.Send(result))
 }
 
-// Text returns the text shown to the person.
+// Text returns the text that is shown to the person.
 func (q Question) Text() string {
 	s, err := strconv.Unquote(Member(q.Params, "message"))
 	if err != nil {
@@ -83,14 +83,14 @@ func (q Question) Text() string {
 	return s
 }
 
-// At returns the same question as if another client had received it.
+// At returns the same question, as if it had been received by another client.
 func (q Question) At(c *Client) Question {
 	q.Client = c
 	return q
 }
 
-// OperatorSetup returns a setup where a person at a terminal answers. After hold, a waiting call is
-// parked.
+// OperatorSetup returns a setup in which a person at a terminal answers. A call that waits longer
+// than hold is parked.
 func OperatorSetup(hold time.Duration) Setup {
 	return Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }
@@ -98,11 +98,11 @@ func OperatorSetup(hold time.Duration) Setup {
 // ParkAtOnce makes the proxy park every call at once.
 const ParkAtOnce = time.Nanosecond
 
-// Parked makes a call that must be parked, and returns the ID of its approval.
+// Parked makes a call that is expected to be parked, and returns the ID of its approval.
 func (c *Client) Parked(tool, args string) string {
 	c.T.Helper()
 	r := c.Do(tool, args)
-	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // another round, without a question
+	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // this is another round without a question
 		r = c.Reply(c.CallWith(tool, args, "", `,"requestState":`+Member(r.Result, "requestState")))
 	}
 	id := r.Decision("approval")
@@ -112,7 +112,7 @@ func (c *Client) Parked(tool, args string) string {
 	return id
 }
 
-// PinnedSetup returns a setup whose proxy pins the first definition of each tool.
+// PinnedSetup returns a setup in which the proxy pins the first definition of each tool.
 func PinnedSetup(t *testing.T, enforce bool) (Setup, *proxy.Pins) {
 	t.Helper()
 	pins, err := proxy.OpenPins(filepath.Join(t.TempDir(), "tools.json"), enforce)

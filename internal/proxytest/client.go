@@ -15,16 +15,16 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A Client sends arbitrary bytes on one leg and keeps all messages that it receives.
+// A Client sends any bytes on one leg and keeps all messages that it receives.
 type Client struct {
 	*Site
 	Leg          Leg
 	Mail         *Mailbox
-	Capabilities string // JSON
+	Capabilities string // client capabilities as JSON
 	Version      string // protocol version
-	Bearer       string // token for HTTP; empty: the default token of the tests
+	Bearer       string // token for HTTP; empty: the tests' default token
 
-	in       *io.PipeWriter // set on stdio legs
+	in       *io.PipeWriter // set only on stdio legs
 	served   chan error     // receives the result of ServeStdio
 	once     sync.Once
 	HTTP     *http.Client
@@ -33,14 +33,14 @@ type Client struct {
 
 	mu      sync.Mutex
 	lastID  int
-	cancels map[string]context.CancelFunc // cancel functions of requests over HTTP, by request ID
+	cancels map[string]context.CancelFunc // functions that cancel the requests over HTTP, keyed by request ID
 }
 
-// CanElicit declares a client that can show forms.
+// CanElicit is the capability of a client that can show forms.
 const CanElicit = `{"elicitation":{}}`
 
-// Connect returns a connected client that declares the given capabilities, or none if they are
-// empty.
+// Connect returns a connected client. The client declares the given capabilities, or none if the
+// argument is empty.
 func (s *Site) Connect(l Leg, capabilities string) *Client {
 	s.T.Helper()
 	c := s.Unconnected(l)
@@ -111,7 +111,7 @@ func (c *Client) Initialize() {
 	}
 }
 
-// Close disconnects the client and waits for its open requests.
+// Close disconnects the client and waits until its open requests have ended.
 func (c *Client) Close() {
 	c.once.Do(func() {
 		if c.in != nil {
@@ -154,8 +154,8 @@ func (c *Client) nextID() string {
 	return strconv.Itoa(c.lastID)
 }
 
-// Meta returns the _meta member of params, followed by a comma. It contains what the revision
-// requires, and the extra members.
+// Meta returns the member _meta of params, followed by a comma. It contains the members that the
+// revision requires and the extra members.
 func (c *Client) Meta(extra string) string {
 	var members []string
 	if c.Leg.Modern {
@@ -172,20 +172,20 @@ func (c *Client) Meta(extra string) string {
 	return `"_meta":{` + strings.Join(members, ",") + `},`
 }
 
-// Info returns the client's description of itself.
+// Info returns how the client describes itself.
 func (c *Client) Info() string {
 	name, _ := json.Marshal(c.ClientName)
 	return `{"name":` + string(name) + `,"version":"1"}`
 }
 
-// Fill replaces %ID% with a new ID and %META% with the _meta that the revision requires.
+// Fill replaces %ID% with a new ID, and %META% with the _meta that the revision requires.
 func (c *Client) Fill(template string) (raw []byte, id string) {
 	id = c.nextID()
 	template = strings.ReplaceAll(template, "%ID%", id)
 	return []byte(strings.ReplaceAll(template, "%META%", c.Meta(""))), id
 }
 
-// Sendf fills in a template and sends the message with matching headers.
+// Sendf fills in a template and sends the resulting message with matching headers.
 func (c *Client) Sendf(template string) (id string) {
 	raw, id := c.Fill(template)
 	c.Send(raw, nil)
@@ -195,8 +195,8 @@ func (c *Client) Sendf(template string) (id string) {
 // Call sends a tools/call request and returns its ID.
 func (c *Client) Call(tool, args string) (id string) { return c.CallWith(tool, args, "", "") }
 
-// CallWith is like Call, with additional members for _meta and for params. The latter begin with a
-// comma.
+// CallWith is like Call, but with additional members for _meta and for params. Those for params
+// begin with a comma.
 func (c *Client) CallWith(tool, args, meta, params string) (id string) {
 	name, _ := json.Marshal(tool)
 	id = c.nextID()
@@ -210,7 +210,7 @@ func (c *Client) CallWith(tool, args, meta, params string) (id string) {
 // Do calls a tool and waits for the reply.
 func (c *Client) Do(tool, args string) Message { return c.Reply(c.Call(tool, args)) }
 
-// Must calls a tool and waits for the reply. The call must succeed.
+// Must calls a tool and waits for the reply. It fails the test unless the call succeeds.
 func (c *Client) Must(tool, args string) Message {
 	c.T.Helper()
 	r := c.Do(tool, args)
@@ -225,11 +225,11 @@ func (c *Client) List() Message {
 	return c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/list","params":{%META%"x":0}}`))
 }
 
-// Send sends raw unchanged. Over HTTP, it sends the headers of a correct client, overridden by
-// change. Responses arrive in the client's mailbox.
+// Send sends raw unchanged. Over HTTP, it sends the headers of a correct client, which change can
+// override. Responses arrive in the client's mailbox.
 func (c *Client) Send(raw []byte, change http.Header) {
 	if c.in != nil {
-		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // if the proxy no longer reads, the missing answer will reveal it
+		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // if the proxy no longer reads, this shows because there is no answer
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -267,8 +267,8 @@ func (c *Client) SetHeaders(r *http.Request) {
 	}
 }
 
-// StandardHeaders sets the headers that revision 2026-07-28 requires. It reads their values
-// leniently from raw, which may be an invalid message.
+// StandardHeaders sets the headers that revision 2026-07-28 requires. It takes their values from
+// raw, even if raw is not a valid message.
 func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
 	if !c.Leg.Modern {
 		return
@@ -294,7 +294,7 @@ func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
 func (c *Client) post(r *http.Request) {
 	response, err := c.HTTP.Do(r)
 	if err != nil {
-		return // the request was canceled; the waiting test reports it
+		return // the request was canceled; the test that is waiting reports this
 	}
 	defer func() { _ = response.Body.Close() }()
 	session := response.Header.Get("Mcp-Session-Id")
@@ -349,8 +349,8 @@ func (c *Client) ListenToPushes() {
 	}()
 }
 
-// Resume requests the rest of an interrupted stream. last is the ID of the last event that was
-// received.
+// Resume requests the rest of a stream that was interrupted. The argument last is the ID of the
+// last event that was received.
 func (c *Client) Resume(last string) {
 	c.T.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, c.Site.HTTP.URL+"/mcp", nil)
@@ -383,7 +383,7 @@ func (c *Client) Reply(id string) Message {
 	return c.Await("the reply to "+id, func(m Message) bool { return m.Method == "" && m.ID == id })
 }
 
-// Await waits for the first message that satisfies ok, and removes it from the mailbox.
+// Await waits for the first message for which ok returns true, and removes it from the mailbox.
 func (c *Client) Await(what string, ok func(Message) bool) Message {
 	c.T.Helper()
 	m, found := c.Mail.take(ok)
@@ -393,18 +393,19 @@ func (c *Client) Await(what string, ok func(Message) bool) Message {
 	return m
 }
 
-// Request sends a request and waits for the response. params contains members to add after _meta.
+// Request sends a request and waits for the response. The argument params contains members to add
+// after _meta.
 func (c *Client) Request(method, params string) Message {
 	c.T.Helper()
 	return c.Reply(c.Ask(method, params))
 }
 
-// Ask sends a request and returns its ID. params contains members to add after _meta.
+// Ask sends a request and returns its ID. The argument params contains members to add after _meta.
 func (c *Client) Ask(method, params string) (id string) {
 	return c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"` + method + `","params":{%META%` + params + `}}`)
 }
 
-// StatusText reads the resource petrigate://status, where the proxy describes the client's own
+// StatusText reads the resource petrigate://status, in which the proxy describes the client's own
 // status.
 func (c *Client) StatusText() string {
 	c.T.Helper()
@@ -421,7 +422,7 @@ func (c *Client) StatusText() string {
 	return result.Contents[0].Text
 }
 
-// Leave abandons requests over HTTP, whose responses would otherwise occupy memory in the client.
+// Leave abandons requests over HTTP. Otherwise, their responses would occupy memory in the client.
 func (c *Client) Leave(ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,12 +1,15 @@
-// Package proxytest starts proxies in front of recording upstreams, and clients that send them
-// arbitrary bytes. Tests alone use it: those of package proxy and of the packages below it.
+// Package proxytest starts proxies in front of recording upstreams, and clients that send them any
+// bytes. Only tests use it: those of package proxy and of the packages below it.
 //
 // A [Site] consists of a proxy, one upstream, which is a [testserver.Server] that records what it
 // executes, and a recorder for the proxy's decisions. Each client uses one of four legs, which are
 // the combinations of a transport (stdio or HTTP) and a revision family:
 //
 //	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-//		s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\n"})
+//		s := proxytest.Start(t, proxytest.Setup{Rules: "block danger
+//
+// "})
+//
 //		c := s.Connect(l, "")
 //		c.Must("safe", `{}`)
 //		c.Refuses("danger", `{}`, "blocked")

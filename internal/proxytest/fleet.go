@@ -9,7 +9,7 @@ import (
 )
 
 // A Fleet consists of several proxies that share one database and one upstream. Clients of revision
-// 2026-07-28 call the proxies in turn.
+// 2026-07-28 send each call to the next proxy in turn.
 type Fleet struct {
 	t       *testing.T
 	Setup   Setup

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// An HTTPRequest describes all parts of an HTTP request, so that test cases can change each of
-// them.
+// An HTTPRequest describes an HTTP request completely, so that a test case can change any part of
+// it.
 type HTTPRequest struct {
 	Method, Path, Host string
 	Header             http.Header
@@ -58,7 +58,7 @@ func (s *Site) ModernCallAs(token string) HTTPRequest {
 	return p
 }
 
-// CallAs calls a tool with the given token, as a client on the leg would.
+// CallAs calls a tool with the given token, in the same way as a client on the leg.
 func (s *Site) CallAs(l Leg, token, session, id, tool string) Message {
 	s.T.Helper()
 	if !l.Modern {
@@ -96,14 +96,14 @@ func (s *Site) InSession(token, session, body string) (int, http.Header, string)
 	return s.Fetch(p)
 }
 
-// Requests of revision 2025-11-25.
+// Requests in revision 2025-11-25.
 const (
 	InitializeRequest = `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 	PushRequest       = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"push"}}`
 )
 
-// ServeWith serves the proxy on a new listener with the given access rules. The site's later
-// requests go to that listener.
+// ServeWith serves the proxy on a new listener with the given access rules. Later requests of the
+// site go to that listener.
 func (s *Site) ServeWith(a proxy.Access) {
 	s.T.Helper()
 	server := httptest.NewUnstartedServer(nil)
@@ -118,8 +118,8 @@ func (s *Site) ServeWith(a proxy.Access) {
 	s.HTTP = server
 }
 
-// StreamSince opens the session's stream and resumes it. last is the ID of the last event that was
-// received.
+// StreamSince opens the stream of the session and resumes it. The argument last is the ID of the
+// last event that was received.
 func (c *Client) StreamSince(last string) io.ReadCloser {
 	c.T.Helper()
 	r, err := http.NewRequestWithContext(c.T.Context(), http.MethodGet, c.Site.HTTP.URL+"/mcp", http.NoBody)

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// A Leg is one of the four ways for clients to reach the gate. A rule that applied only to some
-// legs would be a security hole, so every test case runs on all of them.
+// A Leg is one of the four ways in which clients can reach the gate. A rule that applied only to
+// some legs would be a security hole, so every test case runs on all of them.
 type Leg struct {
 	Name         string
 	HTTP, Modern bool
@@ -20,8 +20,8 @@ func Legs() []Leg {
 	return []Leg{{"stdio", false, false}, {"http", true, false}, {"http-modern", true, true}, {"stdio-modern", false, true}}
 }
 
-// EachLeg runs f on each leg. Under the race detector, which is five times slower, it runs f on one
-// leg per transport and family; .ci/soak runs all of them.
+// EachLeg runs f on each leg. Under the race detector, which is five times slower, it runs f on
+// only one leg for each transport and each family; .ci/soak runs all of them.
 func EachLeg(t *testing.T, f func(t *testing.T, l Leg)) {
 	all := Legs()
 	if soak.Race && os.Getenv(soak.Variable) == "" {

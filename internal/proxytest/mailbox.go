@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Mailbox holds received messages until a test takes them.
+// A Mailbox keeps the messages that were received until a test takes them.
 type Mailbox struct {
 	mu       sync.Mutex
 	messages []Message
@@ -25,7 +25,7 @@ func (b *Mailbox) put(m Message) {
 	b.changed = make(chan struct{})
 }
 
-// take waits for the first message that satisfies ok, and removes it.
+// take waits for the first message for which ok returns true, and removes it.
 func (b *Mailbox) take(ok func(Message) bool) (Message, bool) {
 	limit := time.NewTimer(Patience)
 	defer limit.Stop()
@@ -54,7 +54,7 @@ func (b *Mailbox) find(ok func(Message) bool) (Message, bool, chan struct{}) {
 	return Message{}, false, b.changed
 }
 
-// Count returns the number of messages that satisfy ok.
+// Count returns the number of messages for which ok returns true.
 func (b *Mailbox) Count(ok func(Message) bool) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,7 +67,7 @@ func (b *Mailbox) Count(ok func(Message) bool) int {
 	return n
 }
 
-// String lists the messages for use in failure reports.
+// String lists the messages. It is used in failure reports.
 func (b *Mailbox) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// A Message is a received message, both raw and parsed.
+// A Message is a message that was received, both as bytes and in parsed form.
 type Message struct {
 	Raw                   []byte
 	ID, Method            string
@@ -15,7 +15,7 @@ type Message struct {
 	Session               string
 }
 
-// ParseMessage parses a message as far as possible.
+// ParseMessage parses a message, as far as that is possible.
 func ParseMessage(raw []byte, status int) Message {
 	if len(raw) > large {
 		return parseLarge(raw, status)
@@ -29,17 +29,17 @@ func ParseMessage(raw []byte, status int) Message {
 	return Message{Raw: raw, ID: string(m.ID), Method: m.Method, Params: m.Params, Result: m.Result, Error: m.Error, Status: status}
 }
 
-// large is the minimum size for messages that are only parsed in part. Under the race detector,
-// parsing them completely would take seconds, and tests compare such messages byte by byte anyway.
+// large is the size from which messages are parsed only in part. Under the race detector, parsing
+// them completely would take seconds, and tests compare such messages byte by byte anyway.
 const large = 1 << 20
 
-// parseLarge parses the members that precede a message's content. It assumes that the content is
-// the last member.
+// parseLarge parses the members before the content of a message. It assumes that the content is the
+// last member.
 func parseLarge(raw []byte, status int) Message {
 	m := Message{Raw: raw, Status: status}
 	contents := map[string]*json.RawMessage{"params": &m.Params, "result": &m.Result, "error": &m.Error}
 	d := json.NewDecoder(bytes.NewReader(raw))
-	_, _ = d.Token() // the opening brace
+	_, _ = d.Token() // this is the opening brace
 	for d.More() {
 		key, _ := d.Token()
 		name, _ := key.(string)
@@ -64,7 +64,7 @@ func parseLarge(raw []byte, status int) Message {
 // IsError reports whether the result of the call is an error.
 func (m Message) IsError() bool { return Member(m.Result, "isError") == "true" }
 
-// Code returns the error code.
+// Code returns the code of the error.
 func (m Message) Code() string { return Member(m.Error, "code") }
 
 // Codes of errors.
@@ -75,13 +75,13 @@ const (
 	CodeHeaders = "-32020"
 )
 
-// Decision returns a member of a refusal in its machine-readable form.
+// Decision returns one member of a refusal in machine-readable form.
 func (m Message) Decision(key string) string {
 	s, _ := strconv.Unquote(Member(m.Result, "_meta", "io.petrigate/decision", key))
 	return s
 }
 
-// Text returns the text of the result's first content block.
+// Text returns the text of the first content block of the result.
 func (m Message) Text() string {
 	var r struct{ Content []struct{ Text string } }
 	if json.Unmarshal(m.Result, &r) != nil || len(r.Content) == 0 {
@@ -90,7 +90,7 @@ func (m Message) Text() string {
 	return r.Content[0].Text
 }
 
-// ToolsByName maps the names of the listed tools to the unchanged JSON of their objects.
+// ToolsByName maps the names of the listed tools to the JSON of their objects, unchanged.
 func (m Message) ToolsByName() map[string]string {
 	var r struct{ Tools []json.RawMessage }
 	_ = json.Unmarshal(m.Result, &r)

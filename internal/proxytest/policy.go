@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// DefaultRules contains the rules that the attack catalogue assumes.
+// DefaultRules contains the rules on which the attack tests rely.
 const DefaultRules = `require backup before delete
 require human-approval before deploy
 block danger
@@ -17,7 +17,7 @@ map bash.command rm as delete
 block discord.timeout
 `
 
-// PolicyOf builds a policy from rules. If text is empty, it uses the default rules.
+// PolicyOf builds a policy from rules. If the text is empty, it uses the default rules.
 func PolicyOf(t testing.TB, text string) *gate.Policy {
 	t.Helper()
 	if text == "" {
@@ -30,7 +30,7 @@ func PolicyOf(t testing.TB, text string) *gate.Policy {
 	return r.Policy
 }
 
-// ShadowPolicy builds a policy from rules that is completely in shadow mode.
+// ShadowPolicy builds a policy from rules. The whole policy is in shadow mode.
 func ShadowPolicy(t *testing.T, rules, fallback string) *gate.Policy {
 	t.Helper()
 	r, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: rules}}, Mode: "shadow", Default: fallback})
@@ -40,7 +40,7 @@ func ShadowPolicy(t *testing.T, rules, fallback string) *gate.Policy {
 	return r.Policy
 }
 
-// NetPolicy builds a policy from hand-written nets.
+// NetPolicy builds a policy from nets that are written by hand.
 func NetPolicy(t *testing.T, nets ...gate.Net) *gate.Policy {
 	t.Helper()
 	p, err := gate.NewPolicy(nets, gate.PolicyOptions{})
@@ -50,7 +50,7 @@ func NetPolicy(t *testing.T, nets ...gate.Net) *gate.Policy {
 	return p
 }
 
-// BlockingPolicy builds a policy whose net never admits calls of the given tools.
+// BlockingPolicy builds a policy with a net that never allows calls of the given tools.
 func BlockingPolicy(t *testing.T, names ...string) *gate.Policy {
 	return NetPolicy(t, gate.Net{
 		Name: "closed", Places: []string{"never"},
@@ -67,7 +67,7 @@ func ChainPolicy(t *testing.T, tools ...string) *gate.Policy {
 	})
 }
 
-// ChainInFlight fails the test unless a call in flight holds the chain's token.
+// ChainInFlight fails the test unless the token of the chain is held by a call in flight.
 func (s *Site) ChainInFlight() {
 	s.T.Helper()
 	if s.OpenCalls() != 1 || s.Marking("chain", "ready") != 1 || s.Marking("chain", "done") != 0 {

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// A Memory is an in-memory recorder that can be made to fail.
+// A Memory is a recorder that keeps records in memory. Tests can make it fail.
 type Memory struct {
 	mu    sync.Mutex
 	lines [][]byte
@@ -31,28 +31,28 @@ func (m *Memory) Append(record []byte) error {
 	return nil
 }
 
-// SetFail makes later calls of Append fail, or succeed again.
+// SetFail makes later calls of Append fail or succeed.
 func (m *Memory) SetFail(fail bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fail = fail
 }
 
-// SetPanic makes later calls of Append panic, or not.
+// SetPanic makes later calls of Append panic or not.
 func (m *Memory) SetPanic(panic bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.panic = panic
 }
 
-// All returns all records as written.
+// All returns all records as they were written.
 func (m *Memory) All() [][]byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.lines)
 }
 
-// A Record holds those members of an audit record that tests examine.
+// A Record holds the members of an audit record that tests examine.
 type Record struct {
 	Event, Decision, Kind, Tool, Outcome, Reason string
 	Session, Principal, Policy, Arguments        string
@@ -79,7 +79,7 @@ func (m *Memory) Outcomes() []Record {
 	return m.Matching(func(r Record) bool { return r.Event == "outcome" })
 }
 
-// Matching returns the records that satisfy ok.
+// Matching returns the records for which ok returns true.
 func (m *Memory) Matching(ok func(Record) bool) []Record {
 	var found []Record
 	for _, line := range m.All() {

@@ -38,8 +38,8 @@ func (c *Client) Refuses(tool, args, kind string) Message {
 	return r
 }
 
-// ran returns how many calls the upstream has executed. It ignores the proxy's own polling of
-// tasks.
+// ran returns how many calls the upstream has executed. It does not count the requests with which
+// the proxy itself polls tasks.
 func (s *Site) ran() (n int) {
 	for _, r := range s.Log.Records(testserver.Executed) {
 		if !strings.HasPrefix(r.Name, "tasks/") {
@@ -62,8 +62,8 @@ func (c *Client) Unknown(tool string) {
 	}
 }
 
-// Blocked calls a tool and fails the test unless the gate blocks the call. In contrast to Refuses,
-// it examines only the answer.
+// Blocked calls a tool and fails the test unless the gate blocks the call. Unlike Refuses, it
+// examines only the answer.
 func (c *Client) Blocked(tool string) {
 	c.T.Helper()
 	if r := c.Do(tool, `{}`); !r.IsError() || r.Decision("kind") != "blocked" {

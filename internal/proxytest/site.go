@@ -18,17 +18,17 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// Patience limits every wait. It only ends tests that would otherwise hang, and does not measure
-// anything. On a busy machine, the largest messages can take most of this time.
+// Patience is the maximum duration of every wait. It only ends tests that would otherwise hang, and
+// does not measure anything. On a busy machine, the largest messages can take most of this time.
 const Patience = 3 * time.Minute
 
-// Main runs a package's tests and exits; call it from TestMain. If [ChildVariable] is set, the test
-// binary acts as an upstream instead.
+// Main runs a package's tests and exits. It must be called from TestMain. If [ChildVariable] is
+// set, the test binary acts as an upstream instead.
 func Main(m *testing.M) {
 	if flags, ok := os.LookupEnv(ChildVariable); ok {
 		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
 	}
-	_ = flag.Set("test.parallel", "8") // tests wait more than they work; -parallel takes precedence
+	_ = flag.Set("test.parallel", "8") // tests wait more than they work; the flag -parallel takes precedence
 	debug.SetGCPercent(400)            // otherwise a fifth of the time is spent on garbage collection
 	leftover.Main(m)
 }
@@ -39,8 +39,8 @@ type Setup struct {
 	Policy *gate.Policy // policy to use instead of the rules
 	Server testserver.Options
 	Change func(*proxy.Options)
-	Idle   bool // do not start the proxy yet
-	Direct bool // no proxy: clients connect to the upstream itself
+	Idle   bool // whether to leave the proxy unstarted
+	Direct bool // whether clients connect to the upstream itself, without a proxy
 }
 
 // A Site consists of a proxy, an upstream over HTTP that records what it executes, and a recorder
@@ -49,19 +49,19 @@ type Site struct {
 	T        *testing.T
 	Proxy    *proxy.Proxy
 	Upstream *testserver.Server
-	Log      *testserver.Log // the upstream's record of executed calls, used to judge the proxy
+	Log      *testserver.Log // the upstream's record of executed calls, by which tests judge the proxy
 	Records  *Memory
 	HTTP     *httptest.Server // serves the proxy
 	Options  proxy.Options
 
-	ClientName string // clientInfo name of the clients
-	bare       bool   // whether the site lacks a proxy
+	ClientName string // name in the clientInfo of the clients
+	bare       bool   // whether the site has no proxy
 }
 
 // Token is the default token of clients over HTTP.
 const Token = "token-of-the-tests"
 
-// Start starts a site that serves until the test ends.
+// Start starts a site. The site serves until the test ends.
 func Start(t *testing.T, s Setup) *Site {
 	t.Helper()
 	st := &Site{T: t, Log: &testserver.Log{}, Records: &Memory{}, ClientName: "tester"}
@@ -123,7 +123,7 @@ func (s *Site) run(o proxy.Options, idle bool) {
 	}
 }
 
-// complaints receives log lines of net/http that complain about handlers.
+// complaints receives the log lines in which net/http complains about handlers.
 type complaints struct{ t *testing.T }
 
 func (c complaints) Write(p []byte) (int, error) {
@@ -131,7 +131,7 @@ func (c complaints) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// State returns all markings and all open calls as text, for comparison.
+// State returns all markings and all open calls as text, so that tests can compare states.
 func (s *Site) State() string {
 	type net struct {
 		Name     string
@@ -154,7 +154,7 @@ func (s *Site) State() string {
 	return string(b)
 }
 
-// Marking returns the number of tokens in a place of a net in the only session.
+// Marking returns the number of tokens in a place of a net. There must be only one session.
 func (s *Site) Marking(net, place string) int {
 	s.T.Helper()
 	all := s.Proxy.Sessions()
@@ -188,8 +188,7 @@ func (s *Site) Executed(tool string, n int) {
 	}
 }
 
-// Eventually waits until ok returns true. Use it for states of the proxy that cause no
-// notification.
+// Eventually waits until ok returns true. It is for states of the proxy that cause no notification.
 func (s *Site) Eventually(what string, ok func() bool) {
 	s.T.Helper()
 	limit := time.NewTimer(Patience)
@@ -221,7 +220,7 @@ func (s *Site) Pending(n int) []proxy.ApprovalInfo {
 	return waiting
 }
 
-// Question returns the text of the approval that a person sees.
+// Question returns the text of the approval as a person sees it.
 func (s *Site) Question(id string) string {
 	s.T.Helper()
 	a, err := s.Proxy.Approval(id)
@@ -244,7 +243,7 @@ func (s *Site) SendLog(data string) {
 	s.Upstream.Notify("notifications/message", `{"level":"info","data":`+data+`}`)
 }
 
-// ExposedName returns the proxy's exposed name for the tool.
+// ExposedName returns the name under which the proxy exposes the tool.
 func ExposedName(t *testing.T, s *Site, canonical string) string {
 	t.Helper()
 	tools, err := s.Proxy.Tools("")
@@ -276,7 +275,7 @@ func (s *Site) Received(method string) (last string) {
 	return last
 }
 
-// OpenCalls returns the number of unsettled calls in all sessions together.
+// OpenCalls returns the total number of unsettled calls in all sessions.
 func (s *Site) OpenCalls() int {
 	n := 0
 	for _, info := range s.Proxy.Sessions() {

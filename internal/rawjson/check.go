@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// MaxDepth is the maximum nesting of objects and arrays in this package. Callers can set lower
-// limits, but no higher ones.
+// MaxDepth is the maximum nesting depth of objects and arrays in this package. Callers can set a
+// lower limit, but not a higher one.
 const MaxDepth = 1024
 
 // A SyntaxError describes why a document was rejected.
@@ -21,10 +21,10 @@ func (e *SyntaxError) Error() string {
 	return "offset " + strconv.Itoa(e.Offset) + ": " + e.Msg
 }
 
-// Check reports whether doc is exactly one JSON value, with only white space around it, that all
-// JSON parsers read in the same way. A top-level object or array has depth 1; a depth above
-// maxDepth or [MaxDepth] is an error. The error is a [*SyntaxError]. The time is linear in the
-// length of doc.
+// Check reports whether doc is exactly one JSON value that all JSON parsers read in the same way.
+// Around the value, only white space is allowed. A top-level object or array has depth 1; a depth
+// above maxDepth or [MaxDepth] is an error. The error is a [*SyntaxError]. The time is linear in
+// the length of doc.
 func Check(doc []byte, maxDepth int) error {
 	c := checker{doc: doc, max: min(maxDepth, MaxDepth)}
 	if len(doc) >= 3 && string(doc[:3]) == "\xef\xbb\xbf" {
@@ -39,7 +39,7 @@ func Check(doc []byte, maxDepth int) error {
 }
 
 // A checker checks one document. Each of its methods takes the offset of a syntax element and
-// returns the offset after that element, or -1 if fail was called.
+// returns the offset after that element, or -1 if the method fail was called.
 type checker struct {
 	doc  []byte
 	max  int
@@ -54,7 +54,7 @@ func (c *checker) fail(at int, msg string) int {
 	return -1
 }
 
-// unexpected reports a syntax error at i. want names what is missing there.
+// unexpected reports a syntax error at offset i. Its argument want names what is missing there.
 func (c *checker) unexpected(i int, want string) int {
 	if i >= len(c.doc) {
 		return c.fail(len(c.doc), "unexpected end, want "+want)
@@ -62,7 +62,8 @@ func (c *checker) unexpected(i int, want string) int {
 	return c.fail(i, "unexpected "+strconv.QuoteToASCII(string(c.doc[i:i+1]))+", want "+want)
 }
 
-// value checks the value at i, which is nested within depth containers.
+// value checks the value at offset i. Its argument depth is the number of objects and arrays around
+// the value.
 func (c *checker) value(i, depth int) int {
 	switch peek(c.doc, i) {
 	case '"':
@@ -79,7 +80,7 @@ func (c *checker) value(i, depth int) int {
 	return c.unexpected(i, "a value")
 }
 
-// container checks the object or array at i. end is its closing bracket.
+// container checks the object or array at offset i. Its argument end is the closing bracket.
 func (c *checker) container(i, depth int, end byte) int {
 	if depth > c.max {
 		return c.fail(i, "nested too deeply")
@@ -110,7 +111,7 @@ func (c *checker) container(i, depth int, end byte) int {
 	}
 }
 
-// key checks the key at i, which belongs to o, and the following colon.
+// key checks the key at offset i, which belongs to the object o, and the colon after the key.
 func (c *checker) key(o *keySet, i int) int {
 	if peek(c.doc, i) != '"' {
 		return c.unexpected(i, "a key")
@@ -134,7 +135,7 @@ func (c *checker) key(o *keySet, i int) int {
 	return skipSpace(c.doc, i+1)
 }
 
-// str checks the string literal at i. It reports whether the literal contains escapes.
+// str checks the string literal at offset i. It reports whether the literal contains escapes.
 func (c *checker) str(i int) (end int, escaped bool) {
 	end, escaped, msg := scanString(c.doc, i)
 	if msg != "" {
@@ -143,15 +144,15 @@ func (c *checker) str(i int) (end int, escaped bool) {
 	return end, escaped
 }
 
-// manyKeys is the maximum number of keys in an object without a hash table.
+// manyKeys is the number of keys up to which an object has no hash table.
 const manyKeys = 16
 
-// A keySet detects duplicate keys in an object. It compares keys directly as long as there are few,
-// and then uses a hash table, so that even a hostile object takes only linear time.
+// A keySet detects duplicate keys in an object. It compares keys directly while there are few of
+// them, and then uses a hash table, so that even a malicious object takes only linear time.
 type keySet struct {
 	base  int // index of the object's first key in the stack of keys
 	seed  maphash.Seed
-	slots []uint32 // hash table with open addressing, containing key indexes plus one; nil if there are few keys
+	slots []uint32 // hash table with open addressing; it contains key indexes plus one. nil if there are few keys
 }
 
 // duplicate reports whether the key pushed last equals an earlier one. It must be called once for
@@ -179,7 +180,7 @@ func (o *keySet) grow(keys [][]byte) {
 	}
 }
 
-// insert adds keys[n] to the table and reports whether the table already has an equal key.
+// insert adds keys[n] to the table. It reports whether the table already contains an equal key.
 func (o *keySet) insert(keys [][]byte, n int) bool {
 	mask := uint64(len(o.slots) - 1)
 	for h := maphash.Bytes(o.seed, keys[n]); ; h++ {
@@ -194,12 +195,12 @@ func (o *keySet) insert(keys [][]byte, n int) bool {
 	}
 }
 
-// A keyStack holds the decoded keys of all open objects, innermost last. It does not allocate
-// memory for a small number of keys.
+// A keyStack contains the decoded keys of all open objects; those of the innermost object are last.
+// It does not allocate memory for a small number of keys.
 type keyStack struct {
 	n    int
 	few  [24][]byte
-	many [][]byte // nil as long as all keys fit into few
+	many [][]byte // nil while all keys fit into few
 }
 
 func (s *keyStack) push(key []byte) {
@@ -215,7 +216,7 @@ func (s *keyStack) push(key []byte) {
 	s.n++
 }
 
-// from returns all keys except the first base ones.
+// from returns all keys except the first ones; their number is base.
 func (s *keyStack) from(base int) [][]byte {
 	if s.many == nil {
 		return s.few[base:s.n]

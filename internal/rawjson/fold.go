@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Fold returns a canonical form of the key: keys that differ only in letter case, by simple Unicode
-// case folding, have equal forms. Case-insensitive parsers treat such keys as equal.
+// Fold returns a canonical form of the key. Keys that differ only in letter case, by simple Unicode
+// case folding, have the same form. Parsers that ignore case treat such keys as equal.
 func Fold(key string) string {
 	for i := range len(key) {
 		if c := key[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
@@ -17,8 +17,8 @@ func Fold(key string) string {
 	return key
 }
 
-// foldRune returns the lower-case ASCII letter in the case-folding orbit of r, or the smallest rune
-// of the orbit if it contains no ASCII letter.
+// foldRune returns the lower-case ASCII letter in the case-folding orbit of r. If the orbit
+// contains no ASCII letter, it returns the smallest rune of the orbit.
 func foldRune(r rune) rune {
 	least := r
 	for s := unicode.SimpleFold(r); s != r; s = unicode.SimpleFold(s) {
@@ -45,7 +45,7 @@ func Variants(obj []byte, key string) (value []byte, ok, variants bool) {
 	return value, ok, variants
 }
 
-// EachVariant calls yield with the value of each key of the object obj that equals key or differs
+// EachVariant calls yield with the value of each key in the object obj that equals key or differs
 // from it only in letter case, in source order.
 func EachVariant(obj []byte, key string, yield func(value []byte)) {
 	Members(obj, func(k, v []byte, _ int) bool {

@@ -1,7 +1,7 @@
 package rawjson
 
 // Leaves calls yield for each leaf of value, depth-first in source order, until yield returns
-// false. Strings are decoded; numbers and booleans are passed as their lexemes. Nulls and object
+// false. Strings are decoded; numbers and booleans are passed as they are written. Nulls and object
 // keys are not leaves. Leaves stops at the first syntax error.
 func Leaves(value []byte, yield func(leaf string) bool) {
 	for i := skipSpace(value, 0); i < len(value); i = skipSpace(value, i) {
@@ -28,7 +28,7 @@ func Leaves(value []byte, yield func(leaf string) bool) {
 	}
 }
 
-// Strings calls yield for each decoded string of value, in source order and including object keys,
+// Strings calls yield for each decoded string in value, in source order and including object keys,
 // until yield returns false. A string without escapes is a slice of value, which yield must not
 // modify. Strings stops at the first syntax error.
 func Strings(value []byte, yield func(s []byte) bool) {
@@ -51,7 +51,7 @@ func Strings(value []byte, yield func(s []byte) bool) {
 	}
 }
 
-// decoded decodes a string literal. It does not copy a literal without escapes.
+// decoded decodes a string literal. If the literal has no escapes, it is not copied.
 func decoded(lit []byte) ([]byte, bool) {
 	if s, ok := Bare(lit); ok {
 		return s, true

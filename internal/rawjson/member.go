@@ -1,7 +1,8 @@
 package rawjson
 
-// Member returns the value of the first member of the object obj whose decoded key is key. The
-// value is a slice of obj. In a document that [Check] accepted, at most one member has that key.
+// Member returns the value of the first member of the object obj that has the given key after
+// decoding. The value is a slice of obj. In a document that [Check] has accepted, at most one
+// member has that key.
 func Member(obj []byte, key string) (value []byte, ok bool) {
 	Members(obj, func(k, v []byte, _ int) bool {
 		if string(k) == key {
@@ -27,14 +28,15 @@ func MemberAt(obj []byte, keys ...string) (value []byte, ok bool) {
 // starts at the offset at.
 //
 // Members reports whether obj is an object with only white space around it and was read to its end.
-// It returns false if yield stopped the iteration, if obj is malformed, or if obj is another kind
-// of value. Members before a malformed one are passed to yield.
+// It returns false if yield has stopped the iteration, if obj is malformed, or if obj is another
+// kind of value. The members before a malformed member are passed to yield.
 func Members(obj []byte, yield func(key, value []byte, at int) bool) bool {
 	return each(obj, '{', '}', yield)
 }
 
 // Elements calls yield for each element of the array arr in order, until yield returns false. The
-// value is a slice of arr that starts at the offset at. The result is that of [Members].
+// value is a slice of arr that starts at the offset at. The result has the same meaning as that of
+// [Members].
 func Elements(arr []byte, yield func(value []byte, at int) bool) bool {
 	return each(arr, '[', ']', func(_, value []byte, at int) bool { return yield(value, at) })
 }
@@ -72,8 +74,8 @@ func each(doc []byte, open, end byte, yield func(key, value []byte, at int) bool
 	}
 }
 
-// memberKey reads the key at i and the colon. It returns the offset of the value, or -1 if the key
-// is malformed.
+// memberKey reads the key at offset i and the colon after it. It returns the offset of the value,
+// or -1 if the key is malformed.
 func memberKey(obj []byte, i int) (key []byte, at int) {
 	if peek(obj, i) != '"' {
 		return nil, -1
@@ -92,8 +94,8 @@ func memberKey(obj []byte, i int) (key []byte, at int) {
 	return key, skipSpace(obj, i+1)
 }
 
-// Kind returns the kind of value by its first byte: '{', '[', '"', 't', 'f', 'n', or '0' for a
-// number. It returns 0 if no value can start with that byte.
+// Kind returns the kind of a value, which its first byte determines: '{', '[', '"', 't', 'f', 'n',
+// or '0' for a number. It returns 0 if no value can start with that byte.
 func Kind(value []byte) byte {
 	switch c := peek(value, skipSpace(value, 0)); {
 	case c == '-' || isDigit(c):

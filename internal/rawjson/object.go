@@ -8,12 +8,12 @@ import (
 // An Object builds a JSON object member by member. The zero value is the empty object.
 type Object []byte
 
-// Raw appends a member whose value is JSON.
+// Raw appends a member with a value that is JSON.
 func (o Object) Raw(key string, value []byte) Object {
 	return append(o.key(key), value...)
 }
 
-// String appends a member whose value is a string.
+// String appends a member with a value that is a string.
 func (o Object) String(key, value string) Object {
 	return AppendString(o.key(key), value)
 }
@@ -34,8 +34,8 @@ func (o Object) Bytes() []byte {
 	return append(o, '}')
 }
 
-// Without returns the object obj without the members whose decoded keys are in keys. If obj has no
-// such member, Without returns obj itself.
+// Without returns the object obj without the members that have one of the given keys after
+// decoding. If obj has no such member, Without returns obj itself.
 func Without(obj []byte, keys []string) []byte {
 	left, found := Object(nil), false
 	if len(keys) == 0 {

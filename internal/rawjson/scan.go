@@ -6,7 +6,8 @@ import (
 	"math/bits"
 )
 
-// peek returns the byte at i, or 0 at the end; 0 is never valid outside a string.
+// peek returns the byte at offset i, or 0 at the end of the document. Outside of strings, 0 is
+// never valid.
 func peek(doc []byte, i int) byte {
 	if uint(i) < uint(len(doc)) {
 		return doc[i]
@@ -14,7 +15,8 @@ func peek(doc []byte, i int) byte {
 	return 0
 }
 
-// skipSpace skips white space: it returns the offset of the first other byte at or after i.
+// skipSpace skips white space. It returns the offset of the first byte at or after i that is not
+// white space.
 func skipSpace(doc []byte, i int) int {
 	for uint(i) < uint(len(doc)) {
 		if c := doc[i]; c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
@@ -25,7 +27,7 @@ func skipSpace(doc []byte, i int) int {
 	return i
 }
 
-// scalar returns the end of the number or literal name at i, or -1.
+// scalar returns the end of the number or literal name at offset i, or -1 if it is invalid.
 func scalar(doc []byte, i int) int {
 	switch c := peek(doc, i); {
 	case c == 't':
@@ -47,8 +49,8 @@ func literal(doc []byte, i int, name string) int {
 	return -1
 }
 
-// number returns the end of the number at i, or -1. A leading zero ends the number, so that 01 is a
-// number followed by an invalid byte.
+// number returns the end of the number at offset i, or -1 if it is invalid. A leading zero ends the
+// number, so that 01 is a number followed by an invalid byte.
 func number(doc []byte, i int) int {
 	if doc[i] == '-' {
 		i++
@@ -89,9 +91,10 @@ func digits(doc []byte, i int) int {
 
 func isDigit(c byte) bool { return c-'0' <= 9 }
 
-// Skip returns the end of the value that starts at doc[i], or -1 if no value starts there or the
-// nesting exceeds [MaxDepth]. It validates scalars, except for the contents of strings; in objects
-// and arrays it only looks at strings and brackets, so that even large values are cheap to skip.
+// Skip returns the end of the value that starts at doc[i]. It returns -1 if no value starts there
+// or if the value is nested more deeply than [MaxDepth]. It validates scalars, except for the
+// contents of strings; in objects and arrays it only looks at strings and brackets, so that even
+// large values can be skipped quickly.
 func Skip(doc []byte, i int) int {
 	switch peek(doc, i) {
 	case '"':
@@ -102,7 +105,7 @@ func Skip(doc []byte, i int) int {
 	return scalar(doc, i)
 }
 
-// skipContainer returns the end of the object or array at i.
+// skipContainer returns the end of the object or array at offset i.
 func skipContainer(doc []byte, i int) int {
 	var open brackets
 	for ; i < len(doc); i++ {
@@ -127,10 +130,10 @@ func skipContainer(doc []byte, i int) int {
 	return -1
 }
 
-// brackets is a stack of open brackets with one bit each.
+// brackets is a stack of open brackets. It uses one bit for each bracket.
 type brackets struct {
 	depth int
-	bits  [MaxDepth / 64]uint64 // 1: object, 0: array
+	bits  [MaxDepth / 64]uint64 // 1 stands for an object, 0 for an array
 }
 
 func (b *brackets) push(c byte) bool {
@@ -154,8 +157,8 @@ func (b *brackets) pop(c byte) bool {
 	return isObject == (c == '}')
 }
 
-// skipString returns the end of the string literal at i, or -1. It is optimized for short strings
-// with few escapes and leaves the rest to skipLong.
+// skipString returns the end of the string literal at offset i, or -1 if it does not end. It is
+// optimized for short strings with few escapes and leaves all others to skipLong.
 func skipString(doc []byte, i int) int {
 	i++
 	for range 3 {
@@ -172,8 +175,8 @@ func skipString(doc []byte, i int) int {
 	return skipLong(doc, i)
 }
 
-// nearQuote returns the offset of the first quote or backslash at or after i. It gives up after a few
-// words or close to the end of doc, and then returns the offset that it reached.
+// nearQuote returns the offset of the first quote or backslash at or after offset i. It gives up
+// after a few words or close to the end of doc, and then returns the offset that it has reached.
 func nearQuote(doc []byte, i int) int {
 	for range 6 {
 		if len(doc)-i < 8 {
@@ -187,9 +190,9 @@ func nearQuote(doc []byte, i int) int {
 	return i
 }
 
-// skipLong returns the end of the string literal whose unread rest starts at i. Near quotes it
-// processes blocks of 64 bytes without a branch for each quote; elsewhere it searches for the next
-// quote.
+// skipLong returns the end of a string literal of which the bytes from offset i on have not been
+// read. Near quotes it processes blocks of 64 bytes without a branch for each quote; elsewhere it
+// searches for the next quote.
 func skipLong(doc []byte, i int) int {
 	carry := uint64(0)
 	for len(doc)-i >= 64 {
@@ -198,7 +201,7 @@ func skipLong(doc []byte, i int) int {
 			return i + bits.TrailingZeros64(ends) + 1
 		}
 		i += 64
-		if quotes == 0 { // only escapes of quotes matter
+		if quotes == 0 { // only the escapes of quotes matter
 			i, carry = nextQuote(doc, i+int(carry)), 0
 		}
 	}
@@ -213,8 +216,9 @@ func skipLong(doc []byte, i int) int {
 	return -1
 }
 
-// nextQuote returns the offset of the next quote at or after i, or of the run of backslashes directly
-// before it. Other backslashes do not matter.
+// nextQuote returns the offset of the next quote at or after offset i. If there are backslashes
+// directly before the quote, it returns the offset of the first of them. Other backslashes do not
+// matter.
 func nextQuote(doc []byte, i int) int {
 	if i >= len(doc) {
 		return len(doc)
@@ -229,8 +233,8 @@ func nextQuote(doc []byte, i int) int {
 	return i + n
 }
 
-// masks returns one bit for each byte of block: set in quotes for a quote, in slashes for a
-// backslash.
+// masks returns two words with one bit for each byte of the block. A bit is set in quotes if the
+// byte is a quote, and in slashes if it is a backslash.
 func masks(block *[64]byte) (quotes, slashes uint64) {
 	for i := 0; i < 64; i += 8 {
 		w := binary.LittleEndian.Uint64(block[i:])
@@ -240,21 +244,23 @@ func masks(block *[64]byte) (quotes, slashes uint64) {
 	return quotes, slashes
 }
 
-// zeroBytes returns one bit for each byte of w, set if the byte is zero, in the low eight bits.
+// zeroBytes returns one bit for each byte of w, in the low eight bits of the result. The bit is set
+// if the byte is zero.
 func zeroBytes(w uint64) uint64 {
 	high := ^((w&^highs + ^uint64(highs)) | w) & highs
 	return high >> 7 * 0x0102040810204080 >> 56
 }
 
-// escaped returns one bit for each byte of the block, set if a backslash escapes the byte; slashes
-// has one bit for each backslash. On entry, carry is 1 if the previous block escapes the first
-// byte; on return, it is 1 if this block escapes the first byte of the next one.
+// escaped returns one bit for each byte of the block. The bit is set if a backslash escapes the
+// byte; slashes has one bit for each backslash. At first, carry is 1 if the previous block escapes
+// the first byte of this block; afterwards, it is 1 if this block escapes the first byte of the
+// next one.
 func escaped(slashes uint64, carry *uint64) uint64 {
 	const even = 0x5555555555555555
 	slashes &^= *carry
 	follows := slashes<<1 | *carry
-	// Adding a run of backslashes to its first bit carries to the bit after the run, whose parity
-	// tells whether the run has odd length.
+	// Adding a run of backslashes to its first bit carries to the bit after the run. The parity of
+	// that bit tells whether the length of the run is odd.
 	oddStarts := slashes &^ even &^ follows
 	sum, out := bits.Add64(oddStarts, slashes, 0)
 	*carry = out

@@ -25,8 +25,8 @@ func String(lit []byte) (string, bool) {
 	return string(lit[1 : end-1]), true
 }
 
-// Bare returns the text between the quotes of the string literal lit as a slice of lit; ok is false
-// if lit has escapes or is not a valid string literal.
+// Bare returns the text between the quotes of the string literal lit as a slice of lit. Its result
+// ok is false if lit has escapes or is not a valid string literal.
 func Bare(lit []byte) (content []byte, ok bool) {
 	if peek(lit, 0) != '"' {
 		return nil, false
@@ -66,13 +66,13 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// The characters that have an escape of one letter, and these letters.
+// The characters that have a one-letter escape, and these letters.
 const (
 	lettered = "\"\\\n\r\t\b\f/"
 	letters  = `"\nrtbf/`
 )
 
-// appendEscaped appends the escape of c to a string literal. If c is not ASCII, it appends U+FFFD.
+// appendEscaped appends the escape for c to a string literal. If c is not ASCII, it appends U+FFFD.
 func appendEscaped(dst []byte, c byte) []byte {
 	const hex = "0123456789abcdef"
 	if i := strings.IndexByte(lettered, c); i >= 0 {
@@ -84,8 +84,8 @@ func appendEscaped(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }
 
-// scanString reads the string literal whose opening quote is at i and returns the offset after the
-// closing quote. If msg is not empty, end is the offset of the error.
+// scanString reads the string literal with its opening quote at offset i, and returns the offset
+// after the closing quote. If msg is not empty, end is the offset of the error.
 func scanString(doc []byte, i int) (end int, escaped bool, msg string) {
 	i++
 	for {
@@ -115,7 +115,8 @@ func scanString(doc []byte, i int) (end int, escaped bool, msg string) {
 	}
 }
 
-// scanEscape returns the length of the escape or pair of surrogate escapes at the start of s.
+// scanEscape returns the length of the escape, or of the pair of surrogate escapes, at the start of
+// s.
 func scanEscape(s []byte) (n int, msg string) {
 	switch c := peek(s, 1); {
 	case strings.IndexByte(letters, c) >= 0:
@@ -137,7 +138,7 @@ func scanEscape(s []byte) (n int, msg string) {
 	return 12, ""
 }
 
-// hex4 returns the number in the escape \uXXXX at the start of s, or -1.
+// hex4 returns the number in the escape \uXXXX at the start of s, or -1 if there is no such escape.
 func hex4(s []byte) rune {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return -1
@@ -149,8 +150,8 @@ func hex4(s []byte) rune {
 	return rune(n)
 }
 
-// skipPlain returns the offset of the first byte at or after i that is not plain ASCII: a quote, a
-// backslash, a control character, or part of a multibyte rune.
+// skipPlain returns the offset of the first byte at or after offset i that is not plain ASCII: a
+// quote, a backslash, a control character, or a byte of a multibyte rune.
 func skipPlain(doc []byte, i int) int {
 	for len(doc)-i >= 8 {
 		if m := special(binary.LittleEndian.Uint64(doc[i:])); m != 0 {
@@ -167,26 +168,26 @@ func skipPlain(doc []byte, i int) int {
 	return i
 }
 
-// special sets the high bit in the first byte of w, from the low end, that is not plain ASCII.
-// Higher bytes may be marked wrongly.
+// special sets the high bit in the lowest byte of w that is not plain ASCII. Higher bytes may be
+// marked wrongly.
 func special(w uint64) uint64 {
 	return quoteOrSlash(w) | ((w-ones*' ')&^w|w)&highs
 }
 
-// quoteOrSlash is like special, but marks only quotes and backslashes.
+// quoteOrSlash is like special, but only for quotes and backslashes.
 func quoteOrSlash(w uint64) uint64 {
 	quote := w ^ ones*'"'
 	slash := w ^ ones*'\\'
 	return ((quote-ones)&^quote | (slash-ones)&^slash) & highs
 }
 
-// Words with the value 1, and with only the high bit set, in each byte.
+// Words in which each byte is 1, and in which only the high bit of each byte is set.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
 )
 
-// unescape decodes the contents of a string literal that scanString accepted.
+// unescape decodes the contents of a string literal that scanString has accepted.
 func unescape(s []byte) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
@@ -202,7 +203,7 @@ func unescape(s []byte) []byte {
 	return out
 }
 
-// appendUnescaped appends the character that the valid escape esc stands for.
+// appendUnescaped appends the character for which the escape esc stands. The escape must be valid.
 func appendUnescaped(dst, esc []byte) []byte {
 	if esc[1] != 'u' {
 		return append(dst, lettered[strings.IndexByte(letters, esc[1])])

@@ -11,13 +11,13 @@ import (
 // A conn is a connection to one client: either a pair of streams or a session over HTTP.
 type conn struct {
 	mu           sync.Mutex
-	inflight     map[string]context.CancelCauseFunc // keyed by the bytes of the request ID
+	inflight     map[string]context.CancelCauseFunc // requests in flight, keyed by the bytes of the request ID
 	pending      map[string]chan json.RawMessage    // requests to the client, keyed by the bytes of the request ID
-	capabilities map[string]json.RawMessage         // as declared by the client in initialize
+	capabilities map[string]json.RawMessage         // capabilities that the client has declared in initialize
 }
 
-// An exchange is the context for handling a message: the connection it arrived on, and a function
-// that sends related messages.
+// An exchange is the context in which a message is handled: the connection on which it arrived, and
+// a function that sends messages related to it.
 type exchange struct {
 	conn   *conn
 	send   func(message []byte)
@@ -26,15 +26,15 @@ type exchange struct {
 
 func newConn() *conn { return &conn{inflight: map[string]context.CancelCauseFunc{}} }
 
-// declare stores the capabilities that the client declares in an initialize request.
+// declare stores the capabilities in an initialize request from the client.
 func (c *conn) declare(m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.capabilities = object(m.params["capabilities"])
 }
 
-// declared returns the client's capabilities as declared in the request or, if it declares none, in
-// initialize.
+// declared returns the client's capabilities in the request. If the request declares none, it
+// returns those in initialize.
 func (c *conn) declared(m message) map[string]json.RawMessage {
 	if own := object(m.params["_meta"])[metaCapabilities]; own != nil {
 		return object(own)
@@ -90,7 +90,7 @@ func (c *conn) deliver(id json.RawMessage, raw []byte) {
 	}
 	select {
 	case answer <- append(json.RawMessage(nil), raw...):
-	default: // drop a second response
+	default: // drop a second response to the same request
 	}
 }
 
@@ -100,7 +100,7 @@ var (
 	// ErrSilent makes a call end without any response.
 	ErrSilent = errors.New("no answer")
 
-	// ErrDie makes a call end the connection instead of answering: ServeStdio returns this error,
-	// and over HTTP the connection is closed.
+	// ErrDie makes a call end the connection instead of answering it: ServeStdio returns this
+	// error, and over HTTP the connection is closed.
 	ErrDie = errors.New("the server dies")
 )

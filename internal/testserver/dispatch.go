@@ -56,7 +56,7 @@ func (s *Server) dispatch(ctx context.Context, m message, x exchange) (json.RawM
 		x.conn.cancel(id)
 		return nil, nil
 	case m.id == nil:
-		return nil, nil // ignore other notifications
+		return nil, nil // all other notifications are ignored
 	}
 	if result, known, err := s.method(ctx, m, x); known {
 		return result, err
@@ -108,7 +108,7 @@ func (s *Server) newCall(m message, x exchange) *Call {
 	}
 }
 
-// method handles a request with a method from the options. It returns false if the options do not
+// method handles a request whose method is in the options. It returns false if the options do not
 // contain the method.
 func (s *Server) method(ctx context.Context, m message, x exchange) (json.RawMessage, bool, error) {
 	run := s.opts.Methods[m.method]
@@ -122,7 +122,7 @@ func (s *Server) method(ctx context.Context, m message, x exchange) (json.RawMes
 	return result, true, err
 }
 
-// list handles tools/list, returning one page at a time. A cursor is the index of a tool.
+// list handles tools/list. It returns one page at a time. A cursor is the index of a tool.
 func (s *Server) list(m message, x exchange) (json.RawMessage, error) {
 	tools := s.visibleTools(x.conn.declared(m))
 	from := 0

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// subscribe adds sub, which receives all later changes until the returned function is called. begin
-// acknowledges the subscription to the client; changes from before that are not sent.
+// subscribe adds sub, which receives all changes from now on, until the returned function is
+// called. The function begin acknowledges the subscription to the client; earlier changes are not
+// sent.
 func (s *Server) subscribe(sub *subscription, begin func()) (end func()) {
 	s.mu.Lock()
 	begin()
@@ -56,8 +57,8 @@ func (s *Server) listen(ctx context.Context, m message, x exchange) (json.RawMes
 	return complete(json.RawMessage(meta)), nil
 }
 
-// subscriptionMeta returns the params for a notification that belongs to a subscription. In earlier
-// revisions, id is nil and the notification has no params.
+// subscriptionMeta returns the params of a notification that belongs to a subscription. In earlier
+// revisions, the ID is nil and the notification has no params.
 func subscriptionMeta(id json.RawMessage) string {
 	if id == nil {
 		return ""

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// AddTool adds the tool or replaces the tool with the same name. It notifies all clients that the
-// list has changed.
+// AddTool adds the tool. If there is already a tool with the same name, AddTool replaces it. It
+// notifies all clients that the list has changed.
 func (s *Server) AddTool(t Tool) {
 	s.mu.Lock()
 	if i := slices.IndexFunc(s.tools, func(old Tool) bool { return old.Name == t.Name }); i >= 0 {
@@ -19,7 +19,8 @@ func (s *Server) AddTool(t Tool) {
 	s.listChanged()
 }
 
-// RemoveTool removes the named tool. It notifies all clients that the list has changed.
+// RemoveTool removes the tool with the given name. It notifies all clients that the list has
+// changed.
 func (s *Server) RemoveTool(name string) {
 	s.mu.Lock()
 	s.tools = slices.DeleteFunc(s.tools, func(t Tool) bool { return t.Name == name })

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// PlainJSON returns equivalent JSON without Unicode escapes for visible characters, such as \u0026
-// for &. Quotes, backslashes and the characters that [Escape] escapes stay escaped.
+// PlainJSON returns equivalent JSON in which visible characters are not written as Unicode escapes,
+// such as \u0026 for &. Quotes, backslashes and the characters that [Escape] escapes stay escaped.
 func PlainJSON(doc []byte) []byte {
 	if !bytes.Contains(doc, []byte(`\u`)) {
 		return doc
@@ -31,8 +31,9 @@ func PlainJSON(doc []byte) []byte {
 	return out
 }
 
-// escaped decodes the escape at the start of s and returns the character and the length of the
-// escape. If the text is not a \u escape or is half of a surrogate pair, it returns utf8.RuneError.
+// escaped decodes the escape at the start of s. It returns the character and the length of the
+// escape. If there is no \u escape, or if it is half of a surrogate pair, escaped returns
+// utf8.RuneError.
 func escaped(s []byte) (r rune, size int) {
 	r, ok := hex4(s)
 	if !ok {
@@ -58,11 +59,11 @@ func hex4(s []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// commands lists common names of tool arguments that contain a script.
+// commands lists names that tools commonly use for an argument with a script.
 var commands = []string{"command", "cmd", "script"}
 
-// Command returns the arguments of a call on one line. If the tool runs a script, the script comes
-// first, followed by the other arguments as JSON. Command returns "" if there are no arguments. It
+// Command returns the arguments of a call on one line. If the tool runs a script, the script is
+// first, and the other arguments follow as JSON. Command returns "" if there are no arguments. It
 // does not escape the result.
 func Command(args []byte) string {
 	var all map[string]json.RawMessage
@@ -87,7 +88,7 @@ func Command(args []byte) string {
 	return string(PlainJSON(line.Bytes()))
 }
 
-// scriptIn returns a script that is either a string or a list of words.
+// scriptIn returns the script in an argument that is either a string or a list of words.
 func scriptIn(value json.RawMessage) (script string, ok bool) {
 	var words []string
 	switch {

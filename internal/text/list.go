@@ -10,8 +10,8 @@ import (
 // And joins names for use in a sentence: "a, b and c".
 func And(names []string) string { return Join(names, "and") }
 
-// Join joins words for use in a sentence, as in "a, b and c". last is the word before the last
-// element: "and" or "or".
+// Join joins words for use in a sentence, as in "a, b and c". The argument last is the word before
+// the last element: "and" or "or".
 func Join(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -19,7 +19,8 @@ func Join(words []string, last string) string {
 	return fmt.Sprintf("%s %s %s", strings.Join(words[:len(words)-1], ", "), last, words[len(words)-1])
 }
 
-// Count returns a number and a noun. The noun is in the plural unless n is 1.
+// Count returns a number and a noun, such as "1 file" or "2 files". The noun is plural unless n is
+// 1.
 func Count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -51,7 +52,7 @@ func People(n int, is, are string) string {
 	return strings.TrimSpace(fmt.Sprintf("%d people %s", n, are))
 }
 
-// EscapeAll applies [Escape] to each text.
+// EscapeAll applies [Escape] to each string.
 func EscapeAll(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, each := range texts {
@@ -60,7 +61,8 @@ func EscapeAll(texts []string) []string {
 	return out
 }
 
-// Grouped formats a number with commas between groups of three digits: 2,546,432.
+// Grouped formats a number with a comma after every three digits, counted from the right:
+// 2,546,432.
 func Grouped(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// maxWord is the maximum length, in bytes, of words to compare.
+// maxWord is the maximum length, in bytes, of words that are compared.
 const maxWord = 128
 
-// Nearest returns the word that a misspelt word most likely means, or "" if no known word is near.
-// It allows one edit for every three letters and never returns the misspelt word itself.
+// Nearest returns the known word that is probably meant by a misspelt word, or "" if no known word
+// is similar enough. It allows one edit for every three letters and never returns the misspelt word
+// itself.
 func Nearest(word string, among []string) string {
 	best, least := "", max(1, len(word)/3)+1
 	if len(word) > maxWord {
@@ -26,7 +27,8 @@ func Nearest(word string, among []string) string {
 	return best
 }
 
-// Suggest returns a hint that contains the word [Nearest] to the misspelt word, or "".
+// Suggest returns a hint with the word that is [Nearest] to the misspelt word, or "" if there is
+// none.
 func Suggest(word string, known []string) string {
 	near := Nearest(word, known)
 	if near == "" {
@@ -35,9 +37,9 @@ func Suggest(word string, known []string) string {
 	return fmt.Sprintf("did you mean %q?", near)
 }
 
-// DidYouMean returns a phrase to append to a sentence, such as " (did you mean x?)", where x is the
-// word [Nearest] to the misspelt one. The text in before is put in front of x. DidYouMean returns
-// "" if no word is near.
+// DidYouMean returns a phrase to add to a sentence, such as " (did you mean x?)", where x is the
+// word that is [Nearest] to the misspelt one. The argument before is text to put in front of x.
+// DidYouMean returns "" if there is no such word.
 func DidYouMean(word, before string, known []string) string {
 	if near := Nearest(word, known); near != "" {
 		return fmt.Sprintf(" (did you mean %s%s?)", before, near)
@@ -45,8 +47,8 @@ func DidYouMean(word, before string, known []string) string {
 	return ""
 }
 
-// edits returns the optimal string alignment distance between a and b: the number of letters to
-// insert, delete, replace, or swap with a neighbor in order to turn a into b.
+// edits returns the optimal string alignment distance between a and b. This is how many times a
+// letter must be inserted, deleted, replaced, or swapped with its neighbor to turn a into b.
 func edits(a, b string) int {
 	r, t := []rune(a), []rune(b)
 	before, last := make([]int, len(t)+1), make([]int, len(t)+1)

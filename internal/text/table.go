@@ -8,14 +8,14 @@ import (
 	"text/tabwriter"
 )
 
-// Table writes rows in aligned columns below a header with titles separated by "|". If there are no
-// rows, it writes the text in none instead. It escapes all cells.
+// Table writes rows in aligned columns below a header. The titles in the header are separated by
+// "|". If there are no rows, it writes the text in none instead. It escapes all cells.
 func Table(w io.Writer, none, head string, rows [][]string) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(w, none)
 		return err
 	}
-	out := bufio.NewWriter(w) // buffered, because a tabwriter writes each cell separately
+	out := bufio.NewWriter(w) // buffered, because a tabwriter writes each cell by itself
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if _, err := fmt.Fprintln(t, strings.ReplaceAll(head, "|", "\t")); err != nil {
 		return err
@@ -34,7 +34,7 @@ func Table(w io.Writer, none, head string, rows [][]string) error {
 	return out.Flush()
 }
 
-// Styles for [Ink.In].
+// The styles for [Ink.In].
 const (
 	Bold   = "1"
 	Faint  = "2"
@@ -44,10 +44,10 @@ const (
 	Cyan   = "36"
 )
 
-// An Ink tells whether to color text for a terminal.
+// An Ink says whether text for a terminal is colored.
 type Ink bool
 
-// In returns the text in the given style. If k is false, it returns the text unchanged.
+// In returns the text in the given style. If the Ink is false, In returns the text unchanged.
 func (k Ink) In(style, text string) string {
 	if !k {
 		return text

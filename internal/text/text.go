@@ -22,7 +22,7 @@ func Duration(d time.Duration) string {
 	return s
 }
 
-// Exact formats a duration without trailing zero units: 24h, 1h30m, 12.5s.
+// Exact formats a duration without zero units at the end: 24h, 1h30m, 12.5s.
 func Exact(d time.Duration) string {
 	text := d.String()
 	for _, zero := range []string{"m0s", "h0m"} {
@@ -33,8 +33,8 @@ func Exact(d time.Duration) string {
 	return text
 }
 
-// RoundedUp formats a duration, rounded up to whole seconds or, if it is shorter than a second, to
-// milliseconds: 20s, 1m30s, 2h.
+// RoundedUp formats a duration, rounded up to whole seconds or, if it is shorter than one second,
+// to whole milliseconds: 20s, 1m30s, 2h.
 func RoundedUp(d time.Duration) string {
 	unit := time.Second
 	if d < time.Second {
@@ -43,7 +43,7 @@ func RoundedUp(d time.Duration) string {
 	return Exact((d + unit - 1) / unit * unit)
 }
 
-// EscapeLines applies [Escape] to each line of text; line breaks are kept.
+// EscapeLines applies [Escape] to each line of the text. Line breaks are kept.
 func EscapeLines(text []byte) string {
 	lines := bytes.Split(text, []byte("\n"))
 	out := make([]string, len(lines))
@@ -53,8 +53,8 @@ func EscapeLines(text []byte) string {
 	return strings.Join(out, "\n")
 }
 
-// Caller describes the caller of a tool: the principal, followed by the name that the client gave
-// itself, which proves nothing. Each is shortened to at most limit bytes.
+// Caller describes the caller of a tool: the principal, followed by the name that the client has
+// given itself, which proves nothing. Each is shortened to at most limit bytes.
 func Caller(principal, client string, limit int) string {
 	who := Excerpt(principal, limit)
 	switch {
@@ -66,8 +66,8 @@ func Caller(principal, client string, limit int) string {
 	return who + " (client " + Excerpt(client, limit) + ")"
 }
 
-// Excerpt returns the first limit bytes of an untrusted text, escaped by [Escape], on one line.
-// Tabs become spaces. If the text is longer, "..." follows.
+// Excerpt returns the first limit bytes of an untrusted string on one line, with characters escaped
+// as in [Escape]. Tabs become spaces. If the string is longer, "..." follows.
 func Excerpt(s string, limit int) string {
 	dots := ""
 	if len(s) > limit {
@@ -80,8 +80,8 @@ func Excerpt(s string, limit int) string {
 }
 
 // Escape makes all characters of a string visible. It escapes characters that move the cursor,
-// change the text direction, are invisible, or merely look like a space. It is the only function
-// that sanitizes text for people.
+// change the text direction, are invisible, or look like a space although they are not. It is the
+// only function that sanitizes text for people.
 func Escape(s string) string {
 	if plain(s) {
 		return s
