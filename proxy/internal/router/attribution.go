@@ -34,7 +34,7 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	case pool.IsolateSession:
 		text = "this connection has no client: petrigate only lists tools over it (isolation: session)"
 	default:
-		text += "; new sessions have their own " + u.Config.Kind() + " of their own"
+		text += "; new sessions have their own " + u.Config.Kind()
 	}
 	r.Life.Log.Warn("refused a question of an upstream", "upstream", u.Config.Name, "method", q.Method, "reason", text)
 	q.Refuse(spec.CodeInternal, text)

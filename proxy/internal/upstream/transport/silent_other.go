@@ -7,4 +7,4 @@ import "net"
 // canPeek is false, because this system cannot check the state of a connection without blocking.
 const canPeek = false
 
-func silent(net.Conn) bool { return false }
+func isIdleOpen(net.Conn) bool { return false }
