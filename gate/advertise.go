@@ -5,7 +5,7 @@ import "time"
 // Advertised lists the offered tools to show to a client in its next turn. It only narrows the
 // list; the gate still decides on each call.
 type Advertised struct {
-	Tools    []string  // tools to show, in the order in which [Session.Offer] lists them
+	Tools    []string  // tools to show, ordered as in [Session.Offer]
 	Hidden   []Hidden  // all other tools
 	Conflict *Conflict // nil: the nets agree
 	Ignored  []string  // advisory nets that would hide tools but yield
@@ -35,8 +35,8 @@ func (s *Session) Offer(tools []Call) {
 
 // Advertise returns the tools of [Session.Offer] without those that a net would block now, judging
 // by the names of a call without arguments. A tool stays listed if arguments could make a
-// difference: labels from maps do not hide a tool, and neither is a tool hidden that such a label
-// might exempt. Nets that yield, nets in shadow mode and the default hide nothing.
+// difference: a label from a map does not hide a tool, and a tool that such a label might exempt is
+// not hidden either. Nets that yield, nets in shadow mode and the default hide nothing.
 //
 // Advertise advances the clocks to now; see [Session.Tick].
 func (s *Session) Advertise(now time.Time) Advertised {

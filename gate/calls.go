@@ -73,8 +73,8 @@ func (s *Session) End(number uint64, e End) (changed bool) {
 func (t *Ticket) Settle(o Outcome) bool { return t.session.Settle(t.Number, o) }
 
 // SettleAt is like Settle, but also reports when the call ended. Nets with a clock that wait for
-// outcomes need this time. Without it, a clock whose tokens the outcome changes restarts, and thus
-// ticks late rather than early.
+// outcomes need this time. Without it, a clock restarts if the outcome changes its tokens, so that
+// it ticks late rather than early.
 func (t *Ticket) SettleAt(o Outcome, ended time.Time) bool {
 	return t.session.SettleAt(t.Number, o, ended)
 }

@@ -287,7 +287,7 @@ func (f *finding) judgeWatches() {
 	}
 }
 
-// judgeBase evaluates the part of the call that concerns no value.
+// judgeBase evaluates the part of the call that does not concern any value of the key.
 func (f *finding) judgeBase() {
 	switch {
 	case f.plan.missing != nil:

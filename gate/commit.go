@@ -142,7 +142,7 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 	}
 }
 
-// applyMoves adds the moves of the nets that gate the call to d. It returns the finding of a net
+// applyMoves adds to d the moves of the nets that gate the call. It returns the finding of a net
 // that would not come to rest, if that matters in this world.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
@@ -186,8 +186,8 @@ func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 }
 
 // move performs the net's move for f: first the transitions chosen for the call, then those that
-// spoil evidence. For a net with a key, base is the default state, which may already have been
-// moved. move reports whether the net comes to rest.
+// spoil evidence. For a net with a key, base is the default state, which the call may already have
+// changed. move reports whether the net comes to rest.
 func (j *judgement) move(m *move, f *finding, base *NetData, number uint64) bool {
 	call := j.state.flight(f.net, number, j.call.Time)
 	if f.plan != nil {

@@ -59,8 +59,8 @@ func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	return j.commit(g, asked, metas) // either all nets change, or none
 }
 
-// refusal returns the refusal of the structural phase: a net blocks the call, or no net knows the
-// call under default: deny. It returns nil if the call may proceed.
+// refusal returns the refusal of the structural phase, or nil if the call may proceed. A call is
+// refused if a net blocks it or, under default: deny, if no net knows it.
 func (j *judgement) refusal(g *Grant) *Refusal {
 	switch {
 	case j.blocked && g != nil:

@@ -22,7 +22,7 @@ type finding struct {
 	manual    bool           // a chosen transition requires approval
 	restarts  bool           // data is the initial state, because the call ends a row
 	doubtful  bool           // the call is blocked because its name is weak
-	broken    bool           // the mapper failed
+	broken    bool           // the net's function Mapper has failed
 	addsValue bool           // the finding concerns a value that has no entry in the state
 }
 

@@ -100,7 +100,7 @@ type judgement struct {
 	manual   bool
 	known    bool       // an active net gates a certain name, or has it among its free tools
 	replayed bool       // the call was made regardless of the verdicts
-	offered  []Call     // callable tools; nil: those in the state
+	offered  []Call     // callable tools; nil: the tools in the state
 	world    world      // world that is evaluated; the zero value is acting
 	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty: no net counts equal calls in a row
 	ticked   []NetDelta // clock changes in the evaluated nets

@@ -69,7 +69,7 @@ func (n *net) newInitialState(active bool) *NetData {
 }
 
 // initialState returns the net's initial state. Sessions share this object, because most nets never
-// move in most sessions.
+// change in most sessions.
 func (n *net) initialState(active bool) *NetData {
 	if active {
 		return n.on
@@ -88,7 +88,7 @@ func (n *net) withInFlight(d *NetData) petri.Marking {
 
 // advance fires the structural transitions in m until it is at rest. It reports whether m came to
 // rest within [toolnet.MaxRounds]; if not, m is unchanged. The tokens of calls in flight count as
-// present, because a failing call must not have moved the net.
+// present, because a failing call must not have changed the net.
 func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	present := func(m petri.Marking) petri.Marking {
 		return n.withInFlight(&NetData{Marking: m, Flights: flights})

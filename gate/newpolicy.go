@@ -60,8 +60,8 @@ func distinctLabels(nets []Net, others []*Labels) (all []*Labels) {
 	return all
 }
 
-// enforcedFirst returns the nets with those in shadow mode last, so that these do not affect the
-// order of a call's names.
+// enforcedFirst returns the nets in order, but with the nets in shadow mode at the end, so that
+// these do not affect the order of a call's names.
 func (t *netTable) enforcedFirst() []*net {
 	enforced := slices.DeleteFunc(slices.Clone(t.nets), func(n *net) bool { return n.Shadow })
 	return append(enforced, slices.DeleteFunc(slices.Clone(t.nets), func(n *net) bool { return !n.Shadow })...)

@@ -19,7 +19,7 @@ type PolicyOptions struct {
 	// name; see [Block.Doubt]. If approved, the call is decided without that name.
 	AskDoubts bool
 
-	// Labels are further labels besides those of the nets. They are needed if no net has labels and
+	// Labels are labels in addition to those of the nets. They are needed if no net has labels and
 	// a caller asks for call names.
 	Labels []*Labels
 
@@ -54,7 +54,7 @@ type Policy struct {
 
 	labels    []*Labels      // distinct labels of the nets and the options
 	successes []Condition    // conditions of the labels
-	names     *naming.Naming // names calls
+	names     *naming.Naming // computes the names of calls
 	ids       func() []NetID // identities of the nets
 	index     listing.Index  // nets that might apply to a call
 }

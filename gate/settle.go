@@ -12,8 +12,8 @@ import (
 type End struct {
 	Outcome Outcome
 
-	// Time is when the call ended. If it is zero, a clock whose tokens the outcome changes
-	// restarts, and thus ticks late rather than early.
+	// Time is when the call ended. If it is zero, a clock restarts if the outcome changes its
+	// tokens, so that it ticks late rather than early.
 	Time time.Time
 
 	// Result is the result of a successful call, a single JSON value, or nil if unknown. A result

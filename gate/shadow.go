@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// shadow adds the moves of the nets in shadow mode for an admitted call to d. It returns their
-// verdicts and the refusal that they would have caused, which is nil if they agree.
+// shadow adds to d the moves that the nets in shadow mode make for an admitted call. It returns
+// their verdicts and the refusal that they would have caused, which is nil if they agree.
 func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	w, a := j.evaluateShadow(enforced), j.evaluateShadow(actual)
 	var had, has Delta
@@ -116,7 +116,7 @@ type ShadowState struct {
 	Actual   Marking // marking after all calls made, where possible
 	Parted   bool    // the two markings differ
 	Refused  int     // number of calls that the net would have refused
-	Asked    int     // number of calls for which the net would have required approval
+	Asked    int     // number of calls that the net would have asked a person about
 }
 
 // Shadow reports on the nets in shadow mode.

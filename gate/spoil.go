@@ -67,9 +67,9 @@ func (m *move) fireSpoilers(spoils []choice) {
 	m.data.Watches = nil
 }
 
-// spoilValues returns the value states after spoiling transitions have moved the default state from
-// base to after, for all values. enforced reports whether they also did so in the world where the
-// nets in shadow mode block.
+// spoilValues returns the states of all values after spoiling transitions have changed the default
+// state from base to after. enforced reports whether they also did so in the world where the nets
+// in shadow mode block.
 func (n *net) spoilValues(base, after *NetData, spoils []choice, now time.Time, enforced bool) *Values {
 	values := &Values{}
 	for key, old := range base.Values.All() {

@@ -222,8 +222,7 @@ func (l *Listing) Evidence() (names []string) {
 	return names
 }
 
-// Except returns the name that exempts a call from the pattern that the given label comes from, or
-// "".
+// Except returns the name that exempts a call from the pattern behind the given label, or "".
 func (l *Listing) Except(name *naming.Label) string {
 	if i := l.numbered(name); i >= 0 {
 		return l.patterns[i].Except
@@ -244,7 +243,8 @@ func (l *Listing) Spared(names []naming.Label) (spared []int) {
 	return spared
 }
 
-// Delete returns the transitions without those that out selects. It does not modify transitions.
+// Delete returns the transitions except those that the function out selects. It does not modify
+// transitions.
 func Delete(transitions []int, out func(t int) bool) []int {
 	if !slices.ContainsFunc(transitions, out) {
 		return transitions

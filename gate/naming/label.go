@@ -72,12 +72,13 @@ type Pattern struct {
 	Actions bool   // the pattern contains a dot and therefore applies to tool.action
 }
 
-// NewPattern returns the pattern in a rule. Its Literal depends on the net's other entries.
+// NewPattern returns the pattern for an entry of a rule. It does not set Literal, which depends on
+// the net's other entries.
 func NewPattern(t toolnet.Tool) Pattern {
 	return Pattern{Text: t.Name, Except: t.Except, Actions: strings.Contains(t.Name, ".")}
 }
 
-// appliesTo reports whether g is to be compared with l.
+// appliesTo reports whether g should be compared with l.
 func (g *Pattern) appliesTo(l *Label) bool {
 	if l.From == FromAction && !g.Actions {
 		return false

@@ -247,8 +247,8 @@ func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
 	return ls
 }
 
-// canGive reports whether a map for the tool gives a name that u matches. If certain is set, the
-// name must possibly be certain. m may be nil.
+// canGive reports whether a map for the tool gives a name that u matches. If certain is set, it
+// must also be possible that the name is certain. m may be nil.
 func (m *Mapping) canGive(tool string, u *toolnet.Tool, certain bool) bool {
 	return m != nil && slices.ContainsFunc(m.mapsOf(tool), func(number int) bool {
 		d := &m.maps[number]

@@ -54,9 +54,9 @@ func (g *Naming) Name(name string) {
 	}
 }
 
-// Why reports whether the maps that give the name match a call with the given physical names, and
-// explains why the match is doubtful or no evidence. If no map matches, the doubt describes what
-// part of the call prevents a match.
+// Why reports whether the maps that give the name match a call with the given physical names. It
+// also explains why the match is doubtful or is not evidence. If no map matches, the doubt
+// describes what part of the call prevents a match.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	if g.mapping == nil {
 		return toolnet.Doubt{}, toolnet.NotFound

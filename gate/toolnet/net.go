@@ -15,8 +15,8 @@ type Net struct {
 	Free        []string       // names that this net always allows
 	Transitions []Transition   // ordered: the first enabled transition that lists a name gates the name
 
-	// The names that the net gives to a call. The first of the following fields that is set
-	// decides. If none is set, a call has its physical names.
+	// The following fields determine the names that the net gives to a call: the first of the
+	// fields that is set decides. If none is set, a call has its physical names.
 	Mapper     func(Call) []Name // a Go function that returns arbitrary names
 	Labels     *Labels           // the policy's labels; rules supply their own with every net
 	Maps       []Map             // the net's own maps, in addition to the physical names

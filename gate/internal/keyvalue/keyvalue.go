@@ -40,7 +40,7 @@ type Value struct {
 	formatted string             // result of [Format]; empty: not computed yet
 }
 
-// Format returns the value as formatted by [Format].
+// Format formats the value for display; see the function [Format].
 func (v *Value) Format() string {
 	if v.formatted == "" {
 		v.formatted = Format(v.Named)
@@ -328,7 +328,7 @@ func Format(parts []toolnet.KeyValue) string {
 }
 
 func formatPart(part string) string {
-	const longest = 64 // number of characters
+	const longest = 64 // maximum number of characters
 	if part[0] != '"' {
 		return part
 	}
