@@ -111,9 +111,9 @@ func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 }
 
 // findDeadlocks finds all deadlocks, and visits only as many other states as necessary. The order
-// of transitions that share no place is irrelevant. In each state the search therefore fires only
-// the transitions in a strong stubborn set, with which transitions outside the set cannot
-// interfere. The search proves nothing about the net except its deadlocks.
+// of transitions that share no place is irrelevant. In each state the search therefore fires only a
+// strong stubborn set: a set of transitions that no transition outside the set can interfere with.
+// The search proves nothing about the net except its deadlocks.
 func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) (*search, Stop) {
 	s := newSearch(n, initial, bounds)
 	s.stubborn, s.known = newStubborn(n), &knownSuccessors{}

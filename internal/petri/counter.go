@@ -411,7 +411,7 @@ func (c *counterSearch) canLeadTo(t int) (met [][]box, ok bool) {
 	var queue []controlBox
 	boxes := 0
 	insert := func(u int, b box) {
-		if len(c.controls[u].boxes) == 0 { // unreachable
+		if len(c.controls[u].boxes) == 0 { // the control is unreachable
 			return
 		}
 		for _, part := range b.intersect(top).subtractAll(met[u]) {

@@ -8,9 +8,9 @@ const maxKnown = 256
 // successors are already in the state set and thus need no lookup.
 //
 // Suppose that t leads from p to q, that u leads from p to s, and that p has tokens for both t and
-// u at once. Then the state to which u leads from q is the same as the state to which t leads from
-// s. If q was found before s, q is expanded before s, so that this state is in the set when s is
-// expanded. In a highly concurrent net, this leaves little more than one lookup for each state.
+// u at once. Then firing u in q leads to the same state as firing t in s. If q was found before s,
+// q is expanded before s, so that this state is in the set when s is expanded. In a highly
+// concurrent net, this leaves little more than one lookup for each state.
 type knownSuccessors struct {
 	words      int      // size of a set of transitions; 0: knownSuccessors is not used
 	ring       []uint64 // sets of the waiting states; state i's set is at i modulo size

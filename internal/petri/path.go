@@ -11,9 +11,9 @@ func (s *search) pathToTrap() []int {
 	return s.path(s.firstTrapped)
 }
 
-// path returns a shortest firing sequence to a state. States are numbered in discovery order. So
-// the state from which a state was discovered is its predecessor with the smallest number, and need
-// not be stored.
+// path returns a shortest firing sequence to a state. States are numbered in discovery order. A
+// state was therefore discovered from its predecessor with the smallest number, and this
+// predecessor need not be stored.
 func (s *search) path(state int) []int {
 	path := []int{}
 	m, prev := make(Marking, s.net.Places), make(Marking, s.net.Places)

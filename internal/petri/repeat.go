@@ -6,7 +6,7 @@ import (
 )
 
 // MaxFirings returns how many times in a row t can fire in m if no place may have more than most
-// tokens. It returns [math.MaxInt] if there is no limit.
+// tokens. It returns [math.MaxInt] if the number is unlimited.
 func (t *Transition) MaxFirings(m Marking, most int) int {
 	times := math.MaxInt
 	for _, a := range t.In {
