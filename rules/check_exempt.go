@@ -10,8 +10,9 @@ import (
 // identifier matches the keys that an expression can read as args.KEY.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// expression returns a map with an expression, which gives a certain name, to replace m. If m's
-// pattern cannot be converted, it returns the general form of such a map.
+// expression returns a map that can replace m. Its pattern is an expression, so the name that it
+// gives is certain. If m's pattern cannot be converted, expression returns the general form of such
+// a map.
 func (m *Map) expression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {

@@ -12,7 +12,7 @@ import (
 // Options are the options for scripts in maps.
 type Options struct {
 	Strict bool // treat a script that is not fully understood as able to run any command
-	Pass   bool // do not give a name to a script that only might run the command
+	Pass   bool // do not give a name to a script that might, but need not, run the command
 }
 
 // Compile compiles files with default options; see [Options.Compile].

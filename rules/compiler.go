@@ -24,7 +24,7 @@ type report struct {
 	files    []*File
 	fileOf   map[Statement]*File
 	failed   map[Statement]*Error // errors found while compiling, by statement
-	warnings []Warning            // warnings in the order in which they were found
+	warnings []Warning            // warnings in the order of their discovery
 }
 
 func newCompiler(files []*File) *compiler {
