@@ -43,7 +43,7 @@ type Admitted struct{ Ticket Ticket }
 // end.
 type Asked struct {
 	*gate.Ask
-	Generation *Generation // generation under which the decision was made
+	Generation *Generation // generation that the decision is based on
 }
 
 func (*Admitted) decision() {}

@@ -12,10 +12,10 @@ import (
 )
 
 // Ledger stores the nets' states and the record of decisions. It is safe for concurrent use. A step
-// is first staged, which changes the states that this process sees, and then committed: it is
-// durable as a whole or not at all. Steps are committed in staging order, many of them together. If
-// Stage or [Commit.Wait] returns an error, the step and all steps staged on top of it have no
-// effect.
+// is first staged, which changes the states that this process sees. It is then committed: either
+// the whole step becomes durable, or nothing of it does. Steps are committed in staging order, many
+// of them together. If Stage or [Commit.Wait] returns an error, the step and all steps staged on
+// top of it have no effect.
 //
 // All states in a ledger belong to one policy, which [Ledger.Adopt] replaces.
 type Ledger interface {

@@ -89,8 +89,8 @@ func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 	return a.kill.Stops(ctx)
 }
 
-// SetStopped begins or ends a stop, which covers all calls not yet admitted, or those of one
-// session.
+// SetStopped begins or ends a stop. A stop covers calls that are not yet admitted: those of one
+// session, or all.
 func (a *Admission) SetStopped(ctx context.Context, on bool, s Stop) (Switched, error) {
 	if a.kill == nil {
 		return Switched{}, errors.New("this proxy has no kill switch")

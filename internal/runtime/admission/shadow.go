@@ -33,15 +33,15 @@ type Would struct {
 
 // Counts holds the calls that nets in shadow mode would have refused or asked about.
 type Counts struct {
-	Refused, Asked int     // numbers of calls
-	Would          []Would // most frequent first
+	Refused, Asked int     // numbers of calls that would have been refused, and that people would have been asked about
+	Would          []Would // the answers, most frequent first
 }
 
 // counts counts the answers of nets in shadow mode, in total and by session. Its zero value is
 // empty.
 type counts struct {
 	mu       sync.Mutex
-	all      tally // includes ended sessions
+	all      tally // total over all sessions, including ended ones
 	sessions map[string]*tally
 }
 
