@@ -52,11 +52,11 @@ func (q *Request) live() bool { return isLive(q.progress.Answer.State) }
 // Answered returns a channel that is closed when the request stops being pending.
 func (q *Request) Answered() <-chan struct{} { return q.answered }
 
-// Unasked returns a channel that is closed when a channel reports that it showed the request to no
-// person.
+// Unasked returns a Go channel that is closed when an approval channel reports that it showed the
+// request to no person.
 func (q *Request) Unasked() <-chan struct{} { return q.unasked }
 
-// WasUnasked reports whether a channel failed to show the request to a person.
+// WasUnasked reports whether an approval channel failed to show the request to a person.
 func (q *Request) WasUnasked() bool {
 	select {
 	case <-q.unasked:
