@@ -23,10 +23,10 @@ type Decision struct {
 	Weak      []string        `json:"weak,omitempty"`      // names that restrict the call but are not evidence
 	Omitted   int             `json:"omittedNames,omitempty"`
 	Arguments string          `json:"arguments,omitempty"` // SHA-256 of the arguments
-	Args      json.RawMessage `json:"args,omitempty"`      // arguments, if configured
+	Args      json.RawMessage `json:"args,omitempty"`      // the call's arguments; recorded only if configured
 	Values    []Value         `json:"values,omitempty"`    // values that nets read
 	Row       string          `json:"row,omitempty"`       // SHA-256 that is the same for equal calls; recorded only if a net counts equal calls
-	Reads     []string        `json:"reads,omitempty"`     // non-abstaining nets that also read parts of the call or its result other than Names and Values
+	Reads     []string        `json:"reads,omitempty"`     // nets that do not abstain and that also read parts of the call or its result other than Names and Values
 	Decision  string          `json:"decision"`            // "allow", "refuse" or "ask"
 	Kind      string          `json:"kind,omitempty"`
 	Nets      []NetVerdict    `json:"nets,omitempty"` // nets that do not abstain
@@ -91,8 +91,8 @@ func (o *Outcome) fields() [9]any {
 // A Value is what nets read from one field of a call or its result.
 type Value struct {
 	Field  string            `json:"field"`
-	Hashes []string          `json:"sha256,omitempty"` // hashes of the key values, each of which is encoded as JSON first
-	Values []json.RawMessage `json:"values,omitempty"` // the same values in plain text, if configured
+	Hashes []string          `json:"sha256,omitempty"` // hashes of the key values; a value is encoded as JSON before it is hashed
+	Values []json.RawMessage `json:"values,omitempty"` // the same values in plain text; recorded only if configured
 	Amount json.Number       `json:"amount,omitempty"` // amount that nets add to a sum
 	Lacks  string            `json:"lacks,omitempty"`  // reason why the values are incomplete: "masked" or "too many"
 }

@@ -11,7 +11,7 @@ import (
 const (
 	leaseTime = 10 * time.Millisecond
 	leaseFrom = 8
-	leaseWait = time.Second // delay after lines could not be moved, or after a lease could not start
+	leaseWait = time.Second // delay after a failure to move lines or to start a lease
 )
 
 // A lease is a period during which a busy process, the only process that has the log open, keeps

@@ -201,7 +201,7 @@ func (l *logFile) checkSpace(n int) error {
 // testSpace writes and removes a file of n bytes. It returns only errors that mean insufficient
 // space.
 func testSpace(path string, n int) error {
-	_ = os.Remove(path) // left by a process that was killed
+	_ = os.Remove(path) // a killed process may have left the file behind
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		_, err = f.Write(make([]byte, n))

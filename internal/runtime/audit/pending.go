@@ -16,8 +16,8 @@ import (
 )
 
 // PendingSuffix is the suffix of a log's pending file. The pending file holds lines that a busy
-// process has yet to move to the log. It exists from the first lease until that process ends; after
-// a crash, until another process that had the log open ends.
+// process has yet to move to the log. It exists from the first lease until that process ends. After
+// a crash, it exists until another process that had the log open has ended.
 const PendingSuffix = ".pending"
 
 // Layout of a pending file: the number of moves to the log, the size of the pending lines, and the
@@ -124,7 +124,7 @@ func Pending(path string) ([]byte, error) {
 		_, err = f.ReadAt(after[:], pendingMoves)
 	}
 	if err != nil || !bytes.Equal(counts[:pendingUsed], after[:pendingUsed]) {
-		return nil, cutShort(err) // the lines have been moved to the log meanwhile
+		return nil, cutShort(err) // the lines have been moved to the log in the meantime
 	}
 	return lines, nil
 }

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// A Rotation configures when a log starts a new file. With the zero value it never does.
+// A Rotation configures when a log starts a new file. With the zero value, the log never starts
+// one.
 //
 // The last line of a full file closes the file, so that every process that has it open switches to
 // the next file. The full file is renamed to NAME-FIRST-LAST.EXT, with the numbers of its first and

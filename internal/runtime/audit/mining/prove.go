@@ -81,7 +81,7 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 }
 
 // ignoredReasons are replay reasons that do not count against a rule: sessions that began before
-// the record are left out, and calls that waited for approval did not pass.
+// the first record are left out, and calls that waited for approval did not pass.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
 // blame records the reason for the proposals of the selected nets, or for all proposals if no net

@@ -134,8 +134,8 @@ func (a amountReader) Value(_ *gate.Call, number int) ([]byte, bool) {
 	return []byte(of.Amount), of.Amount != ""
 }
 
-// sumOf returns the name under which a field's amount is stored among the values. It differs from
-// the field's name, because a key may use the same field.
+// sumOf returns the name that identifies a field's amount among the values. It differs from the
+// field's name, because a key may use the same field.
 func sumOf(field string) string { return "sum of " + field }
 
 // read stores the recorded values.

@@ -18,7 +18,7 @@ type Report struct {
 
 	First   *Divergence `json:"first"`   // first of the Different and Wrong decisions; null: none
 	Rules   []RuleCount `json:"rules"`   // differences by rule, most frequent first
-	Reasons []Reason    `json:"reasons"` // reasons for Unknown
+	Reasons []Reason    `json:"reasons"` // reasons why decisions cannot be repeated
 }
 
 // A Divergence is a decision that differs from the record.

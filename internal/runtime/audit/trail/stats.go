@@ -164,7 +164,7 @@ func (s *Stats) ended(e *Entry) {
 const (
 	buckets = 512
 	growth  = 1.05
-	least   = 0.001 // milliseconds
+	least   = 0.001 // in milliseconds
 )
 
 func (t *ToolStats) addLatency(ms float64) {

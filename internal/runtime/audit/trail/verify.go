@@ -106,7 +106,7 @@ type verifier struct {
 	workers int
 	head    audit.Place
 
-	last   audit.Place // last record
+	last   audit.Place // position of the last record
 	began  bool        // a record has been read
 	linked bool        // a record with a hash has been read
 }
