@@ -35,8 +35,8 @@ const (
 	ends          // the session ends
 )
 
-// Limit is the maximum time in which the gate answers. It lets the hook end before the timeout in
-// docs/hooks.md.
+// Limit is the maximum time that the gate takes to answer. It lets the hook end before the timeout
+// in docs/hooks.md.
 func (a *Agent) Limit() time.Duration { return a.hold + 5*time.Second }
 
 // Pass is the answer that leaves a call to the agent's own permissions. It also answers all events
@@ -53,5 +53,5 @@ const (
 	byEvent     endReport = iota // success and failure are different events
 	byCode                       // the event has the exit code; without it the outcome is unknown
 	byReport                     // the outcome is read from the text written for the model
-	notReported                  // each script's outcome is unknown and earns nothing
+	notReported                  // each script's outcome is unknown, so the call earns no tokens
 )
