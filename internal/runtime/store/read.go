@@ -33,7 +33,7 @@ func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entr
 }
 
 // withEntry runs f with the session and its parts locked, on the newest state that this process
-// knows: that in the database plus the steps in the queue.
+// knows: the state in the database plus the steps in the queue.
 func (d *Durable) withEntry(ctx context.Context, e *entry, f func(*entry) (*queued, error)) (*queued, error) {
 	if d.committer.queue.full() {
 		d.committer.drain()

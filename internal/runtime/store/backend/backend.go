@@ -87,7 +87,7 @@ type Write struct {
 	Read    bool              // check only the version; do not change the part
 	Data    []byte            // new data; nil, without Change: remove the part with its values
 	Change  []byte            // changes to the data, used instead of Data if the backend merges
-	Values  map[string][]byte // value rows to replace; nil: remove the row. Other rows stay
+	Values  map[string][]byte // value rows to replace; nil: remove the row; other rows are unchanged
 }
 
 // Event is a JSON object to record, without a number and without a line break.
@@ -218,7 +218,7 @@ type Backend interface {
 	DropApprovals(ctx context.Context, before time.Time) error
 
 	// SetStop adds a stop or, if on is false, ends the stop of the session (or of all sessions). It
-	// records the events with it.
+	// records the events together with this change.
 	SetStop(ctx context.Context, s Stop, on bool, e ...Event) error
 
 	// Stops reads the stops in force.

@@ -26,7 +26,7 @@ const (
 	endSuffix      = "-head"     // the last step known to be on the disk; see durableEnd
 	nextSuffix     = "-log.new"  // the next segment before it is named
 	segmentSuffix  = "-log-"     // followed by twenty digits
-	fullSuffix     = ".full"     // with all lines
+	fullSuffix     = ".full"     // suffix of a segment with all lines
 	unsealedSuffix = ".unsealed" // a segment with only its records, before it is named
 )
 
@@ -325,8 +325,8 @@ func (l *log) addPadding() {
 	}
 }
 
-// listSegments lists the numbers of the renamed segments, oldest first. The maps contain the
-// segments that exist with all lines and those that exist with only their records.
+// listSegments lists the numbers of the renamed segments, oldest first. full contains the segments
+// that exist with all lines, and sealed those that exist with only their records.
 func (l *directory) listSegments() (numbers []uint64, full, sealed map[uint64]bool, err error) {
 	names, err := l.disk.list(filepath.Dir(l.path))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 //go:embed schema/*.sql
 var files embed.FS
 
-// Functions that older processes may still call keep their names.
+// Migrations keep the names of functions that older processes may still call.
 var schema = migration.Of(files)
 
 // minServerVersion is the first server version that supports the schema.

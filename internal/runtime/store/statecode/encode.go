@@ -114,7 +114,7 @@ func (e *encoder) spent(numbers []uint64) {
 	e.flag("]", len(numbers) > 0)
 }
 
-// nets appends the scope's nets that have moved.
+// nets appends those of the scope's nets that are not in their initial state.
 func (e *encoder) nets(s *gate.State, scope gate.Scope) {
 	any := false
 	for i := range e.Codec.nets {
@@ -132,7 +132,7 @@ func (e *encoder) nets(s *gate.State, scope gate.Scope) {
 	e.flag("}", any)
 }
 
-// net appends a net that has moved.
+// net appends a net that is not in its initial state.
 func (e *encoder) net(n *net, d *gate.NetData) {
 	e.dst = append(e.dst, n.head...)
 	e.flag(`,"off":true`, !d.Active)

@@ -281,7 +281,7 @@ func between(t *testing.T, open func() backend.Backend) {
 	commit(t, a, nil, write(session("x"), 0, `{}`))
 }
 
-// built tests that an op that was decided on a refused step is refused too, even if another process
+// built tests that an op is refused if it was decided on a refused step, even if another process
 // has written the version that the step would have written.
 func built(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
