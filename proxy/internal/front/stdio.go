@@ -201,8 +201,8 @@ func (r *reader) take(line []byte) bool {
 	return true
 }
 
-// request begins a request. A call is decided and sent on the reader's goroutine, because this
-// never blocks. Work that may block runs on another goroutine.
+// request begins a request. A call is decided and sent on the reader's goroutine, which waits only
+// for commits. Work that may block longer runs on another goroutine.
 func (r *reader) request(m wire.Message) {
 	meta, fault := wire.ParseMeta(m)
 	switch v := meta.ProtocolVersion; {

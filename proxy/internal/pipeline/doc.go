@@ -26,9 +26,9 @@
 // phase:
 //
 //   - Arrival and decision. Over stdio and HTTP+SSE, Serve runs on the goroutine that reads the
-//     client's messages, and never blocks. Over streamable HTTP, it runs on the handler's goroutine,
-//     which belongs to this call alone: [Pipeline.Begin] serves the call, and [Call.Wait] then waits
-//     for its end.
+//     client's messages, and blocks only for commits. Over streamable HTTP, it runs on the handler's
+//     goroutine, which belongs to this call alone: [Pipeline.Begin] serves the call, and [Call.Wait]
+//     then waits for its end.
 //   - Steps that block. Only continueOff chooses where they run. Before the decision (while a server
 //     starts or a new connection is opened), it counts the message in the backlog, because a waiting
 //     call keeps its arguments, and passes the rest of the call to [Call.Spawn]. Over stdio and
@@ -40,8 +40,8 @@
 //     the request and reads the reply ("inline"). Otherwise Send returns immediately, and the
 //     goroutine that reads from the server delivers the reply.
 //   - Reply. If a handler is waiting, end sends a completion to its channel (sendToWaiter).
-//     Otherwise the goroutine that read the reply settles and answers the call (finish). It must not
-//     block.
+//     Otherwise the goroutine that read the reply settles and answers the call (finish). It may block
+//     only for commits.
 //   - Interruption. If a server ends a response stream that can be resumed, the client's response
 //     ends too: detach makes the handler stop waiting, stopInline marks that it no longer reads the
 //     reply, and the rest of the exchange continues on one of the upstream's goroutines.

@@ -15,8 +15,9 @@ import (
 
 // Serve takes a call through admission, and forwards it if it is admitted. The server's reply
 // arrives at [inflightCall.finish]. The order is a security property: nothing is sent before the
-// decision has been recorded. Serve runs on the goroutine that reads the client's messages and must
-// not block it. A step that has to wait therefore spawns the rest of the call.
+// decision has been recorded. Serve runs on the goroutine that reads the client's messages. It may
+// wait there for a commit, but for nothing else: a step that has to wait for a person, a server or
+// a reply spawns the rest of the call.
 func (p *Pipeline) Serve(c *Call) {
 	if c.Method == spec.CallTool {
 		p.Came(c.params.Name)
