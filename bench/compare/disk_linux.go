@@ -15,10 +15,10 @@ func flush(f *os.File) error {
 	}
 }
 
-// flushAll flushes all of the system's buffered data to the disks.
+// flushAll flushes everything that the system has buffered to the disks.
 func flushAll() { syscall.Sync() }
 
-// fileSystem returns the type of dir's file system.
+// fileSystem returns the type of the file system that contains dir.
 func fileSystem(dir string) (string, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

@@ -11,31 +11,32 @@ import (
 	"time"
 )
 
-// A sample is a single measurement of one target in one round, as the harness encodes it.
+// A sample is a single measurement of one target in one round, in the form in which the harness
+// encodes it.
 type sample struct {
 	Scenario, Target, Kind string
 	Round                  int
 	Metric                 string  // "p50", "rate" or "cold"
-	Value                  float64 // in microseconds, calls per second, or milliseconds
+	Value                  float64 // value in microseconds, calls per second, or milliseconds, depending on Metric
 	Error                  string  `json:",omitempty"`
 	Load                   *load   `json:",omitempty"`
 }
 
-// A load describes the calls made for a sample.
+// A load describes the calls that were made for a sample.
 type load struct {
 	Calls, Errors int64
 	FirstError    string `json:",omitempty"`
 	P50, P99      float64
-	ProxyCPU      float64 // microseconds per call
+	ProxyCPU      float64 // processor time in microseconds per call
 	ClientCPU     float64
-	RSS           int64 // bytes
+	RSS           int64 // resident memory in bytes
 	UpstreamReqs  float64
 }
 
-// flushTarget is the target name in samples that measure the disk.
+// flushTarget is the name of the target in samples that measure the disk.
 const flushTarget = "flush"
 
-// A harness runs the external program that measures.
+// A harness runs the external program that takes the measurements.
 type harness struct {
 	program, config string
 	rounds          int
@@ -43,7 +44,7 @@ type harness struct {
 	progress        io.Writer // receives the program's progress messages and tables
 
 	work string // directory created for the files of all targets
-	disk string // file system type of work
+	disk string // type of the file system that contains work
 }
 
 // prepare creates the run's directory below dir.
@@ -60,7 +61,8 @@ func (h *harness) prepare(dir string) (err error) {
 	return nil
 }
 
-// measure runs all rounds of a scenario. It removes the targets' files unless a target has failed.
+// measure runs all rounds of a scenario. It removes the files of the targets unless a target has
+// failed.
 func (h *harness) measure(s scenario) ([]sample, error) {
 	// Data that earlier scenarios have written must not be flushed while this one is being
 	// measured.
@@ -95,7 +97,7 @@ func (h *harness) measure(s scenario) ([]sample, error) {
 	return samples, os.RemoveAll(work)
 }
 
-// writeSamples writes samples as the harness encodes them.
+// writeSamples writes samples in the form in which the harness encodes them.
 func writeSamples(file string, samples []sample) error {
 	text, err := json.MarshalIndent(samples, "", " ")
 	if err != nil {
@@ -104,7 +106,7 @@ func writeSamples(file string, samples []sample) error {
 	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
-// failures describes the samples that had a failed target or call.
+// failures describes the samples in which a target or a call has failed.
 func failures(samples []sample) (bad []string) {
 	for _, s := range samples {
 		switch at := fmt.Sprintf("%s, %s, round %d", s.Scenario, s.Target, s.Round+1); {

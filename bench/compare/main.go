@@ -1,13 +1,13 @@
-// Command compare runs the benchmark of MCP proxies and prints one table in Markdown: what a call
-// costs by default, with the driver memory, and through a naive proxy, against the thinnest
-// possible relay (floor), with the goals and whether they are met.
+// Command compare runs the benchmark of MCP proxies and prints one table in Markdown. The table
+// shows what a call costs by default, with the driver memory, and through a naive proxy, compared
+// with the thinnest possible relay (floor). It also shows the goals, and whether they are met.
 //
 //	compare -config petrigate.json -harness mcpbench [-rounds N] [-duration D] [-only S1,S3] [-dir DIR] [-out FILE]
 //	compare flush DIR
 //
 // The second form measures the disk that contains DIR. If the goal of a scenario includes a flush,
-// the harness starts this form in each round, so that flushes and calls are measured close
-// together.
+// the harness starts this form in each round, so that flushes and calls are measured at about the
+// same time.
 package main
 
 import (

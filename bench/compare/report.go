@@ -9,14 +9,14 @@ import (
 
 // A report is the table with the results of a run.
 type report struct {
-	about   string // date, machine and parameters of the run
+	about   string // date, machine and parameters of the run, as text
 	samples []sample
 
 	met    int
 	missed []string
 }
 
-// heading contains the cells of the table's header.
+// heading contains the header cells of the table.
 var heading = [...]string{
 	"scenario", "`floor`", "`naive` against `floor`", "`memory` against `floor`", "goal",
 	"`default` against `floor`", "`default` against `memory`", "goal", "processor time of a call in us: `floor`, `naive`, `memory`, `default`",
@@ -39,7 +39,7 @@ func (r *report) write(w io.Writer, scenarios []scenario) {
 	}
 }
 
-// flush describes the duration of a flush, over all rounds of all scenarios.
+// flush describes how long a flush takes, over all rounds of all scenarios.
 func (r *report) flush() string {
 	var took []float64
 	for _, s := range r.samples {
@@ -68,7 +68,7 @@ func (r *report) row(s scenario) []string {
 	}
 }
 
-// memoryGoal compares the cost of memory, relative to floor, with its goal.
+// memoryGoal compares the cost of memory, as a multiple of floor, with its goal.
 func (r *report) memoryGoal(s scenario, costs []float64) string {
 	if s.memory == 0 {
 		return "-"
@@ -76,8 +76,8 @@ func (r *report) memoryGoal(s scenario, costs []float64) string {
 	return r.judge(s, "memory", fmt.Sprintf("%.1f", s.memory), costs, median(costs) <= s.memory)
 }
 
-// defaultGoal compares the cost of default, relative to memory, with its goal. It includes the
-// figure unless the table shows it elsewhere.
+// defaultGoal compares the cost of default, as a multiple of memory, with its goal. The result
+// contains the figure unless the table shows it elsewhere.
 func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	costs := byDefault.against(memory)
 	text := fmt.Sprintf("%.2f", mostCost)
@@ -94,8 +94,8 @@ func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	return "-"
 }
 
-// judge counts a goal as met or missed and adds the verdict to text. A goal without figures counts
-// as missed.
+// judge counts a goal as met or missed and adds this to the text. A goal without figures counts as
+// missed.
 func (r *report) judge(s scenario, target, text string, figures []float64, met bool) string {
 	if met && len(figures) > 0 {
 		r.met++

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// A scenario is a row in the table. The harness defines what it measures.
+// A scenario is a row in the table. The harness determines what is measured in it.
 type scenario struct {
 	id, what string
-	memory   float64 // goal: maximum cost of memory relative to floor; 0: no goal
-	goal     goal    // goal for the cost of default relative to memory
+	memory   float64 // goal: maximum cost of memory as a multiple of floor; 0: no goal
+	goal     goal    // goal for the cost of default as a multiple of memory
 }
 
-// A goal is the maximum cost of default relative to memory.
+// A goal is the maximum cost of default as a multiple of memory.
 type goal int
 
 const (
 	noGoal    goal = iota
-	costGoal       // at most mostCost times the cost of memory
-	flushGoal      // at most mostCost times the cost of memory plus one flush
-	rateGoal       // at least leastRate of memory's calls per second
+	costGoal       // the cost is at most mostCost times the cost of memory
+	flushGoal      // the cost is at most mostCost times the cost of memory, plus one flush
+	rateGoal       // the rate is at least leastRate times memory's number of calls per second
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 
 const defaultScenarios = "S1,S2,S3,S4,S5a,S5b,S5c"
 
-// all lists the harness's scenarios, except S9, which yields several figures.
+// all lists the scenarios of the harness, except S9, which yields several figures.
 var all = [...]scenario{
 	{"S1", "stdio, one call at a time", 1.5, costGoal},
 	{"S2", "stdio, 64 calls in flight", 2.6, costGoal},
@@ -46,7 +46,7 @@ var all = [...]scenario{
 	{"S8b", "HTTP, start to first list", 0, noGoal},
 }
 
-// choose returns the scenarios with the listed names, in the order of all.
+// choose returns the scenarios with the given names, in the order of the list all.
 func choose(only string) (chosen []scenario, err error) {
 	wanted := map[string]bool{}
 	for _, name := range strings.Split(only, ",") {

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// A series contains a target's results in one scenario, by round. It omits failed rounds.
+// A series contains the results of a target in one scenario, by round. It leaves out rounds that
+// have failed.
 type series struct {
 	metric string
 	values map[int]float64
@@ -28,7 +29,7 @@ func (r *report) series(s scenario, target string) series {
 	return out
 }
 
-// against returns the cost of s as a multiple of reference for each round that occurs in both.
+// against returns the cost of s as a multiple of reference, for each round that both contain.
 func (s series) against(reference series) (costs []float64) {
 	for _, round := range slices.Sorted(maps.Keys(s.values)) {
 		other, ok := reference.values[round]
@@ -54,7 +55,7 @@ func (s series) plus(other series) series {
 	return sum
 }
 
-// absolute formats the median with its unit.
+// absolute formats the median together with its unit.
 func (s series) absolute() string {
 	if len(s.values) == 0 {
 		return "-"
@@ -71,7 +72,8 @@ func (s series) processor() string {
 	return fmt.Sprintf("%.0f", median(s.cpu))
 }
 
-// spread formats the median of v. If there are several values, it adds the minimum and the maximum.
+// spread formats the median of v. If there are several values, it also formats the minimum and the
+// maximum.
 func spread(v []float64) string {
 	switch len(v) {
 	case 0:

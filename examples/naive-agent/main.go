@@ -1,5 +1,5 @@
-// Naive-agent uses a tool behind a gate by following the text of refusals. It knows neither the
-// rules nor any tool except the one that it wants to call.
+// Naive-agent uses a tool behind a gate by doing what the text of a refusal says. It knows neither
+// the rules nor any tool except the one that it wants to call.
 //
 //	naive-agent TOOL COMMAND [ARG...]
 //
@@ -68,10 +68,10 @@ type agent struct {
 	calls int // number of tool calls made so far
 }
 
-// wayOut finds the tool that a refusal tells the caller to call first.
+// wayOut finds the tool in a refusal that the caller is told to call first.
 var wayOut = regexp.MustCompile("Way out: call (.*); after that ")
 
-// reach calls the tool. If the call is refused, reach first calls the tool that the refusal names
+// reach calls the tool. If the call is refused, reach first calls the tool that the refusal names,
 // and then tries again.
 func (a *agent) reach(tool string) error {
 	text, failed, err := a.call(tool)
@@ -124,7 +124,7 @@ func (a *agent) greet() error {
 	return a.in.Encode(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
 }
 
-// request sends a request and waits for its response. It skips all other messages.
+// request sends a request and waits for the response. It skips all other messages.
 func (a *agent) request(method string, params, result any) error {
 	a.asked++
 	if err := a.in.Encode(map[string]any{"jsonrpc": "2.0", "id": a.asked, "method": method, "params": params}); err != nil {

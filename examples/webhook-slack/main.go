@@ -43,22 +43,22 @@ func main() {
 // A glue receives requests from petrigate and Slack.
 type glue struct {
 	secret, signing string
-	approvers       []string // nil allows everyone in the channel
+	approvers       []string // IDs of the users who may answer; nil: everyone in the channel
 	slack           *slack
 
 	showing sync.Mutex // held while a post from petrigate is being handled
 
 	mu    sync.Mutex
-	asked map[string]question // keyed by approval ID
+	asked map[string]question // questions, keyed by approval ID
 }
 
-// A question is an approval request that the channel shows.
+// A question is an approval request that is shown in the channel.
 type question struct {
 	message
 	posted string // timestamp that identifies the message in Slack
 }
 
-// A message holds those parts of an approval request that Slack needs.
+// A message contains the parts of an approval request that Slack needs.
 type message struct {
 	Event, ID, State, Tool, Upstream, Question, Actor, Nonce, Answer, Approve string
 
@@ -89,8 +89,8 @@ func (g *glue) handler() http.Handler {
 
 const maxBody = 1 << 20
 
-// fromPetrigate shows a question, or updates it when it has ended. For any status other than 2xx,
-// petrigate repeats the post.
+// fromPetrigate shows a question, or changes it when it has ended. If the response has a status
+// other than 2xx, petrigate repeats the post.
 func (g *glue) fromPetrigate(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	t, sum, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("X-Petrigate-Signature"), "t="), ",v1=")
@@ -112,12 +112,12 @@ func (g *glue) fromPetrigate(w http.ResponseWriter, r *http.Request) {
 }
 
 func (g *glue) show(m message) error {
-	g.showing.Lock() // otherwise, the end of a question could overtake the question and find no message to change
+	g.showing.Lock() // without the lock, the end of a question could arrive first and find no message to change
 	defer g.showing.Unlock()
 	q, known := g.find(m.ID)
 	switch {
-	case m.Event == "asked" && !known: // ignore repeated posts
-		g.keep(question{message: m}) // before anyone can press a button
+	case m.Event == "asked" && !known: // repeated posts are ignored
+		g.keep(question{message: m}) // this must happen before anyone can press a button
 		posted, err := g.slack.post(m)
 		if err != nil {
 			g.forget(m.ID)
@@ -162,7 +162,7 @@ type interaction struct {
 	}
 }
 
-// fromSlack handles the press of a button by forwarding a signed answer to petrigate.
+// fromSlack handles a pressed button. It forwards a signed answer to petrigate.
 func (g *glue) fromSlack(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	t := r.Header.Get("X-Slack-Request-Timestamp")
@@ -184,7 +184,7 @@ func (g *glue) fromSlack(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer posts a user's decision. It identifies the user by ID, because users can change their
+// answer posts the decision of a user. It identifies the user by ID, because users can change their
 // names.
 func (g *glue) answer(q question, decision, user string) {
 	if g.approvers != nil && !slices.Contains(g.approvers, user) {
@@ -196,7 +196,7 @@ func (g *glue) answer(q question, decision, user string) {
 		log.Print(err)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // Slack waits for at most 3 seconds
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // Slack waits no longer than 3 seconds
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, q.Answer, strings.NewReader(string(body)))
 	if err != nil {
@@ -225,7 +225,7 @@ func mac(secret, text string) string {
 
 func equal(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
 
-// fresh reports whether a Unix time is recent. An older request may be a replay.
+// fresh reports whether a Unix time is recent. If a request is older, it may be a replay.
 func fresh(seconds string) bool {
 	t, err := strconv.ParseInt(seconds, 10, 64)
 	return err == nil && time.Since(time.Unix(t, 0)).Abs() < 5*time.Minute

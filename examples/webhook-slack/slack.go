@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// A slack is a Slack channel that a bot writes to.
+// A slack is a Slack channel to which a bot writes.
 type slack struct {
 	api, token, channel string
 	client              *http.Client
 }
 
-// maxShown is the maximum length of the text in a block, minus the space for one sentence.
+// maxShown is the maximum length of the text in a block, less the space for one sentence.
 const maxShown = 2900
 
 // post shows a question with its buttons. It returns the timestamp that identifies the message.
 func (s *slack) post(m message) (string, error) {
 	shown, buttons := m.Question, []any{button("approve", "primary", m.ID), button("deny", "danger", m.ID)}
-	if len(shown) > maxShown || m.ArgumentsLeftOut { // people must see everything that they approve, so refer them to the page
+	if len(shown) > maxShown || m.ArgumentsLeftOut { // people must see everything that they approve, so the message refers to the page instead
 		shown = strings.ToValidUTF8(shown[:min(len(shown), maxShown)], "") + "\n\nThis is not all of it."
 		buttons[0] = map[string]any{"type": "button", "action_id": "look", "text": plain("Look and approve"), "url": m.Approve}
 	}
@@ -47,7 +47,7 @@ func (s *slack) end(posted string, m message) error {
 	return err
 }
 
-// tell sends a message that only the given user can see.
+// tell sends a message that only one user can see.
 func (s *slack) tell(user, text string) {
 	if _, err := s.do("chat.postEphemeral", map[string]any{"channel": s.channel, "user": user, "text": escape(text)}); err != nil {
 		log.Print(err)

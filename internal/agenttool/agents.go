@@ -2,37 +2,37 @@ package agenttool
 
 import "slices"
 
-// An Agent describes an AI agent whose hooks petrigate supports. How an agent's events are read and
-// answered is described in internal/runtime/hook, and where its settings are stored in
-// internal/clientcfg.
+// An Agent describes an AI agent whose hooks petrigate supports. Package internal/runtime/hook
+// describes how an agent's events are read and answered, and package internal/clientcfg describes
+// where its settings are stored.
 type Agent struct {
-	Name   string // name in rules and hooks
-	Client string // client name for petrigate connect
-	Title  string // display name
+	Name   string // name in rules and as an argument of petrigate hook
+	Client string // name of the client for petrigate connect
+	Title  string // name to display
 
-	Tools  []string // known built-in tools
-	Shells []string // tools that run scripts, which rules can also call bash
+	Tools  []string // built-in tools that are known
+	Shells []string // tools that run scripts; rules can also call them bash
 	Edits  []string // tools that change files
-	Reads  []string // tools that only read, which an agent may repeat when it makes no progress
+	Reads  []string // tools that only read; an agent may repeat their calls when it makes no progress
 
-	Fields []string    // names of file arguments in any tool
-	Lists  [][2]string // tools that accept several files, each with the argument that lists the files
-	Patch  [2]string   // tool that accepts a patch, and the argument that contains it
+	Fields []string    // arguments that contain a file name, in any tool
+	Lists  [][2]string // tools that accept several files, each with the name of the argument that lists the files
+	Patch  [2]string   // tool that accepts a patch, and the name of the argument that contains the patch
 
 	// Asides lists, for each tool, the arguments that describe or time a call without changing its
-	// effect. Those listed under "*" belong to every tool. Models choose their values anew for each
-	// call. Arguments that move a call to the background or out of its sandbox change its effect,
-	// so they are not listed.
+	// effect. The arguments listed under "*" belong to every tool. Models choose their values anew
+	// for each call. Arguments that move a call to the background or out of its sandbox change its
+	// effect, so they are not listed.
 	Asides map[string][]string
 
-	Silent      bool // whether hooks do not report when a script ends
-	TakesScript bool // whether the agent runs a script returned by its hook instead of the original one
+	Silent      bool // whether the hooks do not report when a script ends
+	TakesScript bool // whether the agent runs a script that its hook returns instead of the original one
 	ShortPrefix bool // whether MCP tools are named mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
 }
 
-// agents lists the known agents in the order used by messages. Agents without TakesScript ignore a
-// script changed by a hook or treat it as permission. Codex accepts a changed script only together
-// with "allow"; VS Code and Cursor have not been tested.
+// agents lists the known agents in the order in which messages name them. Agents without
+// TakesScript ignore a script that was changed by a hook, or treat it as permission. Codex accepts
+// a changed script only together with "allow"; VS Code and Cursor have not been tested.
 var agents = []Agent{
 	{
 		Name: "claude-code", Client: "claude-code", Title: "Claude Code", TakesScript: true,
@@ -111,8 +111,8 @@ var agents = []Agent{
 // All returns all known agents.
 func All() []Agent { return slices.Clone(agents) }
 
-// Find returns the agent that has the given name or client name. It returns false if there is no
-// such agent.
+// Find returns the agent with the given name or client name. It returns false if there is no such
+// agent.
 func Find(name string) (Agent, bool) {
 	i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == name || a.Client == name })
 	if i < 0 {

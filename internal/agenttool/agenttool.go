@@ -1,5 +1,5 @@
-// Package agenttool lists the built-in tools of AI agents, under the names that the hooks of the
-// agents report.
+// Package agenttool lists the built-in tools of AI agents, under the names that the agents' hooks
+// report.
 package agenttool
 
 import (
@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// Asides returns those arguments of an agent's built-in tool that do not change the effect of a
-// call.
+// Asides returns the arguments of an agent's built-in tool that do not change the effect of a call.
 func Asides(agent, tool string) []string {
 	a := named(agent)
 	return slices.Concat(a.Asides[tool], a.Asides["*"])
 }
 
-// TellsEnds reports whether the agent's hooks report when a script ends.
+// TellsEnds reports whether the agent's hooks report when a script has ended.
 func TellsEnds(agent string) bool { return !named(agent).Silent }
 
 // TakesScript reports whether the agent runs a script that its hook returns instead of the original
@@ -24,11 +23,11 @@ func TakesScript(agent string) bool { return named(agent).TakesScript }
 // Shells returns the agent's tools that run scripts.
 func Shells(agent string) []string { return slices.Clone(named(agent).Shells) }
 
-// beside lists further tools that run scripts. Either their end is not reported, or their scripts
-// are for a different shell.
+// beside lists other tools that run scripts. Either the hooks do not report when these scripts end,
+// or the scripts are for a different shell.
 var beside = []string{"Monitor", "PowerShell", "send_to_terminal"}
 
-// MayRun reports whether the tool might run a script in its command argument. Restrictions on bash
+// MayRun reports whether the tool might run a script in its argument command. Restrictions on bash
 // apply to such tools, but their calls never count as evidence.
 func MayRun(tool string) bool { return slices.Contains(beside, tool) }
 
@@ -41,7 +40,7 @@ func Agents() (names []string) {
 	return names
 }
 
-// Of returns the agent's built-in tools under the agent's own names.
+// Of returns the names of the agent's built-in tools, as the agent itself spells them.
 func Of(agent string) []string { return slices.Clone(named(agent).Tools) }
 
 // Spelt returns a tool name as the agent itself spells it, or "" if the agent has no such built-in
@@ -55,8 +54,8 @@ func Spelt(agent, name string) string {
 	return ""
 }
 
-// Qualified returns the tool name with the first agent that has such a tool in front, for example
-// claude-code.Bash. It returns "" unless the name clearly refers to a built-in tool.
+// Qualified returns the name of the tool, preceded by the first agent that has such a tool, for
+// example claude-code.Bash. It returns "" unless the name clearly refers to a built-in tool.
 func Qualified(name string) string {
 	for _, agent := range Agents() {
 		if tool := Spelt(agent, name); tool != strings.ToLower(tool) {
@@ -67,7 +66,7 @@ func Qualified(name string) string {
 }
 
 // Names returns all names that rules can use for agents' built-in tools: the agent's own name for
-// the tool, that name qualified by the agent, that name in lower case, and bash for tools that run
+// the tool, this name preceded by the agent, this name in lower case, and bash for tools that run
 // scripts.
 func Names() []string {
 	all := []string{"bash"}
@@ -83,12 +82,12 @@ func Names() []string {
 // A Name is an additional name for a call of an agent's tool.
 type Name struct {
 	Text string
-	Sure bool // whether the name can count as evidence; otherwise it can only restrict the call
+	Sure bool // whether the name can count as evidence; otherwise, it can only restrict the call
 }
 
-// Further returns the names of an agent's call other than the tool's name itself. members lists the
-// possible splits of an MCP tool's name into server and tool. command tells whether the call has an
-// argument named command.
+// Further returns the names of an agent's call other than the name of the tool itself. The argument
+// members lists the ways in which the name of an MCP tool can be split into server and tool. The
+// argument command says whether the call has an argument named command.
 func Further(agent, tool string, members [][2]string, command bool) (all []Name) {
 	add := func(name string, sure bool) {
 		if name != tool && !slices.ContainsFunc(all, func(n Name) bool { return n.Text == name }) {
@@ -103,7 +102,7 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	} else if MayRun(tool) || !known && command {
 		add("bash", false)
 	}
-	for _, m := range members { // such a call bypasses the proxy, so the proxy's rules apply to it here as well
+	for _, m := range members { // such a call does not go through the proxy, so the proxy's rules are applied to it here
 		add(m[1], false)
 		if m[0] != "" {
 			add(m[0]+"."+m[1], false)
@@ -112,8 +111,8 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	return all
 }
 
-// Members returns the possible splits of the name that the agent uses for an MCP tool into server
-// and tool. There are several if the name of the server or the tool contains the agent's separator.
+// Members returns the ways in which the agent's name for an MCP tool can be split into server and
+// tool. There are several if the name of the server or the tool contains the agent's separator.
 func Members(agent, tool string) [][2]string {
 	all := Parts(tool)
 	rest, ok := strings.CutPrefix(tool, "mcp_")
@@ -121,13 +120,13 @@ func Members(agent, tool string) [][2]string {
 	case ok && named(agent).ShortPrefix:
 		all = append(all, cuts(rest, "_")...)
 	case agent == "vscode":
-		all = append(all, cuts(tool, "-")...) // the format of Copilot CLI
+		all = append(all, cuts(tool, "-")...) // this is the format of Copilot CLI
 	}
 	return all
 }
 
-// Parts returns the possible splits of an MCP tool's name into server and tool, in the formats of
-// all agents.
+// Parts returns the ways in which the name of an MCP tool can be split into server and tool, in the
+// formats of all agents.
 func Parts(tool string) [][2]string {
 	if rest, ok := strings.CutPrefix(tool, "MCP:"); ok {
 		if all := cuts(rest, ":"); all != nil {
@@ -142,7 +141,7 @@ func Parts(tool string) [][2]string {
 	return cuts(rest, "__")
 }
 
-// cuts splits name at each occurrence of sign that is not at the end of name.
+// cuts splits name in two at each occurrence of sign, unless the sign is at the end of name.
 func cuts(name, sign string) (all [][2]string) {
 	for i := range len(name) - len(sign) {
 		if strings.HasPrefix(name[i:], sign) {
@@ -152,7 +151,7 @@ func cuts(name, sign string) (all [][2]string) {
 	return all
 }
 
-// Member returns the name that the agent uses for a tool of an MCP server.
+// Member returns the agent's name for a tool of an MCP server.
 func Member(agent, server, tool string) string {
 	if named(agent).ShortPrefix {
 		return "mcp_" + server + "_" + tool

@@ -33,7 +33,7 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusCreated, answer)
 }
 
-// authorize gives consent and redirects the browser with a code.
+// authorize gives consent, and redirects the browser with a code.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	s.count("authorize")
 	q := r.URL.Query()
@@ -67,7 +67,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
-// allowsRedirect reports whether the client has registered the given redirect URI.
+// allowsRedirect reports whether the redirect URI is one that the client has registered.
 func (s *Server) allowsRedirect(id, redirect string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,11 +134,11 @@ func (s *Server) recordRequest(form url.Values) {
 	s.asked = append(s.asked, asked)
 }
 
-// authenticated returns the client that sent the request. It reports whether the client has
+// authenticated returns the client that has sent the request, and reports whether the client has
 // authenticated itself.
 func (s *Server) authenticated(r *http.Request) (string, bool) {
 	id, shown, basic := r.BasicAuth()
-	if basic { // both are encoded before they are joined (RFC 6749, section 2.3.1)
+	if basic { // both values are encoded before they are joined (RFC 6749, section 2.3.1)
 		id, _ = url.QueryUnescape(id)
 		shown, _ = url.QueryUnescape(shown)
 	} else {
@@ -151,7 +151,7 @@ func (s *Server) authenticated(r *http.Request) (string, bool) {
 	return id, c.secret == shown && (c.secret == "" || basic)
 }
 
-// redeem exchanges an authorization code, which can be used only once.
+// redeem exchanges an authorization code for tokens. Each code can be used only once.
 func (s *Server) redeem(id string, form url.Values) *token {
 	c := s.codes[form.Get("code")]
 	delete(s.codes, form.Get("code"))
@@ -163,8 +163,8 @@ func (s *Server) redeem(id string, form url.Values) *token {
 	return &token{client: id, scopes: c.scopes, family: secret()}
 }
 
-// renew exchanges a refresh token. If a token is used twice, it must have been stolen, so renew
-// invalidates all tokens of the login.
+// renew exchanges a refresh token for new tokens. If a refresh token is used twice, it must have
+// been stolen, so renew invalidates all tokens of the login.
 func (s *Server) renew(id string, form url.Values) *token {
 	t := s.refresh[form.Get("refresh_token")]
 	if t == nil || t.client != id {
@@ -205,7 +205,7 @@ func (s *Server) issue(w http.ResponseWriter, t *token, refreshable bool) {
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// revoke invalidates all tokens of the login that the given token belongs to (RFC 7009).
+// revoke invalidates all tokens of the login to which the given token belongs (RFC 7009).
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm() // a malformed request revokes nothing
 	s.count("revoke")

@@ -57,7 +57,7 @@ func (s *Server) metadata() map[string]any {
 	return m
 }
 
-// answer writes metadata, after calling Change to modify them.
+// answer writes metadata. Before that, it calls the function Change, which can modify the metadata.
 func (s *Server) answer(w http.ResponseWriter, what string, m map[string]any) {
 	if s.options.Change != nil {
 		s.options.Change(what, m)

@@ -10,21 +10,21 @@ import (
 )
 
 // Options configures a [Server]. With the zero value, clients can register, and tokens are valid
-// for an hour.
+// for one hour.
 type Options struct {
-	Lifetime  time.Duration     // lifetime of access tokens; 0: one hour
+	Lifetime  time.Duration     // how long access tokens are valid; 0: one hour
 	Now       func() time.Time  // nil: time.Now
-	Scopes    []string          // scopes that the resource initially requires
-	Offers    []string          // scopes_supported in the metadata of the authorization server
-	Clients   map[string]string // secrets of clients that are registered from the beginning, by client ID
-	Closed    bool              // do not let clients register
-	Documents bool              // accept URLs as client IDs
-	Secrets   bool              // give a secret for HTTP basic authentication to each client that registers
+	Scopes    []string          // scopes that the resource requires at first
+	Offers    []string          // value of scopes_supported in the metadata of the authorization server
+	Clients   map[string]string // secrets of the clients that are registered from the beginning, keyed by client ID
+	Closed    bool              // whether clients cannot register
+	Documents bool              // whether URLs are accepted as client IDs
+	Secrets   bool              // whether each client that registers gets a secret for HTTP basic authentication
 	Issuer    string            // path of the issuer, such as /tenant; may be empty
-	OpenID    bool              // publish the metadata according to OpenID Connect Discovery
-	NoHint    bool              // do not name the metadata in 401 responses
-	Silent    bool              // publish no protected resource metadata
-	Iss       bool              // name the issuer in authorization responses, and announce this in the metadata
+	OpenID    bool              // whether the metadata is published as specified by OpenID Connect Discovery
+	NoHint    bool              // whether 401 responses do not name the metadata
+	Silent    bool              // whether there is no protected resource metadata
+	Iss       bool              // whether authorization responses name the issuer, and the metadata announces this
 
 	// Change lets a test falsify responses: the metadata of the "resource" and the "server", and
 	// the query of the "redirect".
@@ -66,7 +66,7 @@ type token struct {
 	used                     bool
 }
 
-// New returns a server that protects resource. The caller must call At before the first request.
+// New returns a server that protects a resource. The caller must call At before the first request.
 func New(resource http.Handler, o Options) *Server {
 	if o.Lifetime == 0 {
 		o.Lifetime = time.Hour
@@ -84,7 +84,7 @@ func New(resource http.Handler, o Options) *Server {
 	return s
 }
 
-// At sets the origin of all of the server's URLs.
+// At sets the origin of all URLs of the server.
 func (s *Server) At(origin string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,22 +106,22 @@ func (s *Server) Expire() {
 	clear(s.access)
 }
 
-// Want makes the resource require additional scopes.
+// Want makes the resource require more scopes.
 func (s *Server) Want(scopes ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.required = append(slices.Clone(s.required), scopes...)
 }
 
-// Fail makes the token endpoint respond with status 503, or work again.
+// Fail makes the token endpoint respond with status 503, or makes it work again.
 func (s *Server) Fail(down bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.down = down
 }
 
-// Count returns how many requests of a kind there were: authorize, register, revoke, a grant type,
-// or requests to the resource that were unauthorized or forbidden.
+// Count returns the number of requests of a kind. The kind is authorize, register, revoke, a grant
+// type, or requests to the resource that were unauthorized or forbidden.
 func (s *Server) Count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +135,7 @@ func (s *Server) Asked() []map[string]string {
 	return slices.Clone(s.asked)
 }
 
-// Live returns all valid tokens, which must not appear in any output.
+// Live returns all valid tokens. They must not appear in any output.
 func (s *Server) Live() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package basefile reads and verifies base policies, the signed or pinned policies that
-// configurations extend. It checks a base against a digest or a minisign signature, fetches bases
-// from URLs, caches verified bases, and records versions to detect rollbacks.
+// Package basefile reads and verifies base policies. These are signed or pinned policies that
+// configurations extend. The package checks a base against a digest or a minisign signature,
+// fetches bases from URLs, caches verified bases, and records versions to detect rollbacks.
 package basefile
 
 import (
@@ -19,7 +19,7 @@ const MaxSignature = 4 << 10
 // SignatureOf returns the location of a base's signature, given the location of the base.
 func SignatureOf(place string) string { return place + ".minisig" }
 
-// Digest returns the digest of data as configurations write it.
+// Digest returns the digest of data in the form that configurations use.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
@@ -51,8 +51,8 @@ func KeyID(key string) (string, error) {
 	return fmt.Sprintf("%016X", k.ID()), nil
 }
 
-// Signed returns an error unless signature is a valid minisign signature of data under key,
-// including its trusted comment.
+// Signed returns an error unless signature is a valid minisign signature of data under the given
+// key. The trusted comment must be valid as well.
 func Signed(data, signature []byte, key string) error {
 	var k minisign.PublicKey
 	if err := k.UnmarshalText([]byte(key)); err != nil {

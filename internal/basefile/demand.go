@@ -9,10 +9,10 @@ import (
 
 // A Demand is a base policy that an administrator requires every configuration to extend.
 type Demand struct {
-	Name    string // empty: any name is accepted
+	Name    string // required name; empty: any name is accepted
 	Version int    // minimum version
-	Key     string // minisign public key that must have signed the base
-	Digest  string // required digest if Key is empty
+	Key     string // minisign public key with which the base must be signed
+	Digest  string // required digest, if Key is empty
 }
 
 // Demanded parses a demand: either a digest, or a key with an optional prefix, NAME= or
@@ -39,7 +39,7 @@ func Demanded(text string) (d Demand, err error) {
 	return d, err
 }
 
-// cutLast cuts off the number that follows the last sep in text.
+// cutLast cuts off the number after the last occurrence of sep in text.
 func cutLast(text string, sep byte) (before string, number int, ok bool) {
 	at := strings.LastIndexByte(text, sep)
 	if at < 0 {
@@ -57,7 +57,7 @@ func (d Demand) Met(b Seen) bool {
 	return b.Key == d.Key && (d.Name == "" || b.Name == d.Name) && b.Version >= d.Version
 }
 
-// String describes the demand with words that can follow "a base policy".
+// String describes the demand in words that can follow "a base policy".
 func (d Demand) String() string {
 	if d.Digest != "" {
 		return "with the digest " + d.Digest

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	fetchTime = 15 * time.Second // limit for a base and its signature together
-	maxFetch  = 1 << 20          // bytes
+	fetchTime = 15 * time.Second // time limit for a base and its signature together
+	maxFetch  = 1 << 20          // maximum size in bytes
 )
 
-// fetch reads a URL. It does not follow redirects, so the URL itself must be the file. Private
-// addresses are allowed, because an administrator chose the URL and not a server, and because the
-// content is not shown anywhere before its digest or signature has been verified.
+// fetch reads a URL. It does not follow redirects, so the file must be at the URL itself. Private
+// addresses are allowed, because the URL was chosen by an administrator and not by a server, and
+// because the content is not shown anywhere before its digest or signature has been verified.
 func fetch(ctx context.Context, address string) ([]byte, error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -27,7 +27,7 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	}
 	response, err := client.Do(request)
 	if sent, ok := errors.AsType[*url.Error](err); ok {
-		err = sent.Err // the caller's message contains the URL
+		err = sent.Err // the caller's message already contains the URL
 	}
 	if err != nil {
 		return nil, err

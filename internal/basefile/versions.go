@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	maxVersionsFile = 1 << 20 // bytes
-	maxDepth        = 10      // nesting depth of the file
+	maxVersionsFile = 1 << 20 // maximum size of the file in bytes
+	maxDepth        = 10      // maximum nesting depth of the file
 )
 
-// A Seen records the highest version of a signed base that has been in force.
+// A Seen is the highest version of a signed base that has been in force.
 type Seen struct {
 	Key     string `json:"key"`
-	Place   string `json:"place"` // last file name or URL
+	Place   string `json:"place"` // file name or URL where the base was last found
 	Name    string `json:"name"`
 	Version int    `json:"version"`
 	Digest  string `json:"digest"`
@@ -41,7 +41,7 @@ func VersionsPath(dir string) string { return filepath.Join(dir, "base-policies.
 
 // CheckVersions returns an error if a base is older than the recorded version, has the same version
 // but a different digest, or replaces a different base with the same key at the same location. It
-// writes nothing.
+// does not write anything.
 func CheckVersions(path string, bases []Seen) error {
 	known, err := load(path)
 	if err != nil {
@@ -50,8 +50,8 @@ func CheckVersions(path string, bases []Seen) error {
 	return checkFollows(known, bases)
 }
 
-// Record performs the checks of [CheckVersions] and then records the bases' versions, all while
-// holding the file's lock.
+// Record makes the same checks as [CheckVersions] and then records the versions of the bases. It
+// holds the file's lock during all of this.
 func Record(path string, bases []Seen) error {
 	if len(bases) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func record(path string, bases []Seen) error {
 	return textfile.ReplacePrivate(path, append(data, '\n'))
 }
 
-// sameBase reports whether both entries concern the same base, possibly in different versions.
+// sameBase reports whether both entries are about the same base, possibly in different versions.
 func (s Seen) sameBase(o Seen) bool { return s.Key == o.Key && s.Name == o.Name }
 
 func checkFollows(known, bases []Seen) error {
@@ -105,9 +105,9 @@ func checkFollows(known, bases []Seen) error {
 	return nil
 }
 
-// load reads the recorded versions. It returns none if the file does not exist. Content that Record
-// would not write is an error, because treating it as empty would allow all versions to be rolled
-// back.
+// load reads the recorded versions. It returns none if the file does not exist. If the content
+// could not have been written by Record, load returns an error, because treating it as empty would
+// allow all versions to be rolled back.
 func load(path string) ([]Seen, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,4 +1,5 @@
-// Package channel has the table of channels for answers to requests for approval.
+// Package channel contains the table of channels through which requests for approval can be
+// answered.
 //
 // To add a channel, add a row to the table and, if the channel runs next to the proxy, a file to
 // internal/serve/daemon.
@@ -6,7 +7,7 @@ package channel
 
 import "slices"
 
-// Names of the channels in the configuration and in rules.
+// Names of the channels, as they are written in the configuration and in rules.
 const (
 	Elicit  = "elicit"
 	URL     = "url"
@@ -19,23 +20,22 @@ const (
 type Channel struct {
 	Name string
 
-	Usual   bool // open by default, if the configuration names no channels
-	Client  bool // the calling client shows the request, so hooks cannot use this channel
-	Console bool // a page in the console
-	Lists   bool // lists all requests that it can answer, so it needs no notifications
-	AsksPIN bool // can ask for the approval PIN
-	Vouches bool // another system signs the answer, so no PIN is needed
+	Usual   bool // whether the channel is open by default, if the configuration names no channels
+	Client  bool // whether the calling client shows the request, so that hooks cannot use this channel
+	Console bool // whether the channel is a page in the console
+	Lists   bool // whether the channel lists all requests that it can answer, so that it needs no notifications
+	AsksPIN bool // whether the channel can ask for the approval PIN
+	Vouches bool // whether another system signs the answer, so that no PIN is needed
 
-	// How to answer on this machine: a command, and where to run it, as words that can end a
-	// sentence.
+	// How to answer on this machine: a command, and where to run it. The words can end a sentence.
 	Command, Place string
 
-	// Elsewhere tells an operator how to answer a request that only this channel shows, if no
+	// Elsewhere tells an operator how to answer a request that is shown only by this channel, if no
 	// command on this machine can answer it.
 	Elsewhere string
 }
 
-// all is the table. Messages mention the channels in this order.
+// all is the table. Messages name the channels in this order.
 var all = [...]Channel{
 	{Name: Elicit, Usual: true, Client: true},
 	{Name: URL, Client: true, Console: true, AsksPIN: true},
@@ -56,7 +56,8 @@ func Find(name string) (Channel, bool) {
 	return all[i], true
 }
 
-// Names returns the names of the channels that keep selects. If keep is nil, it returns all names.
+// Names returns the names of the channels for which the function keep returns true. If keep is nil,
+// it returns all names.
 func Names(keep func(Channel) bool) (names []string) {
 	for _, c := range all {
 		if keep == nil || keep(c) {
@@ -69,7 +70,8 @@ func Names(keep func(Channel) bool) (names []string) {
 // Usual returns the names of the channels that are open by default.
 func Usual() []string { return Names(func(c Channel) bool { return c.Usual }) }
 
-// IsClient reports whether requests on the named channel are shown by the calling client.
+// IsClient reports whether requests on the channel with the given name are shown by the calling
+// client.
 func IsClient(name string) bool {
 	c, _ := Find(name)
 	return c.Client

@@ -1,5 +1,5 @@
-// Package diag describes problems in the user's files and expressions, with their positions,
-// messages, hints and source excerpts, for people and as JSON.
+// Package diag describes problems in the user's files and expressions for people and as JSON, with
+// positions, messages, hints and excerpts of the source.
 package diag
 
 import (
@@ -11,13 +11,14 @@ import (
 )
 
 // A Position is a place in a file. Lines and columns are counted from 1; columns count characters.
-// If Line is zero, the position is the whole file. If Column is zero, it is the whole line.
+// If Line is zero, the Position stands for the whole file. If Column is zero, it stands for the
+// whole line.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
-// String returns file:line:column, omitting unknown parts.
+// String returns file:line:column, without the parts that are unknown.
 func (p Position) String() string {
 	s := p.File
 	if p.Line > 0 {
@@ -33,25 +34,25 @@ func (p Position) String() string {
 // secret.
 type Problem struct {
 	Severity Severity `json:"severity"`
-	Code     string   `json:"code"` // explained in docs/codes.md; may be empty
+	Code     string   `json:"code"` // code of the problem, explained in docs/codes.md; may be empty
 	File     string   `json:"file"`
-	Line     int      `json:"line"`   // 0: not tied to a line
-	Column   int      `json:"column"` // in characters, from 1
+	Line     int      `json:"line"`   // line of the problem; 0: not tied to a line
+	Column   int      `json:"column"` // column of the problem, in characters, counted from 1
 	Msg      string   `json:"message"`
 	Hint     string   `json:"hint"`          // what to write instead; may be empty
-	Net      string   `json:"net,omitempty"` // the net that contains the problem, if written by hand; may be empty
-	Excerpt  string   `json:"-"`             // the source line with carets below it; may be empty
-	Detail   string   `json:"-"`             // explanatory lines; may be empty
-	Offset   int      `json:"-"`             // in bytes, within an expression
+	Net      string   `json:"net,omitempty"` // net that contains the problem, if the net was written by hand; may be empty
+	Excerpt  string   `json:"-"`             // line of the source with carets below it; may be empty
+	Detail   string   `json:"-"`             // further lines with an explanation; may be empty
+	Offset   int      `json:"-"`             // offset within an expression, in bytes
 }
 
-// Severity tells whether a file with the problem can be loaded.
+// Severity says whether a file with the problem can be loaded.
 type Severity string
 
 const (
 	Error   Severity = "error" // the file cannot be loaded
 	Warning Severity = "warning"
-	Note    Severity = "note" // information only
+	Note    Severity = "note" // the problem is information only
 )
 
 // At returns a problem without severity and code.
@@ -62,7 +63,7 @@ func At(pos Position, msg, hint string) Problem {
 // Position returns the problem's position.
 func (p Problem) Position() Position { return Position{p.File, p.Line, p.Column} }
 
-// message returns the message, preceded by the net that it concerns.
+// message returns the message, preceded by the net to which it refers.
 func (p Problem) message() string {
 	if p.Net != "" {
 		return fmt.Sprintf("net %q: %s", p.Net, p.Msg)
@@ -82,7 +83,7 @@ func (p Problem) Error() string {
 	return s
 }
 
-// Text returns [Problem.Error], followed by the excerpt on further lines.
+// Text returns the same as [Problem.Error], followed by the excerpt on further lines.
 func (p Problem) Text() string {
 	if p.Excerpt == "" {
 		return p.Error()
@@ -93,10 +94,10 @@ func (p Problem) Text() string {
 // A List is a list of problems. A nonempty List is an error.
 type List []Problem
 
-// Error returns one line for each problem.
+// Error returns a text with one line for each problem.
 func (l List) Error() string { return Lines(l) }
 
-// Unwrap returns the problems as errors, for [errors.As].
+// Unwrap returns the problems as errors, for use by [errors.As].
 func (l List) Unwrap() []error { return Errors(l) }
 
 // Text returns the texts of all problems; see [Problem.Text].
@@ -119,7 +120,7 @@ func (l List) Of(s Severity) List {
 	return of
 }
 
-// Coded returns a copy of the list. It gives problems without a code the given severity and code.
+// Coded returns a copy of the list. Problems without a code get the given severity and code.
 func (l List) Coded(s Severity, code string) List {
 	l = slices.Clone(l)
 	for i := range l {
@@ -143,7 +144,7 @@ func (l List) Sort() {
 	})
 }
 
-// Find returns the problems in err, if err is or wraps a [List] or a [Problem].
+// Find returns the problems in err, if err is a [List] or a [Problem], or wraps one.
 func Find(err error) (l List, ok bool) {
 	var one Problem
 	switch {
@@ -165,7 +166,7 @@ func Text(err error) string {
 	return err.Error()
 }
 
-// Lines returns the texts of the errors, one per line.
+// Lines returns the texts of the errors, one on each line.
 func Lines[E error](list []E) string {
 	lines := make([]string, len(list))
 	for i, err := range list {
@@ -174,7 +175,7 @@ func Lines[E error](list []E) string {
 	return strings.Join(lines, "\n")
 }
 
-// Errors converts list to []error, for use in Unwrap methods.
+// Errors converts the list to []error, for use in Unwrap methods.
 func Errors[E error](list []E) []error {
 	errs := make([]error, len(list))
 	for i, err := range list {

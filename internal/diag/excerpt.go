@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// shown is the number of characters that an excerpt of a long line shows on each side of the
-// column.
+// shown is the number of characters on each side of the column that an excerpt of a long line
+// contains.
 const shown = 80
 
-// Excerpt returns a line of text and, on the next line, carets below width characters starting at
-// the given column, which counts from 1. It shortens long lines. Except for tabs, it escapes
-// characters that could mislead readers or terminals.
+// Excerpt returns a line of text and, on the next line, carets below the characters from the given
+// column on; width is the number of carets. Columns are counted from 1. Excerpt shortens long
+// lines. Except for tabs, it escapes characters that could mislead people or terminals.
 func Excerpt(line string, column, width int) string {
 	runes := []rune(strings.TrimRightFunc(line, unicode.IsSpace))
 	start := max(column-1, 0)
@@ -37,7 +37,7 @@ func Excerpt(line string, column, width int) string {
 			below.WriteString(strings.Repeat(" ", n))
 		}
 	}
-	if start > at { // the column is in trailing white space, which is not shown
+	if start > at { // the column is in white space at the end of the line, which is not shown
 		below.WriteByte(' ')
 	}
 	if behind := start + width - max(len(runes), start); behind > 0 && to == len(runes) {

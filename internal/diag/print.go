@@ -12,12 +12,12 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Place returns the problem's position. If the position is not known, it returns "petrigate".
+// Place returns the problem's position. If the position is unknown, it returns "petrigate".
 func (p Problem) Place() string { return cmp.Or(p.Position().String(), "petrigate") }
 
-// SourceLine returns the line of source that contains the problem, with a caret below it. It
-// returns "" if the line must not or cannot be shown. In a configuration, only the excerpt in the
-// problem is used, because secrets in it are masked.
+// SourceLine returns the source line with the problem, and a caret below it. It returns "" if the
+// line cannot be shown or must not be shown. For a configuration, it uses only the excerpt in the
+// problem, because secrets in that excerpt are masked.
 func (p Problem) SourceLine() string {
 	if p.Excerpt != "" || p.Line == 0 || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(p.File)) {
 		return p.Excerpt
@@ -34,7 +34,7 @@ func (p Problem) SourceLine() string {
 	return Excerpt(line, p.Column, 1)
 }
 
-// Print prints each problem with its source line, detail and hint.
+// Print prints each problem with its source line, its detail and its hint.
 func (l List) Print(w io.Writer, ink text.Ink) {
 	for _, p := range l {
 		style := text.Yellow

@@ -2,8 +2,8 @@
 // tutorial. Only tests use it.
 //
 // A code block is either fenced, or indented by four spaces after an empty line. A comment on the
-// line above it tells tests how to treat it. In a block's output, a line that contains only ...
-// stands for omitted lines.
+// line above it tells tests how to treat it. In the output that a block shows, a line that contains
+// only ... stands for lines that were left out.
 //
 //	<!-- run in: FOLDER -->    its commands run in that folder of the repository, and print what the block shows
 //	<!-- seen in: FILE -->     each line of its output is in that file of the repository
@@ -20,19 +20,19 @@ import (
 
 // A Block is a code block on a page.
 type Block struct {
-	Page string // path of the page in the repository
+	Page string // path of the page within the repository
 	Line int    // first line of the content, counted from 1
 	Kind string // info string of the fence, or "indented" for a block without a fence
-	Text string // content without indentation
+	Text string // content of the block without its indentation
 
-	RunIn, SeenIn, NotRun string // values in the comment above the block; may be empty
+	RunIn, SeenIn, NotRun string // values from the comment above the block; may be empty
 }
 
 // marker matches a comment that tells tests how to treat the next block. It is read-only.
 var marker = regexp.MustCompile(`^<!-- (run in|seen in|not run): (.+) -->$`)
 
-// All returns the code blocks in the README and in all pages in docs. top is the root of the
-// repository.
+// All returns the code blocks in the README and in all pages in docs. The argument top is the root
+// of the repository.
 func All(t testing.TB, top string) []Block {
 	t.Helper()
 	var found []Block
@@ -42,7 +42,7 @@ func All(t testing.TB, top string) []Block {
 	return found
 }
 
-// Prose returns the text of each page without fenced code blocks, keyed by path.
+// Prose returns the text of each page without its fenced code blocks, keyed by path.
 func Prose(t testing.TB, top string) map[string]string {
 	t.Helper()
 	found := pages(t, top)
@@ -103,8 +103,8 @@ func Parse(page, text string) []Block {
 	return found
 }
 
-// indentedEnd returns the end of the indented block that begins at line i. If none begins there, it
-// returns i.
+// indentedEnd returns the end of the indented block that begins at line i. If no block begins
+// there, it returns i.
 func indentedEnd(lines []string, i int) int {
 	if !strings.HasPrefix(lines[i], "    ") || i == 0 || lines[i-1] != "" && !marker.MatchString(lines[i-1]) {
 		return i
@@ -143,8 +143,8 @@ func (b *Block) readMarker(lines []string, i int) {
 // A Session is a command in a block together with the output that the block shows for it.
 type Session struct{ Command, Output string }
 
-// Sessions returns the commands in a block. A command follows "$ ", and its output is on the lines
-// below it.
+// Sessions returns the commands in a block. A command follows "$ "; its output is on the lines
+// after it.
 func (b Block) Sessions() []Session {
 	var found []Session
 	for line := range strings.Lines(b.Text) {
@@ -157,9 +157,9 @@ func (b Block) Sessions() []Session {
 	return found
 }
 
-// Script returns a block's commands as a shell script. These are the commands that follow "$ " or,
-// if there are none, the whole block, provided that it consists of commands. Otherwise Script
-// returns "".
+// Script returns the commands of a block as a shell script. These are the commands that follow "$
+// ". If there are none and the whole block consists of commands, it is the whole block. Otherwise,
+// Script returns "".
 func (b Block) Script() string {
 	if all := b.Sessions(); len(all) > 0 {
 		var script strings.Builder

@@ -16,11 +16,10 @@ import (
 )
 
 // A Walk follows docs/tutorial.md and compares everything that the page shows with the actual
-// output. The page assumes that the home directory is /home/me and the program is in
-// /usr/local/bin.
+// output. The page is written for a home directory /home/me and a program in /usr/local/bin.
 type Walk struct {
 	Home    string                     // home directory of a user who has Claude Desktop
-	Program string                     // path of the program as petrigate connect writes it
+	Program string                     // path of the program, as petrigate connect writes it
 	Run     func(args []string) string // runs petrigate, confirms when asked, and returns the terminal output
 	Env     []string                   // environment of the MCP client
 
@@ -59,8 +58,8 @@ func (w *Walk) Page(t testing.TB, page string) string {
 	return page
 }
 
-// chat restarts the client and makes the calls in a transcript. Each call follows "> ", and its
-// outcome is on the lines below it.
+// chat restarts the client and makes the calls in a transcript. Each call follows "> "; its outcome
+// is on the lines after it.
 func (w *Walk) chat(t testing.TB, file, text string) {
 	t.Helper()
 	w.client.close()
@@ -84,8 +83,8 @@ func (w *Walk) onPage(text string) string {
 	return strings.NewReplacer(w.Program, programOfPage, w.Home, homeOfPage).Replace(text)
 }
 
-// digests matches text that differs in each run: the names of sessions and copies, and paths in the
-// record. It is read-only.
+// digests matches text that is different in each run: the names of sessions and copies, and paths
+// in the record. It is read-only.
 var digests = regexp.MustCompile(`\b[0-9a-f]{12,}\b|#[0-9a-f]{8}\b`)
 
 func maskDigests(text string) string { return digests.ReplaceAllString(text, "DIGEST") }
@@ -100,8 +99,8 @@ func write(t testing.TB, path string, text []byte) {
 	}
 }
 
-// A chatClient acts as Claude Desktop: it starts the servers listed in the client's configuration
-// file.
+// A chatClient acts as Claude Desktop. It starts the servers in the configuration file of the
+// client.
 type chatClient struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -128,7 +127,7 @@ func startChat(t testing.TB, file string, env []string) *chatClient {
 	return startServer(t, env, append([]string{entry.Command}, entry.Args...))
 }
 
-// Tools starts a server and returns the tools that it lists.
+// Tools starts a server and returns the tools that the server lists.
 func Tools(t testing.TB, env, argv []string) []map[string]any {
 	t.Helper()
 	c := startServer(t, env, argv)
@@ -212,7 +211,7 @@ func (c *chatClient) send(t testing.TB, message string) {
 	}
 }
 
-// close ends the client. It may be called repeatedly, and on a nil client.
+// close ends the client. It can be called repeatedly, and on a nil client.
 func (c *chatClient) close() {
 	if c == nil || c.cmd.ProcessState != nil {
 		return

@@ -1,6 +1,6 @@
-// Package inet classifies addresses that the proxy must not connect to. A server can supply
-// arbitrary URLs, and a host name can later resolve to another address, so callers must check the
-// address of each connection right before making it.
+// Package inet recognizes addresses to which the proxy must not connect. A server can provide any
+// URL, and a host name can later resolve to another address, so callers must check the address of
+// each connection immediately before they connect.
 package inet
 
 import "net/netip"
@@ -16,8 +16,8 @@ func Plain(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// IsMetadata reports whether clouds serve machine credentials at the address. This concerns
-// link-local addresses and a few others.
+// IsMetadata reports whether the address is one at which clouds provide a machine's credentials.
+// These are link-local addresses and a few others.
 func IsMetadata(ip netip.Addr) bool {
 	ip = Plain(ip)
 	switch ip.String() {
@@ -30,6 +30,6 @@ func IsMetadata(ip netip.Addr) bool {
 // IsInternal reports whether the address is not on the public internet.
 func IsInternal(ip netip.Addr) bool {
 	ip = Plain(ip)
-	shared := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64, 0, 0}), 10) // carrier-grade NAT
+	shared := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64, 0, 0}), 10) // the addresses of carrier-grade NAT
 	return !ip.IsGlobalUnicast() || ip.IsPrivate() || shared.Contains(ip)
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxShown limits the length of a displayed value or path, in bytes. Longer texts are cut and
-// followed by their length.
+// maxShown is the maximum length of a value or path that is shown, in bytes. Longer texts are cut
+// off and followed by their length.
 const maxShown = 200
 
 // A Change is a difference at one path.
 type Change struct {
-	Path string          // begins with $
-	Was  json.RawMessage `json:",omitempty"` // nil: added
-	Is   json.RawMessage `json:",omitempty"` // nil: removed
+	Path string          // path of the difference, starting with $
+	Was  json.RawMessage `json:",omitempty"` // value before; nil: the value was added
+	Is   json.RawMessage `json:",omitempty"` // value after; nil: the value was removed
 }
 
 // String describes the change on one line.
@@ -29,7 +29,7 @@ func (c Change) String() string {
 		return "added " + line(c.Is)
 	case c.Is == nil:
 		return "removed " + line(c.Was)
-	case bytes.Equal(c.Was, c.Is): // both are masked
+	case bytes.Equal(c.Was, c.Is): // both values are masked
 		return line(c.Was) + " -> another value"
 	}
 	return line(c.Was) + " -> " + line(c.Is)
@@ -44,7 +44,7 @@ func line(value []byte) string {
 	return Brief(b.String())
 }
 
-// Brief returns s. If s is long, it returns only the beginning and the length.
+// Brief returns s. If s is long, it returns only the beginning of s, followed by the length.
 func Brief(s string) string {
 	if len(s) <= maxShown {
 		return text.Escape(s)
@@ -52,9 +52,10 @@ func Brief(s string) string {
 	return text.Excerpt(s, maxShown) + fmt.Sprintf(" (%d bytes)", len(s))
 }
 
-// Compare returns the changes between two JSON values. If their number exceeds most, it leaves out
-// the rest and returns how many it left out. mask hides values and returns how many it has hidden;
-// a nil mask hides none. A hidden value is reported as changed if the actual values differ.
+// Compare returns the changes between two JSON values. If there are too many changes, it leaves out
+// the rest and returns their number; the argument most is the limit. The function mask hides values
+// and returns how many it has hidden; if it is nil, no values are hidden. A hidden value is
+// reported as changed if the actual values differ.
 func Compare(was, is []byte, most int, mask func([]byte) ([]byte, int)) (changes []Change, more int) {
 	if mask == nil {
 		mask = func(v []byte) ([]byte, int) { return v, 0 }
@@ -64,7 +65,7 @@ func Compare(was, is []byte, most int, mask func([]byte) ([]byte, int)) (changes
 	return d.changes, d.more
 }
 
-// A comparer walks through two JSON values in parallel.
+// A comparer walks through two JSON values at the same time.
 type comparer struct {
 	mask    func([]byte) ([]byte, int)
 	most    int
@@ -72,7 +73,8 @@ type comparer struct {
 	more    int
 }
 
-// value compares the two values at a path. keys are the keys that lead to them.
+// value compares the two values at a path. The argument keys contains the keys on the path to the
+// values.
 func (d *comparer) value(path string, keys []string, was, is []byte) {
 	kind := rawjson.Kind(is)
 	switch {
@@ -147,7 +149,7 @@ func elements(list []byte) (all [][]byte) {
 	return all
 }
 
-// sameScalar reports whether two scalars are equal. It compares numbers in their written form,
+// sameScalar reports whether two scalars are equal. It compares numbers as they are written,
 // because the proxy forwards them in that form.
 func sameScalar(was, is []byte) bool {
 	if rawjson.Kind(is) != '"' {
@@ -169,8 +171,8 @@ func (d *comparer) add(path string, keys []string, was, is []byte) {
 // hides reports whether the value below the given keys is masked as a whole.
 func (d *comparer) hides(keys []string) bool { return rawjson.Kind(d.shown(keys, []byte(`{}`))) != '{' }
 
-// shown returns the displayed form of the value below the given keys. It rebuilds the enclosing
-// objects, because the mask recognizes a value by its keys.
+// shown returns the value below the given keys as it is displayed. It rebuilds the objects around
+// the value, because the mask recognizes a value by its keys.
 func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	if value == nil {
 		return nil
@@ -182,7 +184,7 @@ func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	whole, _ = d.mask(whole)
 	for _, key := range keys {
 		inside, ok := rawjson.Member(whole, key)
-		if !ok { // an enclosing object is masked
+		if !ok { // an object around the value is masked
 			break
 		}
 		whole = inside
@@ -193,7 +195,7 @@ func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 // plainKey matches keys that need no quotes in a path.
 var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// member returns the path step that leads to a member.
+// member returns the path step for a member.
 func member(key string) string {
 	if plainKey.MatchString(key) {
 		return "." + key

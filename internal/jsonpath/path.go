@@ -1,5 +1,5 @@
-// Package jsonpath reads the values at a path of a JSON document, and detects paths where different
-// JSON readers may see different values.
+// Package jsonpath reads the values at a path in a JSON document, and detects paths at which
+// different JSON parsers may see different values.
 package jsonpath
 
 import (
@@ -16,10 +16,10 @@ import (
 // $.args[0] and $["odd key"].
 type Path struct{ steps []step }
 
-// A step descends one level into the document.
+// A step of a path leads one level down into the document.
 type step struct {
 	key   string // key of an object member
-	index int    // index of an array element, every for all elements, or noIndex if the step is a key
+	index int    // index of an array element, the constant every for all elements, or noIndex if the step is a key
 }
 
 const (
@@ -33,7 +33,7 @@ type Error struct {
 	Msg    string
 }
 
-// IsPath reports whether field is a path rather than a single key.
+// IsPath reports whether the field is a path and not a single key.
 func IsPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
@@ -98,7 +98,7 @@ func parseBracket(text string, at int) (s step, end int, msg string) {
 	return step{index: int(n)}, end, ""
 }
 
-// parseQuoted parses a step of the form ["key"], whose key is a JSON string.
+// parseQuoted parses a step of the form ["key"]. Its key is a JSON string.
 func parseQuoted(text string, at int) (s step, end int, msg string) {
 	d := json.NewDecoder(strings.NewReader(text[at+1:]))
 	var key string
@@ -112,12 +112,12 @@ func parseQuoted(text string, at int) (s step, end int, msg string) {
 	return step{key: key, index: noIndex}, end + 1, ""
 }
 
-// Many reports whether the path may select more than one value.
+// Many reports whether the path may select several values.
 func (p Path) Many() bool {
 	return slices.ContainsFunc(p.steps, func(s step) bool { return s.index == every })
 }
 
-// Keys returns the key of each step. For array steps, it returns "".
+// Keys returns the key of each step. For a step into an array, the key is "".
 func (p Path) Keys() []string {
 	keys := make([]string, len(p.steps))
 	for i, s := range p.steps {
@@ -127,8 +127,8 @@ func (p Path) Keys() []string {
 }
 
 // values yields the values that the path selects in doc, in order. If a value does not have the
-// type that a step requires, some reader may accept it nevertheless, so values yields it as
-// doubtful. Everything below a doubtful key is doubtful, too.
+// type that a step requires, some parser may accept it nevertheless, so values yields it as
+// doubtful. Everything below a doubtful key is also doubtful.
 func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool)) {
 	if len(p.steps) == 0 {
 		yield(doc, doubt)
@@ -152,9 +152,9 @@ func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool
 	}
 }
 
-// eachMember yields the value of the member with the given key. If other keys differ from it only
-// in letter case, some readers may use one of those instead, so eachMember yields the values of all
-// these keys as doubtful.
+// eachMember yields the value of the member with the given key. If other keys differ from this key
+// only in letter case, some parsers may use one of them instead, so eachMember yields the values of
+// all these keys as doubtful.
 func eachMember(object []byte, key string, doubt bool, yield func(value []byte, doubt bool)) {
 	value, ok, variants := rawjson.Variants(object, key)
 	switch {

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Scalar returns the canonical JSON text of a string, a number, true or false: equal values have
-// equal texts, and different values have different ones. ok is false for any other value and for
-// numbers whose exponent has more than nine digits.
+// Scalar returns the canonical JSON text of a string, a number, true or false. Equal values have
+// equal texts, and different values have different texts. Its result ok is false for any other
+// value, and for a number with an exponent of more than nine digits.
 func Scalar(value []byte) (text string, ok bool) {
 	value = bytes.Trim(value, " \t\r\n")
 	switch rawjson.Kind(value) {
@@ -38,7 +38,7 @@ func spellString(lit []byte) (string, bool) {
 }
 
 // spellNumber writes a number with its significant digits and a decimal point. If the point would
-// be far from the digits, it uses an exponent instead.
+// be far away from the digits, spellNumber uses an exponent instead.
 func spellNumber(lit []byte) (string, bool) {
 	if rawjson.Skip(lit, 0) != len(lit) {
 		return "", false

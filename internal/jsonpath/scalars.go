@@ -7,24 +7,24 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Fault explains why a place in a document does not have usable scalars.
+// A Fault explains why a place in a document has no usable scalars.
 type Fault uint8
 
 const (
 	None      Fault = iota // no fault
-	Absent                 // the place, or a part of the path to it, is missing
-	Unfit                  // null, an object, or an array within an array
-	NoElement              // an empty array
-	Doubtful               // a duplicate key, or keys that differ only in letter case
-	Excess                 // more scalars than allowed
+	Absent                 // the place, or a part of the path to it, does not exist
+	Unfit                  // the place contains null, an object, or an array within an array
+	NoElement              // the place contains an empty array
+	Doubtful               // the place has a duplicate key, or keys that differ only in letter case
+	Excess                 // the place contains more scalars than are allowed
 )
 
 // Key returns the path of a top-level member.
 func Key(key string) Path { return Path{steps: []step{{key: key, index: noIndex}}} }
 
 // Scalars returns the distinct scalars that the path selects in doc, in order and in the form that
-// [Scalar] returns. An array at the end of the path stands for its elements. If the number of
-// scalars exceeds most, or there is another fault, Scalars returns only the fault.
+// [Scalar] returns. An array at the end of the path stands for its elements. If there are more
+// scalars than the limit most, or if there is another fault, Scalars returns only the fault.
 func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 	s := scalars{most: most}
 	if s.walk(p.steps, doc); s.fault != None {
@@ -33,8 +33,8 @@ func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 	return s.all, None
 }
 
-// Readable is like [Path.Scalars] but skips array elements that have no scalars. If the number of
-// scalars exceeds most, it skips the rest.
+// Readable is like [Path.Scalars], but skips array elements that have no scalars. If there are more
+// scalars than the limit most, it skips the rest.
 func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 	s := scalars{most: most, lenient: true}
 	if s.walk(p.steps, doc); len(s.all) > 0 {
@@ -43,7 +43,7 @@ func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 	return nil, max(s.fault, Absent)
 }
 
-// Scalars returns the scalars of value, as [Path.Scalars] does.
+// Scalars returns the scalars in value, in the same way as [Path.Scalars].
 func Scalars(value []byte, most int) ([]string, Fault) { return Path{}.Scalars(value, most) }
 
 // A scalars collects scalars until a fault occurs.
@@ -51,11 +51,11 @@ type scalars struct {
 	most    int
 	lenient bool // whether a fault in an array element affects only that element
 	all     []string
-	seen    map[string]bool // same content as all; nil while all is short
+	seen    map[string]bool // the same strings as in all; nil while all is short
 	fault   Fault
 }
 
-// walk collects the scalars that the steps select in doc.
+// walk collects the scalars that the steps of a path select in doc.
 func (s *scalars) walk(steps []step, doc []byte) {
 	if len(steps) == 0 {
 		s.value(doc)
@@ -75,8 +75,8 @@ func (s *scalars) walk(steps []step, doc []byte) {
 	}
 }
 
-// elements calls add with the array element at the given index, or with all elements if index is
-// every.
+// elements calls add with the array element at the given index, or with all elements if the index
+// is the constant every.
 func (s *scalars) elements(array []byte, index int, add func([]byte)) {
 	number, some := 0, false
 	rawjson.Elements(array, func(v []byte, _ int) bool {
@@ -98,8 +98,8 @@ func (s *scalars) elements(array []byte, index int, add func([]byte)) {
 	}
 }
 
-// uniqueMember returns the value of the member with the given key. If the key is duplicated, or
-// other keys differ only in letter case, it returns a fault.
+// uniqueMember returns the value of the member with the given key. If the object has this key
+// twice, or other keys that differ from it only in letter case, it returns a fault.
 func uniqueMember(object []byte, key string) ([]byte, Fault) {
 	var value []byte
 	found := 0

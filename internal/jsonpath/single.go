@@ -1,22 +1,22 @@
 package jsonpath
 
-// Single returns the value that the path selects in doc. ok is false if the path selects no value
-// or several, or if readers of the document might disagree about the value.
+// Single returns the value that the path selects in doc. Its result ok is false if the path selects
+// no value or several values, or if parsers might disagree about the value.
 func (p Path) Single(doc []byte) (value []byte, ok bool) {
 	var s single
 	p.values(doc, p.Many(), s.add)
 	return s.value, s.ok()
 }
 
-// SingleMember is like [Path.Single] for a top-level member.
+// SingleMember is like [Path.Single], but for a top-level member.
 func SingleMember(doc []byte, key string) (value []byte, ok bool) {
 	var s single
 	eachMember(doc, key, false, s.add)
 	return s.value, s.ok()
 }
 
-// A single holds the value added last. It also counts all added values and records whether any was
-// doubtful.
+// A single holds the value that was added last. It also counts all values that were added, and
+// records whether any of them was doubtful.
 type single struct {
 	value  []byte
 	values int

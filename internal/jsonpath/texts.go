@@ -8,9 +8,9 @@ import (
 
 // Texts holds the strings at one place in a document.
 type Texts struct {
-	one     [1]string // the value, if it certainly is a single string
-	values  [][]byte  // all other values, whose leaves are the texts
-	all     []string  // all leaves, followed by their concatenation; computed on demand
+	one     [1]string // the value, if it is certain that there is a single string
+	values  [][]byte  // all other values; the texts are their leaves
+	all     []string  // all leaves, followed by all of them joined; computed when it is needed
 	weak    bool
 	present bool // whether the place exists in the document
 }
@@ -18,7 +18,7 @@ type Texts struct {
 // Empty returns Texts that consist of a single empty string.
 func Empty() Texts { return Texts{present: true} }
 
-// Member reads the texts in a top-level member.
+// Member reads the texts in a top-level member of an object.
 func Member(doc []byte, key string) (t Texts) {
 	eachMember(doc, key, false, t.add)
 	return t
@@ -32,11 +32,11 @@ func (p Path) Texts(doc []byte) Texts {
 	return t
 }
 
-// Weak reports whether the texts must not count as evidence, because the place might hold something
-// other than a single string.
+// Weak reports whether the texts must not count as evidence, because the place might contain
+// something other than a single string.
 func (t *Texts) Weak() bool { return t.weak }
 
-// add adds a value. If the value is doubtful or not a string, the texts become weak.
+// add adds a value. If the value is doubtful or is not a string, the texts become weak.
 func (t *Texts) add(raw []byte, doubt bool) {
 	t.present = true
 	one, ok := rawjson.String(raw)
@@ -48,7 +48,7 @@ func (t *Texts) add(raw []byte, doubt bool) {
 	t.values = append(t.values, raw)
 }
 
-// leaves yields the leaves of all values until yield returns false.
+// leaves yields the leaves of all values, until yield returns false.
 func (t *Texts) leaves(yield func(leaf string) bool) {
 	more := true
 	for _, v := range t.values {
@@ -62,8 +62,8 @@ func (t *Texts) leaves(yield func(leaf string) bool) {
 	}
 }
 
-// All returns the texts. If there are several leaves, it also returns all of them joined with
-// spaces, as the last text.
+// All returns the texts. If there are several leaves, the last text consists of all leaves, joined
+// with spaces.
 func (t *Texts) All() []string {
 	switch {
 	case t.weak && t.all == nil:
@@ -85,16 +85,16 @@ func (t *Texts) All() []string {
 	}
 }
 
-// Exceeds reports whether the place is weak (see [Texts.Weak]) and has at least the given number of
-// leaves, or whether its texts have more than the given number of bytes in total. It stops reading
-// leaves as soon as the answer is known.
+// Exceeds reports whether the texts are weak (see [Texts.Weak]) and there are at least the given
+// number of leaves, or whether the texts have more than the given number of bytes in total. It
+// stops reading leaves as soon as the answer is known.
 func (t *Texts) Exceeds(texts, bytes int) bool {
 	n, size := 0, 0
 	t.leaves(func(leaf string) bool {
 		n, size = n+1, size+len(leaf)
 		return n < texts && size <= bytes
 	})
-	if n > 1 { // All adds the concatenation of the leaves
+	if n > 1 { // All also returns the leaves joined together
 		size += size + n - 1
 	}
 	return n >= texts || size > bytes

@@ -10,16 +10,16 @@ import (
 // A Page is the manual page of a program.
 type Page struct {
 	Name, Summary, Version string
-	Text, Flags            string // description and flags, as in the help text
+	Text, Flags            string // description and flags, as in the help text of the program
 	Verbs                  []Verb
-	Topics                 []Topic // sections that follow the commands
+	Topics                 []Topic // sections after the commands
 }
 
-// A Verb is one of the program's commands.
+// A Verb is a command of the program.
 type Verb struct {
-	Usage         string // usage line
-	Short, Long   string // description; Long, if not empty, replaces Short
-	Flags, Sample string // preformatted, as in the help text
+	Usage         string // the usage line
+	Short, Long   string // description; if Long is not empty, it is used instead of Short
+	Flags, Sample string // text that is already formatted, as in the help text
 }
 
 // A Topic is an additional section.
@@ -52,7 +52,8 @@ func (p *Page) Write(w io.Writer) error {
 	return err
 }
 
-// prose writes paragraphs, which man(1) refills. It writes indented lines as preformatted text.
+// prose writes paragraphs. man(1) fills their lines again. Indented lines are written as
+// preformatted text.
 func prose(b *strings.Builder, text string) {
 	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
 		if strings.HasPrefix(paragraph, " ") {

@@ -1,5 +1,5 @@
 // Package messagetest finds error messages in the source of a package that do not appear in any of
-// its golden files. Only tests use it.
+// the package's golden files. Only tests use it.
 //
 // An error message is a string of at least two words that is passed to a function that creates
 // errors or warnings. In a format string, the verbs match any text. Other strings, such as help
@@ -22,10 +22,11 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// CheckCalls reports an error for each message that shown does not contain. Messages are strings
-// passed to one of the given functions, such as "usage" or "fmt.Errorf" (".Warn" stands for all
-// methods named Warn), in non-test files that match one of the globs. except lists messages that
-// need not be shown, each with a reason; unnecessary exceptions are errors, too.
+// CheckCalls reports an error for each message that does not appear in the text shown. Messages are
+// strings passed to one of the given functions, such as "usage" or "fmt.Errorf" (".Warn" stands for
+// all methods named Warn), in non-test files that match one of the globs. The argument except lists
+// messages that need not be shown, each with a reason; an exception that is not needed is also an
+// error.
 func CheckCalls(t *testing.T, functions []string, shown string, except map[string]string, globs ...string) {
 	t.Helper()
 	used := make(map[string]bool)
@@ -56,7 +57,7 @@ func CheckCalls(t *testing.T, functions []string, shown string, except map[strin
 	}
 }
 
-// textsOf returns the strings in calls of the given functions, keyed by position.
+// textsOf returns the strings in calls of the given functions, keyed by their position.
 func textsOf(file *ast.File, functions []string) map[token.Pos]string {
 	all := make(map[token.Pos]string)
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -114,10 +115,11 @@ func Text(t *testing.T, glob string) string {
 	return b.String()
 }
 
-// exceptions is the name of the test file that calls [CheckCalls]. Tables ignores this file.
+// exceptions is the name of the test file that calls [CheckCalls]. The function Tables ignores this
+// file.
 const exceptions = "messages_test.go"
 
-// Tables returns the string literals in all test files that match glob. Use it for packages whose
+// Tables returns the string literals in all test files that match glob. It is for packages whose
 // tests compare complete messages in tables.
 func Tables(t *testing.T, glob string) string {
 	t.Helper()
@@ -166,7 +168,7 @@ func sources(t *testing.T, globs []string) []string {
 // words matches strings that consist of more than one word.
 var words = regexp.MustCompile(`\pL.* | .*\pL`)
 
-// texts returns the strings of at least two words in a call, keyed by position.
+// texts returns the strings of at least two words in a call, keyed by their position.
 func texts(call *ast.CallExpr) map[token.Pos]string {
 	all := make(map[token.Pos]string)
 	ast.Inspect(call, func(n ast.Node) bool {
@@ -180,7 +182,7 @@ func texts(call *ast.CallExpr) map[token.Pos]string {
 	return all
 }
 
-// isShown reports whether shown contains every line of text.
+// isShown reports whether every line of text appears in shown.
 func isShown(text, shown string) bool {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimRight(line, "\r\n"); words.MatchString(line) && !formatOf(line).MatchString(shown) {
@@ -190,7 +192,7 @@ func isShown(text, shown string) bool {
 	return true
 }
 
-// formatOf returns a regular expression that matches what the format string can produce on one
+// formatOf returns a regular expression for the text that the format string can produce on one
 // line.
 func formatOf(format string) *regexp.Regexp {
 	verb := regexp.MustCompile(`%[-+#0-9.]*(?:\[\d\])?[a-zA-Z]`)

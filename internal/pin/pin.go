@@ -1,4 +1,5 @@
-// Package pin checks the PIN that a person enters with an approval against its hash.
+// Package pin checks the PIN that a person enters with an approval. It compares the PIN with a
+// hash.
 package pin
 
 import (
@@ -18,36 +19,36 @@ import (
 )
 
 const (
-	rounds    = 600_000 // iterations of PBKDF2 with HMAC-SHA-256
+	rounds    = 600_000 // number of iterations of PBKDF2 with HMAC-SHA-256
 	minRounds = 100_000
 	maxRounds = 10_000_000
 	hashBytes = 32
 	saltBytes = 16
 	minLength = 6 // minimum number of characters
 
-	maxWrong = 5                // number of wrong PINs within pause that makes Check reject all PINs
-	pause    = 10 * time.Minute // period for counting wrong PINs, and duration of the rejection
+	maxWrong = 5                // number of wrong PINs within the time pause after which Check rejects all PINs
+	pause    = 10 * time.Minute // period in which wrong PINs are counted; also how long all PINs are then rejected
 )
 
-// Errors of [PIN.Check].
+// The errors that [PIN.Check] returns.
 var (
 	ErrMissing = errors.New("the proxy requires its PIN, and none was typed")
 	ErrWrong   = errors.New("the PIN is wrong")
 )
 
 // A PIN is a number or text that a person enters together with an approval, so that access to the
-// answering account alone does not suffice. Surrounding white space is ignored. Only a hash of the
-// PIN is stored, which is computed by PBKDF2 (RFC 8018). A PIN is safe for concurrent use.
+// account of that person alone is not enough. White space around it is ignored. Only a hash of the
+// PIN is stored, computed by PBKDF2 (RFC 8018). A PIN is safe for concurrent use.
 type PIN struct {
 	rounds     int
 	salt, hash []byte
 	now        func() time.Time
-	key        []byte // random key that only this process knows
+	key        []byte // random key that exists only in this process
 
 	mu          sync.Mutex
-	lastCorrect []byte    // HMAC of the correct PIN under key; nil until a correct PIN was entered
-	wrong       int       // number of wrong PINs counted since the time in first
-	first       time.Time // time of the first counted wrong PIN
+	lastCorrect []byte    // HMAC of the correct PIN under the key; nil until a correct PIN has been entered
+	wrong       int       // number of wrong PINs since the time in the field first
+	first       time.Time // time of the first wrong PIN that is counted
 	until       time.Time // time until which all PINs are rejected
 }
 
@@ -66,7 +67,7 @@ func Hash(pin string) (string, error) {
 	return fmt.Sprintf("pbkdf2-sha256:%d:%s:%s", rounds, base64.RawURLEncoding.EncodeToString(salt), base64.RawURLEncoding.EncodeToString(hash)), nil
 }
 
-// Parse parses a hash that [Hash] has returned. now returns the current time.
+// Parse parses a hash that was returned by [Hash]. The function now returns the current time.
 func Parse(text string, now func() time.Time) (*PIN, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 4 || parts[0] != "pbkdf2-sha256" {
@@ -81,14 +82,14 @@ func Parse(text string, now func() time.Time) (*PIN, error) {
 	return &PIN{rounds: n, salt: salt, hash: hash, now: now, key: []byte(rand.Text())}, nil
 }
 
-// Check returns nil if the PIN is correct. Otherwise, the error tells why the PIN was rejected. A
+// Check returns nil if the PIN is correct. Otherwise, the error says why the PIN was rejected. A
 // nil *PIN accepts everything. The first successful check is slow on purpose.
 func (p *PIN) Check(pin string) error {
 	if p == nil {
 		return nil
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock() // held during the check, so that concurrent attempts cannot evade the pause
+	defer p.mu.Unlock() // the lock is held during the check, so that attempts at the same time cannot evade the pause
 	now := p.now()
 	pin = strings.TrimSpace(pin)
 	switch {
@@ -111,7 +112,7 @@ func (p *PIN) Check(pin string) error {
 	if now.Sub(p.first) > pause {
 		p.wrong, p.first = 0, now
 	}
-	if p.wrong++; p.wrong >= maxWrong { // a correct PIN in between does not reset the count, because another person may have entered it
+	if p.wrong++; p.wrong >= maxWrong { // a correct PIN in between does not reset the count, because it may have been entered by another person
 		p.wrong, p.until = 0, now.Add(pause)
 	}
 	return ErrWrong

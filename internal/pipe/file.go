@@ -10,11 +10,11 @@ import (
 // A File is one end of a pipe. One goroutine may read while another one writes.
 type File struct {
 	*os.File
-	raw     syscall.RawConn // nil if f may block, so that all operations must go through os.File
+	raw     syscall.RawConn // nil if f may block; in that case, all operations must use os.File
 	in, out transfer
 }
 
-// New returns a File for f. If f is in blocking mode, reading and writing work as for f itself.
+// New returns a File for f. If f is in blocking mode, reads and writes work as for f itself.
 func New(f *os.File) *File {
 	p := &File{File: f}
 	if raw, err := f.SyscallConn(); err == nil && nonblocking(raw) {
@@ -25,21 +25,21 @@ func New(f *os.File) *File {
 	return p
 }
 
-// A transfer is a read or write operation. It is reused, so that operations do not need to allocate
-// a closure.
+// A transfer is a read or write operation. It is reused, so that an operation need not allocate a
+// closure.
 type transfer struct {
-	name  string // name of the file, for errors
+	name  string // name of the file, for use in errors
 	write bool
-	try   func(fd uintptr) (done bool) // attempt
+	try   func(fd uintptr) (done bool) // one attempt to read or write
 
 	b   []byte
 	n   int
 	err error
-	now bool // return instead of waiting
+	now bool // whether to return instead of waiting
 }
 
-// attempt reads once, or writes until all of b is written or an error occurs. It reports whether
-// the operation is done.
+// attempt reads once, or writes until all of b has been written or an error occurs. It reports
+// whether the operation is complete.
 func (t *transfer) attempt(fd uintptr) bool {
 	for t.err = nil; t.n < len(t.b) && t.err == nil; {
 		var n int
@@ -51,8 +51,8 @@ func (t *transfer) attempt(fd uintptr) bool {
 	return t.now || t.err != syscall.EAGAIN
 }
 
-// run transfers b with the given method of a raw connection. Its errors are like those of
-// [os.File].
+// run performs the transfer of b with the given method of a raw connection. Its errors are like
+// those of [os.File].
 func (t *transfer) run(by func(func(fd uintptr) bool) error, b []byte, now bool) (int, error) {
 	t.b, t.n, t.err, t.now = b, 0, nil, now
 	err := by(t.try)
@@ -84,8 +84,8 @@ func (p *File) Read(b []byte) (int, error) {
 	return p.in.run(p.raw.Read, b, false)
 }
 
-// TryRead reads the available data. It does not wait, and ignores the read deadline. waits is true
-// if no data is available yet, or if f may block.
+// TryRead reads the available data. It does not wait, and ignores the read deadline. Its result
+// waits is true if no data is available yet, or if f may block.
 func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 	if p.raw == nil {
 		return 0, true, nil
@@ -97,7 +97,7 @@ func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 	return n, false, err
 }
 
-// control calls f once, ignoring deadlines.
+// control calls f once and ignores deadlines.
 func (p *File) control(f func(fd uintptr) bool) error {
 	return p.raw.Control(func(fd uintptr) { f(fd) })
 }
@@ -110,7 +110,8 @@ func (p *File) Write(b []byte) (int, error) {
 	return p.out.run(p.raw.Write, b, false)
 }
 
-// TryWrite writes as much as the pipe accepts without waiting. If f may block, it writes nothing.
+// TryWrite writes as much as the pipe accepts without waiting. If f may block, TryWrite writes
+// nothing.
 func (p *File) TryWrite(b []byte) (int, error) {
 	if p.raw == nil {
 		return 0, nil

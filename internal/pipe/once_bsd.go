@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// once reads into b or writes b with one system call. fd must be in non-blocking mode.
+// once reads into b or writes b with one system call. The file must be in non-blocking mode.
 func once(fd uintptr, b []byte, write bool) (int, error) {
 	call := syscall.Read
 	if write {

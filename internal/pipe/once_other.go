@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// nonblocking returns false, because this system cannot tell.
+// nonblocking returns false, because the mode cannot be determined on this system.
 func nonblocking(syscall.RawConn) bool { return false }
 
 func once(uintptr, []byte, bool) (int, error) { return 0, syscall.EAGAIN }

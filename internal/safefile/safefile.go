@@ -1,4 +1,5 @@
-// Package safefile rejects files and directories that other users could change unnoticed.
+// Package safefile rejects files and directories that other users could change without being
+// noticed.
 package safefile
 
 import (
@@ -19,8 +20,8 @@ func Directory(dir string) error {
 	return err
 }
 
-// OwnDirectory returns an error if other users may create files in the directory. With this
-// permission, they could place a file next to one that the program opens by name.
+// OwnDirectory returns an error if other users may create files in the directory. They could
+// otherwise place a file next to a file that the program opens by name.
 func OwnDirectory(dir string) error {
 	info, err := directory(dir)
 	switch {
@@ -35,8 +36,8 @@ func OwnDirectory(dir string) error {
 }
 
 // Project returns an error if the file at path, its directory, or the directory of its target
-// belongs to a user other than root and the current one, or is writable by others. Others may read
-// them, and the private group of the current user may write.
+// belongs to a user other than root and the current user, or if others can write to it. Others may
+// read them, and the private group of the current user may write to them.
 func Project(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -64,8 +65,8 @@ func directory(dir string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// Regular returns an error if the file belongs to another user or is writable by others. The file
-// must be a regular one.
+// Regular returns an error if the file belongs to another user or if others can write to it. The
+// file must be a regular file.
 func Regular(info fs.FileInfo) error {
 	switch {
 	case writable(info, 0o022):
@@ -76,8 +77,8 @@ func Regular(info fs.FileInfo) error {
 	return nil
 }
 
-// writable reports whether any of the users in mask may write. It returns false on Windows, which
-// has no such bits.
+// writable reports whether any of the users in mask may write to the file. It returns false on
+// Windows, where these bits do not exist.
 func writable(info fs.FileInfo, mask fs.FileMode) bool {
 	return info.Mode().Perm()&mask != 0 && runtime.GOOS != "windows"
 }

@@ -56,7 +56,8 @@ func (m *Manager) plist(s Service) (string, error) {
 	return b.String(), bad
 }
 
-// xmlText escapes text for XML. It fails if XML cannot represent a character.
+// xmlText escapes text for XML. It returns an error if the text contains a character that XML
+// cannot represent.
 func xmlText(text string) (string, error) {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, control) {
 		return "", fmt.Errorf("an XML file cannot contain %q", text)

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// commandTimeout limits how long one of the manager's commands may run.
+// commandTimeout is the maximum duration of one of the manager's commands.
 const commandTimeout = time.Minute
 
 // output runs one of the manager's commands and returns its output.
@@ -25,7 +25,7 @@ func output(ctx context.Context, argv []string) (string, error) {
 	out, err := c.Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
-		said, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n") // further lines contain only advice
+		said, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n") // the other lines contain only advice
 		if said != "" {
 			err = errors.New(text.Escape(said))
 		}
@@ -34,8 +34,8 @@ func output(ctx context.Context, argv []string) (string, error) {
 	return string(out), err
 }
 
-// Answers reports whether the service manager is running. variables contains the names of the
-// environment variables that a service will have, as far as the manager reports them.
+// Answers reports whether the service manager is running. Its result variables contains the names
+// of the environment variables that a service will have, as far as the manager reports them.
 func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
 	out, err := output(ctx, m.probe)
 	if err != nil {
@@ -44,7 +44,7 @@ func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
 	return append(variableNames(out), m.fileVariables()...), true
 }
 
-// fileVariables returns the names of the variables in the file m.Variables.
+// fileVariables returns the names of the variables in the file with the path m.Variables.
 func (m *Manager) fileVariables() []string {
 	if m.Variables == "" {
 		return nil
@@ -83,7 +83,7 @@ var ErrNoManager = errors.New("no service manager runs for this user, for exampl
 // Remove stops the service and removes the service file.
 func (m *Manager) Remove(ctx context.Context) error {
 	if _, ok := m.Answers(ctx); !ok {
-		return ErrNoManager // the service might be running nevertheless
+		return ErrNoManager // the service might be running even so
 	}
 	if err := runAll(ctx, m.stop); err != nil {
 		return err
@@ -99,7 +99,8 @@ func (m *Manager) Remove(ctx context.Context) error {
 	return runAll(ctx, m.afterRemoval)
 }
 
-// LastLogLines returns the last lines in the service's log. It returns "" if the manager keeps no log.
+// LastLogLines returns the last lines of the service's log. It returns "" if the manager keeps no
+// log.
 func (m *Manager) LastLogLines(ctx context.Context) string {
 	if m.logTail == nil {
 		return ""
@@ -108,7 +109,7 @@ func (m *Manager) LastLogLines(ctx context.Context) string {
 	return strings.TrimSpace(out)
 }
 
-// runAll runs the steps in order. It stops if a step that must succeed fails.
+// runAll runs the steps in order. If a step fails that must succeed, it stops.
 func runAll(ctx context.Context, steps []step) error {
 	for _, s := range steps {
 		if err := s.run(ctx); err != nil && !s.lenient {
@@ -118,7 +119,7 @@ func runAll(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// run runs the command. If the step is marked as retried, it repeats a failed command.
+// run runs the command. If the command fails and the step is marked as retried, run tries it again.
 func (s step) run(ctx context.Context) (err error) {
 	pauses := []time.Duration{0}
 	if s.retried {

@@ -1,9 +1,9 @@
 // Package service runs petrigate as a service of the user: systemd, launchd or the Task Scheduler
-// starts it when the user logs in, and again after it has failed.
+// starts it when the user logs in, and starts it again after it has failed.
 //
 // A [Manager] writes a file that describes the service, and runs the operating system's programs
-// that start and remove it. The first lines of the file name the service's configuration. If a file
-// lacks these lines, petrigate did not write it and never changes or removes it.
+// that start and remove the service. The first lines of the file name the service's configuration.
+// If a file lacks these lines, petrigate did not write it and never changes or removes it.
 //
 // The package does not use github.com/kardianos/service, because on Windows that library installs
 // services for the whole machine, and in a systemd unit it escapes neither % nor $.
@@ -47,7 +47,7 @@ type System struct {
 }
 
 // env returns the value of an environment variable that contains an absolute path. It returns "" if
-// the variable is unset or contains anything else.
+// the variable is not set or contains anything else.
 func (s System) env(name string) string {
 	if value, _ := s.Env(name); filepath.IsAbs(value) {
 		return value
@@ -74,26 +74,26 @@ type Manager struct {
 	Log string
 
 	text   func(*Manager, Service) (string, error)
-	encode func(string) []byte // converts the text of the file; nil: UTF-8
+	encode func(string) []byte // converts the text of the file to bytes; nil: UTF-8
 	decode func([]byte) string
 
-	probe        []string // command that fails if no manager is running, and prints the environment of services if possible
+	probe        []string // command that fails if no manager is running. If possible, it prints the environment of services
 	start        []step
 	stop         []step
-	active       []string // command that fails once the service has stopped; nil: none
-	afterRemoval []step   // steps to run after the file was removed
+	active       []string // command that fails when the service is no longer running; nil: none
+	afterRemoval []step   // steps to run after the file has been removed
 	logTail      []string
 }
 
 // A step is a command to run.
 type step struct {
 	argv    []string
-	lenient bool // whether to ignore a failure
-	retried bool // whether to retry the command if it fails, as it does while an earlier service is still stopping
+	lenient bool // whether a failure is ignored
+	retried bool // whether to try the command again if it fails, because an earlier service may still be stopping
 }
 
-// Text returns the content of the file that describes s. It returns an error if the manager could
-// not run such a service.
+// Text returns the content of the file that describes s. It returns an error if the manager cannot
+// run such a service.
 func (m *Manager) Text(s Service) (string, error) {
 	for _, word := range append([]string{s.Program, s.Config}, s.Args...) {
 		if strings.ContainsRune(word, 0) {
@@ -106,7 +106,7 @@ func (m *Manager) Text(s Service) (string, error) {
 // mark returns the line that marks a file as written by petrigate.
 func mark(config string) string {
 	quoted := strconv.QuoteToASCII(config)
-	quoted = strings.ReplaceAll(quoted, "--", `-\x2d`) // "--" would end an XML comment
+	quoted = strings.ReplaceAll(quoted, "--", `-\x2d`) // otherwise, "--" would end an XML comment
 	return "petrigate wrote this file for the configuration " + quoted + ". petrigate disconnect removes it."
 }
 
@@ -115,7 +115,7 @@ var marked = regexp.MustCompile(`petrigate wrote this file for the configuration
 // An Installed describes a service that is installed.
 type Installed struct {
 	Exists bool
-	Config string // service's configuration; empty if petrigate did not write the file
+	Config string // configuration of the service; empty if petrigate did not write the file
 	Text   string
 }
 
@@ -133,7 +133,7 @@ func (m *Manager) Installed() (Installed, error) {
 		i.Text = m.decode(src)
 	}
 	if found := marked.FindStringSubmatch(i.Text); found != nil {
-		i.Config, _ = strconv.Unquote(found[1]) // empty if someone has edited the line
+		i.Config, _ = strconv.Unquote(found[1]) // this is empty if someone has edited the line
 	}
 	return i, nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // taskScheduler returns the service manager for Windows. It does not use Windows services, because
-// these belong to the machine and can only be installed by an administrator.
+// these belong to the machine and only an administrator can install them.
 func taskScheduler(s System) *Manager {
 	dir := s.env("APPDATA")
 	if dir == "" {
@@ -29,7 +29,7 @@ func taskScheduler(s System) *Manager {
 		text:   func(_ *Manager, t Service) (string, error) { return taskXML(t, user) },
 		encode: encodeUTF16,
 		decode: decodeUTF16,
-		probe:  []string{"reg", "query", `HKCU\Environment`}, // the Task Scheduler itself always runs
+		probe:  []string{"reg", "query", `HKCU\Environment`}, // the Task Scheduler itself is always running
 		start: []step{
 			{argv: task("/End"), lenient: true},
 			{argv: append(task("/Create"), "/XML", file, "/F")},

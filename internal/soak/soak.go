@@ -1,4 +1,4 @@
-// Package soak sets the number of inputs that random tests try.
+// Package soak determines how many inputs random tests try.
 package soak
 
 import (
@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// Environment variables that .ci/soak sets for long runs.
+// Environment variables that .ci/soak sets for long test runs.
 const (
 	Variable = "PETRIGATE_SOAK" // number of inputs for each random test
 	Seed     = "PETRIGATE_SEED" // first seed
 )
 
-// Range returns the first seed, and how many inputs to try. The number is the value of [Variable]
-// if set. Otherwise it is the usual number, or a fifth of that with -short or under the race
-// detector.
+// Range returns the first seed and the number of inputs to try. The number is the value of
+// [Variable], if that is set. Otherwise, it is the usual number, or a fifth of it with -short or
+// under the race detector.
 func Range(t testing.TB, usual int) (from uint64, count int) {
 	t.Helper()
 	count = Count(usual)
@@ -38,8 +38,8 @@ func Count(usual int) int {
 	return usual
 }
 
-// Bulk skips the test under the race detector, unless .ci/soak runs it. Use it for sequential tests
-// that take a long time because they process much data or compute the slow hash of a PIN.
+// Bulk skips the test under the race detector, unless .ci/soak runs it. It is for sequential tests
+// that take a long time because they process a lot of data or compute the slow hash of a PIN.
 func Bulk(t testing.TB) {
 	t.Helper()
 	if Race && os.Getenv(Variable) == "" {

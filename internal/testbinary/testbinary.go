@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Variable is the environment variable that contains the path of a binary built in advance for all
+// Variable is the environment variable with the path of a binary that was built in advance for all
 // test packages.
 const Variable = "PETRIGATE_BIN"
 
@@ -32,8 +32,8 @@ func Path(t testing.TB) string {
 }
 
 // Build builds the binary, with the race detector if the test itself uses it. It does not call go
-// build, but go run with cp in place of the program: the go command caches binaries that it links
-// for go run but not those for go build, and linking takes most of the time.
+// build. Instead, it calls go run with cp in place of the program: the go command caches the
+// binaries that it links for go run but not those for go build, and linking takes most of the time.
 func Build(t testing.TB, path string) {
 	t.Helper()
 	args := []string{"run", "-exec", "cp"}

@@ -10,7 +10,7 @@ import (
 )
 
 // keepOwner gives a new file the owner and group of the file that it replaces. It returns an error
-// if only another user may do that. Failure to set the group alone is not an error.
+// if only another user may do that. If only the group cannot be set, that is not an error.
 func keepOwner(f *os.File, old fs.FileInfo) error {
 	stat, ok := old.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -23,7 +23,7 @@ func keepOwner(f *os.File, old fs.FileInfo) error {
 	return nil
 }
 
-// Linked reports whether the file has more than one name, that is, hard links.
+// Linked reports whether the file has several names (hard links).
 func Linked(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Nlink > 1

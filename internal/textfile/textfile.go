@@ -15,13 +15,13 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Diff returns a unified diff of two texts. It returns nothing if the texts are equal.
+// Diff returns a unified diff of two texts. The result is empty if the texts are equal.
 func Diff(oldName string, before []byte, newName string, after []byte) []byte {
 	return diff.Diff(oldName, before, newName, after)
 }
 
-// DiffWithout is like [Diff] but replaces secrets in the result with asterisks, for display. If a
-// secret contains another one, it must come first in the list.
+// DiffWithout is like [Diff], but replaces secrets in the result with asterisks, so that it can be
+// displayed. If one secret contains another one, the longer one must come first in the list.
 func DiffWithout(secrets []string, oldName string, before []byte, newName string, after []byte) string {
 	var pairs []string
 	for _, s := range secrets {
@@ -33,9 +33,9 @@ func DiffWithout(secrets []string, oldName string, before []byte, newName string
 }
 
 // Replace atomically replaces the content of a file and preserves its mode and owner. If the file
-// does not exist, it is created with access only for the current user. A concurrent reader sees
-// either the complete old text or the complete new one. If file is a symbolic link, its target is
-// replaced.
+// does not exist, it is created with access only for the current user. A program that reads the
+// file at the same time sees either the complete old text or the complete new text. If the file is
+// a symbolic link, its target is replaced.
 func Replace(file string, src []byte) (err error) {
 	defer func() { err = wrapError(file, err) }()
 	path, mode := file, fs.FileMode(0o600)
@@ -53,14 +53,14 @@ func Replace(file string, src []byte) (err error) {
 	return replaceFile(path, src, mode, old)
 }
 
-// ReplacePrivate is like [Replace] but makes the file accessible only to the current user,
-// regardless of its previous mode.
+// ReplacePrivate is like [Replace], but makes the file accessible only to the current user,
+// whatever its previous mode was.
 func ReplacePrivate(file string, src []byte) error {
 	return wrapError(file, replaceFile(file, src, 0o600, nil))
 }
 
-// replaceFile atomically replaces the file at path. The new file gets the owner of old. If old is
-// nil, it gets the owner of this process.
+// replaceFile atomically replaces the file at path. The new file gets the owner of old or, if old
+// is nil, the owner of this process.
 func replaceFile(path string, src []byte, mode fs.FileMode, old fs.FileInfo) error {
 	next, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
@@ -96,7 +96,7 @@ func wrapError(file string, err error) error {
 	return fmt.Errorf("writing %s: %w", file, text.Innermost(err))
 }
 
-// writeAll writes the text, sets the mode and, unless old is nil, the owner, and closes the file.
+// writeAll writes the text, sets the mode and, if old is not nil, the owner, and closes the file.
 func writeAll(f *os.File, text []byte, mode fs.FileMode, old fs.FileInfo) error {
 	_, err := f.Write(text)
 	if err == nil && old != nil {

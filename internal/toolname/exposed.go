@@ -8,8 +8,8 @@ import (
 // maxExposed is the maximum length of a tool name that all known clients accept.
 const maxExposed = 64
 
-// Valid reports whether even the strictest revision of the MCP specification allows the name: 1 to
-// 128 characters of [A-Za-z0-9_./-].
+// Valid reports whether the name is valid in all revisions of the MCP specification, even the
+// strictest: 1 to 128 characters of [A-Za-z0-9_./-].
 func Valid(name string) bool {
 	if name == "" || len(name) > 128 {
 		return false
@@ -27,7 +27,8 @@ func exposable(c byte) bool {
 }
 
 // Prefix returns the prefix of the names that clients see for a server's tools. If no prefix is
-// configured, it is derived from the server's name, or empty if the server is the only one.
+// configured, the prefix is derived from the server's name; if the server is the only one, it is
+// empty.
 func Prefix(server, prefix string, configured, alone bool) string {
 	switch {
 	case configured && prefix == "" || !configured && alone:
@@ -40,7 +41,7 @@ func Prefix(server, prefix string, configured, alone bool) string {
 }
 
 // Exposed returns the name that clients see for a tool: at most 64 characters of [A-Za-z0-9_-]. If
-// this is not simply prefix+name, it contains a hash of the full name, which keeps it unique.
+// this is not simply prefix+name, it contains a hash of the full name, so that it is unique.
 func Exposed(prefix, name string) string {
 	full := prefix + name
 	safe := []byte(full)

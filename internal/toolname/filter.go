@@ -7,12 +7,12 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A Filter selects those tools of a server that clients may use. Its glob patterns apply to the
+// A Filter selects the tools of a server that clients can use. Its glob patterns apply to the
 // server's own tool names: * matches any sequence of characters, and ? matches one character. A
-// tool is filtered out if a pattern in Deny matches it or no pattern in Allow does. It is then not
-// listed and cannot be called.
+// tool is filtered out if a pattern in Deny matches it or no pattern in Allow does. In that case,
+// it is not listed and cannot be called.
 type Filter struct {
-	Allow []string // nil allows all tools
+	Allow []string // patterns of the tools that are allowed; nil: all tools
 	Deny  []string
 }
 
@@ -28,8 +28,8 @@ func (f Filter) Filtered(name string) (why string) {
 	return ""
 }
 
-// Unmatched returns a warning for each pattern that matches none of the names and therefore cannot
-// have the intended effect.
+// Unmatched returns a warning for each pattern that matches none of the names. Such a pattern
+// cannot have the intended effect.
 func (f Filter) Unmatched(names []string) (warnings []string) {
 	for _, list := range []struct {
 		key      string

@@ -1,5 +1,5 @@
-// Package toolname maps between the names that servers, clients and rules use for a tool, decides
-// which server a name belongs to, and filters the tools that clients may use.
+// Package toolname converts between the names that servers, clients and rules use for a tool,
+// decides to which server a name belongs, and filters the tools that clients can use.
 package toolname
 
 import "github.com/petrigate/petrigate/gate"
@@ -9,15 +9,16 @@ type Names struct {
 	Upstream  string // server that provides the tool
 	Exposed   string // name that clients see
 	Bare      string // server's own name for the tool
-	Canonical string // name in rules that specify the server: server.tool
+	Canonical string // name in rules, with the server: server.tool
 }
 
-// AdditionalNames returns, for each tool, the names of its calls in addition to the exposed one. A
-// name that another tool also has, or that could belong to another upstream, can only restrict: it
-// neither exempts a call nor counts as evidence. Otherwise, a server could pass off its own tools
-// as those of another server. For the same reason, if there are several upstreams, a bare name only
-// restricts, whatever tools the upstreams list. If two tools have the same name in different roles,
-// the more specific role wins: exposed over canonical, and canonical over bare.
+// AdditionalNames returns the names of each tool's calls in addition to the exposed one. If a name
+// also belongs to another tool, or could belong to another upstream, it can only restrict a call:
+// it neither exempts the call nor counts as evidence. Otherwise, a server could present its own
+// tools as those of another server. For the same reason, if there are several upstreams, a bare
+// name can only restrict a call, no matter which tools the upstreams list. If two tools have the
+// same name in different roles, the more specific role takes precedence: exposed over canonical,
+// and canonical over bare.
 func AdditionalNames(tools []Names, owners Owners) [][]gate.Name {
 	exposed, canonical, bare := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, t := range tools {

@@ -5,12 +5,12 @@ import "strings"
 // An Owner is an upstream with the prefix of the names that clients see for its tools.
 type Owner struct{ Upstream, Prefix string }
 
-// Owners lists all configured upstreams. Only the configuration determines which upstream a name
-// belongs to, so that a server cannot influence this by the tools that it lists.
+// Owners lists all configured upstreams. Only the configuration determines to which upstream a name
+// belongs, so that a server cannot influence this by listing certain tools.
 type Owners []Owner
 
-// Exposed returns the upstream with the longest prefix that name begins with. It returns "" if no
-// prefix matches, or if several upstreams have that prefix.
+// Exposed returns the upstream with the longest prefix with which the name begins. It returns "" if
+// no prefix matches, or if several upstreams have that prefix.
 func (o Owners) Exposed(name string) string {
 	longest, owner := -1, ""
 	for _, u := range o {
@@ -25,7 +25,8 @@ func (o Owners) Exposed(name string) string {
 	return owner
 }
 
-// Canonical returns the upstream whose name, followed by a dot, is the longest prefix of name.
+// Canonical returns the upstream that the name begins with, followed by a dot. If there are
+// several, it returns the one with the longest name.
 func (o Owners) Canonical(name string) (owner string) {
 	for _, u := range o {
 		if len(u.Upstream) > len(owner) && strings.HasPrefix(name, u.Upstream+".") {
@@ -35,7 +36,7 @@ func (o Owners) Canonical(name string) (owner string) {
 	return owner
 }
 
-// isUpstream reports whether name is the name of an upstream. Followed by an action, such a name
+// isUpstream reports whether name is the name of an upstream. Such a name, followed by an action,
 // looks like a tool of the upstream.
 func (o Owners) isUpstream(name string) bool {
 	for _, u := range o {

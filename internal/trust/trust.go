@@ -1,6 +1,6 @@
-// Package trust records which configurations, found in a project directory, a person has trusted. A
-// cloned project may contain a configuration that starts programs and reads secrets, so trust
-// applies only to one path and one digest. If the configuration changes, the person is asked again.
+// Package trust records which configurations in project directories a person trusts. A cloned
+// project may contain a configuration that starts programs and reads secrets, so trust applies only
+// to one path and one digest. If the configuration changes, the person is asked again.
 package trust
 
 import (
@@ -17,19 +17,18 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A List is the file that lists the configurations trusted by the current user.
+// A List is the file that lists the configurations that the current user trusts.
 type List struct{ File string }
 
-// content is the content of the file. It maps the absolute path of a configuration to SHA-256
-// digests.
+// content is the content of the file. It maps the absolute path of a configuration to the SHA-256
+// digests that are trusted.
 type content struct {
 	Version int               `json:"version"`
 	Trusted map[string]string `json:"trusted"`
 }
 
-// Trusts reports whether a person has trusted the configuration at this path with exactly this
-// content. It returns false if another user could change the configuration, or if the list cannot
-// be read.
+// Trusts reports whether a person trusts the configuration at this path with exactly this content.
+// It returns false if another user could change the configuration, or if the list cannot be read.
 func (b List) Trusts(path string, src []byte) bool {
 	place, err := resolvedPath(path)
 	if err != nil || safefile.Project(path) != nil {
@@ -72,7 +71,7 @@ func (b List) read() (content, error) {
 }
 
 // bytes returns the content of the file. It returns nil if the file does not exist, and an error if
-// another user could have written it.
+// another user could have written to it.
 func (b List) bytes() ([]byte, error) {
 	f, err := os.Open(b.File)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// An oracle evaluates the procedures directly. It remembers the calls that complied with them, with
-// their arguments.
+// An oracle evaluates the procedures directly. It remembers the calls that have followed the
+// procedures, together with their arguments.
 type oracle struct {
 	domain domain
 	called map[string][]map[string]any
@@ -23,7 +23,8 @@ func (o *oracle) permits(function string, args map[string]any) bool {
 	return o.holds(p.Needs, values)
 }
 
-// holds reports whether the calls so far satisfy the tree if its variables have the given values.
+// holds reports whether the calls made so far satisfy the tree, if its variables have the given
+// values.
 func (o *oracle) holds(t *tree, values map[string]any) bool {
 	switch {
 	case t == nil:
@@ -43,7 +44,7 @@ func (o *oracle) holds(t *tree, values map[string]any) bool {
 	})
 }
 
-// empty reports whether the benchmark treats the value as missing.
+// empty reports whether the benchmark treats the value as if it were missing.
 func empty(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -58,7 +59,7 @@ func empty(v any) bool {
 	return reflect.ValueOf(v).Len() == 0
 }
 
-// add remembers a call that complied with the procedures.
+// add remembers a call that has followed the procedures.
 func (o *oracle) add(function string, args map[string]any) {
 	if o.called == nil {
 		o.called = make(map[string][]map[string]any)

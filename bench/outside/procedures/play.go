@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A run holds one or more recorded conversations about a task.
+// A run contains one or more recorded conversations about a task.
 type run struct {
 	Task         task `json:"task"`
 	Interactions []struct {
@@ -64,11 +64,10 @@ func text(raw json.RawMessage) string {
 
 var failure = regexp.MustCompile(`^\w*Error\b`)
 
-// failed reports whether the call ended with an error. A negative answer does not count as an
-// error.
+// failed reports whether the call ended with an error. A negative answer is not an error.
 func (r *record) failed() bool { return failure.MatchString(r.result) }
 
-// yes reports whether the service was provided.
+// yes reports whether the call has provided the service.
 func (r *record) yes() bool {
 	s := strings.Trim(r.result, "[(")
 	return strings.HasPrefix(s, "True") || strings.HasPrefix(s, "true")
@@ -77,15 +76,15 @@ func (r *record) yes() bool {
 // A count contains totals over many runs.
 type count struct {
 	Runs, Calls, Agree     int
-	Missed                 int // forbidden by the procedure but admitted by the gate
-	FalseRefusals          int // permitted by the procedure but refused by the gate
-	OtherTask              int // false refusals in tasks that omit conditions of the domain
-	Forbidden, Prevented   int // calls that violated their procedure, and how many of them the gate refused
-	Rendered, NotRendered  int // runs that provided a forbidden service, and runs that the gate prevented from doing so
+	Missed                 int // number of calls that the procedure forbids but the gate has admitted
+	FalseRefusals          int // number of calls that the procedure permits but the gate has refused
+	OtherTask              int // number of such refusals in tasks that leave out conditions of the domain
+	Forbidden, Prevented   int // number of calls that the procedure forbids, and how many of them the gate has refused
+	Rendered, NotRendered  int // number of runs that have provided a forbidden service, and of runs in which the gate has prevented this
 	Unreadable, ErrorCalls int
 }
 
-// play replays a run's calls against the policy and the procedures.
+// play replays the calls of a run against the policy and the procedures.
 func (c *count) play(p *gate.Policy, d domain, in implied, r *run) error {
 	own, err := d.with(&r.Task, in)
 	if err != nil {
@@ -140,7 +139,7 @@ func (c *count) conversation(p *gate.Policy, procedures, ofTask *oracle, t *task
 	}
 }
 
-// compare counts a call.
+// compare counts a call in the totals.
 func (c *count) compare(permits, permitsTask, admitted bool) {
 	switch {
 	case permits == admitted:

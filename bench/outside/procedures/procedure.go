@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// A task is a task in a domain. It contains only the fields that are used here.
+// A task is a task in a domain. It contains only the fields that are needed here.
 type task struct {
 	Goal    string `json:"user_goal"`
 	Graph   graph  `json:"directed_action_graph"`
 	Succeed any    `json:"action_should_succeed"` // true, false, 1 or 0
 }
 
-// permits reports whether the task permits its goal to be reached.
+// permits reports whether the goal of the task may be reached.
 func (t *task) permits() bool { return t.Succeed == true || t.Succeed == 1.0 }
 
 // A graph contains functions and operators as nodes. Each node has edges to the nodes that it
@@ -25,12 +25,12 @@ type graph struct {
 }
 
 // A tree is the condition for calling a function. It is either another function with its
-// parameters, or an operator applied to trees. Variables stand for parameter values; equal
-// variables stand for equal values.
+// parameters, or an operator with trees as operands. Variables stand for the values of parameters;
+// equal variables stand for equal values.
 type tree struct {
 	Op       string // "and", "or", or "" for a function
 	Function string
-	Vars     map[string]string // maps the function's parameters to variables
+	Vars     map[string]string // variable for each parameter of the function
 	Kids     []*tree
 }
 
@@ -56,7 +56,7 @@ func (t *tree) leaves() int {
 	return n
 }
 
-// maxDepth limits the depth of a tree, in case the graph has a cycle.
+// maxDepth is the maximum depth of a tree, in case the graph has a cycle.
 const maxDepth = 100
 
 // tree returns the tree for a node. A function is a leaf, because its own requirements form a
@@ -115,7 +115,7 @@ func (g *graph) procedures() ([]procedure, error) {
 			if p.Needs, err = g.tree(c[1], 0); err != nil {
 				return nil, err
 			}
-			break // a function has at most one edge
+			break // a function has only one edge
 		}
 		all = append(all, p)
 	}
@@ -126,7 +126,7 @@ func (g *graph) procedures() ([]procedure, error) {
 type domain map[string]procedure
 
 // read adds the procedures of all tasks. If a function has several procedures, read keeps the one
-// with the most functions, because the others omit conditions.
+// with the most functions, because the others leave out conditions.
 func (d domain) read(tasks map[string][]task, in implied) error {
 	for _, service := range slices.Sorted(maps.Keys(tasks)) {
 		for i := range tasks[service] {
@@ -148,18 +148,18 @@ func (d domain) read(tasks map[string][]task, in implied) error {
 	return nil
 }
 
-// implied lists, for each function, other functions that its success implies, with the
-// corresponding parameter names. For example, a successful login proves that the user exists.
+// implied lists, for each function, other functions that must have succeeded if it succeeds, with
+// the matching parameter names. For example, a successful login proves that the user exists.
 type implied map[string][]implication
 
 // An implication names an implied function.
 type implication struct {
 	Function   string            `json:"function"`
-	Parameters map[string]string `json:"parameters"` // its parameters, by their names in the successful call
+	Parameters map[string]string `json:"parameters"` // parameters of the implied function, keyed by their names in the successful call
 }
 
-// widen replaces each function in the tree with an OR of the function itself and the functions that
-// imply it.
+// widen replaces each function in the tree with an OR of that function and the functions that imply
+// it.
 func (in implied) widen(t *tree) *tree {
 	if t == nil {
 		return nil
@@ -192,7 +192,8 @@ func (in implied) widen(t *tree) *tree {
 	return wide
 }
 
-// with returns a copy of the domain with the procedures of one task instead of its own.
+// with returns a copy of the domain in which the procedures of one task replace those of the
+// domain.
 func (d domain) with(t *task, in implied) (domain, error) {
 	all, err := t.Graph.procedures()
 	if err != nil {
