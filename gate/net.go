@@ -13,7 +13,7 @@ import (
 
 // definition is a net as its author gave it, except for its name, together with its reason.
 type definition struct {
-	Net               // private copy
+	Net               // private copy of the net
 	reasoned []string // the reason, split at each {key}
 }
 

@@ -132,7 +132,7 @@ type NetID struct {
 // be an attempt at the command.
 type part struct {
 	name         string // name given by the map
-	first, other []byte // the two words
+	first, other []byte // the first two words of the command
 }
 
 // in reports whether the arguments contain both words.

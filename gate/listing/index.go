@@ -10,7 +10,7 @@ type Index struct {
 	byName map[string][]int // nets that list a name or map its tool
 	byGlob [][]int          // nets by pattern number
 	always []int            // nets that might apply to every call
-	words  int              // size of a set of nets
+	words  int              // size of a set of nets, in words of 64 bits
 }
 
 // NewIndex returns an empty index for the given numbers of nets and patterns.

@@ -16,7 +16,7 @@ type Listing struct {
 	entries     map[string]*nameEntry
 	names       []namedEntry     // the entries in order of first use
 	patterns    []naming.Pattern // the patterns in order of first use
-	globs       []globEntry      // one for each pattern
+	globs       []globEntry      // entries of the patterns, one for each
 	hasUnless   bool             // some transition has an Unless list
 	hasSpared   bool             // some Unless list has a tool with Spared set
 }

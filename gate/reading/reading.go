@@ -16,7 +16,7 @@ import (
 type Reader struct {
 	set  keyvalue.Set
 	keys []field         // fields of keys, by their number in the set
-	sums []toolnet.Field // distinct fields
+	sums []toolnet.Field // distinct fields that sums read
 	rows bool
 }
 

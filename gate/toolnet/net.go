@@ -97,7 +97,7 @@ type Scope uint8
 const (
 	ScopeSession   Scope = iota // calls in the same session
 	ScopePrincipal              // calls in all sessions of the same principal
-	ScopeGlobal                 // all calls
+	ScopeGlobal                 // all calls of all principals
 )
 
 // String returns the scope in lower case.
@@ -186,7 +186,7 @@ type ValueReader interface {
 // digits and an exponent of at most 100. Numbers are exact decimals. The amount of an admitted call
 // is not refunded if the call fails.
 type Sum struct {
-	Field Field         // must be an argument
+	Field Field         // the summed field; must be an argument
 	Most  int           // maximum sum
 	Every time.Duration // time until all of Most is available again, at a constant rate; 0: never
 }
