@@ -84,7 +84,7 @@ type farkas struct {
 }
 
 type farkasRow struct {
-	numbers []int    // effect followed by weights
+	numbers []int    // the row's effect, followed by its weights
 	effect  []int    // effects of the distinct transitions
 	weights []int    // weights of the places
 	support []uint64 // bit set of the places with a nonzero weight
