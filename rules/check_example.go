@@ -32,7 +32,7 @@ func (c *compiler) checkExamples() {
 				asked[g] = namingPolicy(maps[g])
 			}
 			switch {
-			case c.refused(g): // already reported
+			case c.refused(g): // the map's error is reported already
 			case len(maps[g]) == 0:
 				c.failName(e, e.As, NoSuchMap, c.nearLabel(e, tool), "no map gives calls of %s the name %s", tool, e.As)
 			case e.hasName(tool, asked[g]) == e.Not:
