@@ -17,7 +17,7 @@ type RecentArguments struct {
 	mu    sync.Mutex
 	args  map[admitted][]byte
 	order []admitted // ring buffer of the calls whose arguments are kept
-	next  int        // index in order to overwrite next
+	next  int        // index of the next element to overwrite in the ring buffer
 }
 
 // admitted identifies an admitted call.
