@@ -31,7 +31,7 @@ type Call struct {
 	exact     []byte // arguments as forwarded; nil: unknown, or too long to compare
 	given     int    // size of the arguments and other objects before masking
 	copied    int    // number of bytes copied from the message
-	presented bool   // present was called
+	presented bool   // the call has its displayed form: present was called
 }
 
 // Subject returns the tool and its owner for display. The owner is an upstream or the agent itself.

@@ -26,7 +26,7 @@ type principalTool struct{ principal, tool string }
 // Callers must hold Broker.mu.
 type lastApproved struct {
 	byTool map[principalTool]*list.Element
-	order  list.List // oldest first
+	order  list.List // the calls, oldest first
 }
 
 // add records q, which a person has just approved.

@@ -15,7 +15,7 @@ type Options struct {
 	Mask     Mask // hides values from people; nil: nothing is hidden
 
 	Self   bool              // callers may approve their own calls
-	People map[string]string // the principal that each person is
+	People map[string]string // principal of each person
 
 	// Answered is called under the broker's lock for each request that stops waiting; may be nil.
 	Answered func(state, channel string, waited time.Duration)

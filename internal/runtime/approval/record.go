@@ -43,7 +43,7 @@ const (
 	WrongPIN = "pin" // the person did not enter the proxy's PIN
 )
 
-const maxRejections = 20 // maximum number kept per request
+const maxRejections = 20 // maximum number of rejections kept per request
 
 // A Rejection is an answer that does not count. It appears only in its request's history.
 type Rejection struct {

@@ -16,8 +16,8 @@ type requests struct {
 	accounts accounts
 
 	// In chronological order.
-	live   list.List // pending or approved
-	ended  list.List // ended without a denial
+	live   list.List // requests that are pending or approved
+	ended  list.List // requests that ended without a denial
 	denied list.List
 	recent list.List // opened within the last minute and not approved
 
