@@ -27,8 +27,8 @@ var alwaysMasked = [...]string{"password", "passwd", "secret", "token", "access_
 
 // Limits on the recorded parts of a call.
 const (
-	maxArguments = 64 << 10 // size in bytes
-	maxValues    = 100      // number of values per field
+	maxArguments = 64 << 10 // maximum size of recorded arguments in bytes
+	maxValues    = 100      // maximum number of recorded values per field
 )
 
 // A Redactor selects which parts of arguments and results are recorded. The zero value records only

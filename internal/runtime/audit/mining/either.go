@@ -13,8 +13,8 @@ type either struct {
 	a, alt, b       int
 	out             bool // refuted: some B came without an earlier A or alt
 	notEach         bool
-	sessions        int // sessions with B
-	early, altEarly int // sessions with B and an earlier success of A (early) or of alt (altEarly)
+	sessions        int // number of sessions with B
+	early, altEarly int // numbers of sessions with B and an earlier success of A (early) or of alt (altEarly)
 	once, each      chance
 	without, had    int          // sessions without B (without), and how many of them have a success of A or alt (had)
 	same            []*candidate // candidate fields that may have equal values

@@ -8,8 +8,8 @@ type invalidator struct {
 	pair
 	c        int
 	out      bool // refuted: some B came after C without another A
-	sessions int  // sessions with C after an A
-	calls    int  // calls of B that followed an A and then a C
+	sessions int  // number of sessions with C after an A
+	calls    int  // number of calls of B that followed an A and then a C
 	chance   chance
 }
 

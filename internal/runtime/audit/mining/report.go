@@ -11,7 +11,7 @@ import (
 type Report struct {
 	Log       string     `json:"log"`
 	Sessions  int        `json:"sessions"`
-	Calls     int        `json:"calls"` // admitted calls
+	Calls     int        `json:"calls"` // number of admitted calls
 	From      time.Time  `json:"from"`
 	To        time.Time  `json:"to"`
 	LeftOut   int        `json:"leftOut"` // number of sessions that began before the log
@@ -45,10 +45,10 @@ func (r *Report) drop(wrong map[int]string) {
 
 // A Proposal is a rule that the log supports. It refuses no call that passed.
 type Proposal struct {
-	Rule     string    `json:"rule"`     // one line of rules
+	Rule     string    `json:"rule"`     // the rule as a line of a rules file
 	Kind     string    `json:"kind"`     // "order", "value", "budget", "row" or "taint"
-	Evidence string    `json:"evidence"` // one sentence
-	Sessions int       `json:"sessions"` // sessions with the restricted call
+	Evidence string    `json:"evidence"` // the evidence, in one sentence
+	Sessions int       `json:"sessions"` // number of sessions with the restricted call
 	Calls    int       `json:"calls"`
 	Chance   float64   `json:"chance"` // probability of the observation if there is no rule, at least 1e-300; 1 for a limit with headroom, which is not a statistical finding
 	Since    time.Time `json:"since"`

@@ -6,9 +6,9 @@ import "github.com/petrigate/petrigate/internal/runtime/audit/trail"
 type session struct {
 	principal string
 	process   string
-	partial   bool // began before the log
-	early     bool // certainly began before the log
-	resumed   bool // began before the log unless its first call has number 1
+	partial   bool // the session began before the log
+	early     bool // the session certainly began before the log
+	resumed   bool // the session began before the log unless its first call has number 1
 	calls     map[uint64]*action
 	clock     int // number of events so far
 

@@ -13,9 +13,9 @@ import (
 type pairStats struct {
 	notOnce, notEach bool // refuted: some B came without an earlier A
 	shared           bool // one call has both names
-	sessions         int  // sessions with both A and B
+	sessions         int  // number of sessions with both A and B
 	once, each       chance
-	earlier          int    // sessions with a success of A before B
+	earlier          int    // number of sessions with a success of A before B
 	early            uint64 // bit set over the first sessions with B; a bit is set if a success of A came before B
 
 	after       bool // some B came after a call of A
@@ -26,8 +26,8 @@ type pairStats struct {
 // A toolStats holds the statistics for a tool.
 type toolStats struct {
 	calls, sessions int
-	held            int // sessions with a success
-	opened          int // sessions with a success among the first two events, or in the first eighth of the session's events
+	held            int // number of sessions with a success
+	opened          int // number of sessions with a success among the first two events, or in the first eighth of the session's events
 	first           time.Time
 	perSession      map[int]int        // number of sessions for each number of calls
 	perDay          map[int]int        // number of a principal's days for each number of calls

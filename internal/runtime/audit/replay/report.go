@@ -10,11 +10,11 @@ type Report struct {
 	Recorded  []string `json:"recorded"`  // fingerprints of the recorded policies
 	Records   uint64   `json:"records"`   // number of records of all events
 	Decisions int      `json:"decisions"` // number of decisions made by a policy
-	Agreed    int      `json:"agreed"`    // decisions equal to the record
-	Different int      `json:"different"` // decisions that differ under another policy
-	Wrong     int      `json:"wrong"`     // decisions that differ under the recorded policy: the log was changed or is incomplete
-	Unknown   int      `json:"unknown"`   // decisions that cannot be repeated
-	Others    int      `json:"others"`    // refusals that no policy made, such as an unavailable server or an unknown tool
+	Agreed    int      `json:"agreed"`    // number of decisions equal to the record
+	Different int      `json:"different"` // number of decisions that differ under another policy
+	Wrong     int      `json:"wrong"`     // number of decisions that differ under the recorded policy: the log was changed or is incomplete
+	Unknown   int      `json:"unknown"`   // number of decisions that cannot be repeated
+	Others    int      `json:"others"`    // number of refusals that no policy made, for example because a server was unavailable or a tool unknown
 
 	First   *Divergence `json:"first"`   // first of the Different and Wrong decisions; null: none
 	Rules   []RuleCount `json:"rules"`   // differences by rule, most frequent first

@@ -31,7 +31,7 @@ func Recent(ctx context.Context, s Source, n, most int) ([]Record, error) {
 type newest struct {
 	n, most int
 	bytes   int
-	records []Record // oldest first
+	records []Record // the newest records, oldest first
 }
 
 func (l *newest) add(r Record) {
@@ -53,7 +53,7 @@ func (f File) recent(ctx context.Context, last *newest) error {
 	if err != nil {
 		return err
 	}
-	var files [][]Record // newest first
+	var files [][]Record // records of each file, newest file first
 	count, left := 0, last.most
 	for _, path := range slices.Backward(paths) {
 		if err := ctx.Err(); err != nil {
@@ -111,7 +111,7 @@ func recordsOf(content []byte, path string) (records []Record) {
 	for len(content) > 0 {
 		end := bytes.IndexByte(content, '\n')
 		if end < 0 {
-			break // still being written
+			break // the line is still being written
 		}
 		if l, err := audit.ParseLine(content[:end]); err == nil {
 			records = append(records, Record{Seq: l.Seq, Event: l.Event, Hash: l.Hash, File: path})

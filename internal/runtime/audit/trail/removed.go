@@ -49,7 +49,7 @@ func (r *Removed) Whole() time.Time {
 	if r == nil {
 		return time.Time{}
 	}
-	return r.Before.Add(backend.Skew) // clocks may differ
+	return r.Before.Add(backend.Skew) // the clocks of processes may differ
 }
 
 // removed reads the copy of the newest removal event. The copy is not part of a chain.
