@@ -25,7 +25,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	}
 	met := g.states[a.Name]
 	met.reported.Store(true)
-	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // before this call is decided
+	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // call Met before this call is decided
 	e, wrong := a.Read(r.Event)
 	if r.Session != "" {
 		e.Session = r.Session
@@ -206,7 +206,7 @@ func (g *Gate) settleUnknown(late []*call) {
 }
 
 func (g *Gate) settle(c *call, e gate.End, by string) {
-	if c.settledUnknown && by != "" && e.Outcome == gate.Unknown { // already settled as unknown
+	if c.settledUnknown && by != "" && e.Outcome == gate.Unknown { // the call is already settled as unknown
 		return
 	}
 	g.Admission.Settle(context.WithoutCancel(g.Ctx), c.ticket, e, by)
