@@ -26,7 +26,7 @@ type queued struct {
 	session      admission.Key
 	op           backend.Op
 	rows         []*row        // rows that the decision used, those of op.Writes first
-	events       []audit.Event // op.Events before encoding
+	events       []audit.Event // the events in op.Events, before they are encoded
 	call         uint64        // number of the admitted call; 0: the step admits no call
 	duringCommit bool          // the step was staged during a commit
 	done         chan struct{}

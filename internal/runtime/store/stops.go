@@ -59,7 +59,7 @@ func (s *Stops) all() []admission.Stop {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if len(s.local) == 0 {
-		return s.known // replaced, not modified, by each change
+		return s.known // each change replaces this slice instead of modifying it
 	}
 	all := slices.Clone(s.known)
 	for _, h := range s.local {

@@ -21,7 +21,7 @@ type image struct {
 	versions map[backend.PartID]int64 // cached versions of other parts
 	stops    map[string]backend.Stop  // all stops in force
 	switched map[string]uint64        // step of the last change of each session's stop
-	used     map[string]use           // used approvals
+	used     map[string]use           // approvals that were used
 	heads    map[string]head          // heads of the chains, by writer
 	clock    sqlite.Clock
 

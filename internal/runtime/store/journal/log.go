@@ -25,7 +25,7 @@ const (
 	logSuffix      = "-log"
 	endSuffix      = "-head"     // the last step known to be on the disk; see durableEnd
 	nextSuffix     = "-log.new"  // the next segment before it is named
-	segmentSuffix  = "-log-"     // followed by twenty digits
+	segmentSuffix  = "-log-"     // twenty digits follow this suffix
 	fullSuffix     = ".full"     // suffix of a segment with all lines
 	unsealedSuffix = ".unsealed" // a segment with only its records, before it is named
 )
@@ -46,7 +46,7 @@ type directory struct {
 type log struct {
 	directory
 	file     file
-	flusher  *flusher // flushes file
+	flusher  *flusher // flushes the log's file
 	header   position
 	end      int64 // end of the last step
 	size     int64 // file size, valid while this process holds the process lock

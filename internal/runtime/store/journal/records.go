@@ -137,7 +137,7 @@ func (s *selection) collect(a *archive) error {
 		g := segment{name: a.segmentName(after), index: index[after]}
 		if !sealed[after] {
 			if g.file, err = a.disk.open(g.name+fullSuffix, os.O_RDONLY); errors.Is(err, fs.ErrNotExist) {
-				g.file, err = nil, nil // sealed in the meantime
+				g.file, err = nil, nil // the segment was sealed in the meantime
 			}
 			g.index = nil
 		}

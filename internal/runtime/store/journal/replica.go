@@ -340,7 +340,7 @@ func (r *replica) openNext() error {
 			_ = f.Close()
 		}
 		f, header, err = r.log.openSegment(r.log.segmentName(at.step)+fullSuffix, os.O_RDWR)
-		if errors.Is(err, fs.ErrNotExist) { // folded and sealed in the meantime
+		if errors.Is(err, fs.ErrNotExist) { // the segment was folded and sealed in the meantime
 			return r.reload()
 		}
 		if err != nil {

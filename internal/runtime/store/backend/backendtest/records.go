@@ -65,7 +65,7 @@ func many(t *testing.T, b backend.Backend) {
 	}
 	commit(t, b, nil, op)
 	for _, q := range []backend.Query{{Session: "many"}, {Session: "many", Limit: 2100}, {Session: "many", Limit: 2100, Last: true}} {
-		want := 2501 // includes the record without a session
+		want := 2501 // this number includes the record without a session
 		if q.Limit > 0 {
 			want = q.Limit
 		}
@@ -117,7 +117,7 @@ func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error 
 		if err != nil {
 			return err
 		}
-		n, _ := strconv.Atoi(string(parts[0].Data)) // 0 for none
+		n, _ := strconv.Atoi(string(parts[0].Data)) // the number is 0 if there is no data
 		op := write(id, parts[0].Version, strconv.Itoa(n+1))
 		op.Events = []backend.Event{event(n % 7)}
 		own := write(session(b.Writer()+strconv.Itoa(done)+"-"+strconv.Itoa(n)), 0, "{}")
