@@ -6,7 +6,7 @@ type command struct {
 	path    string // the path of the program, if the command word is a path
 	outside bool   // the program is not in any known directory
 	args    []arg
-	inputs  []arg // the files from which input is redirected
+	inputs  []arg // the files that input redirections name
 	// possible means that it is uncertain whether this command runs at all. An example is the words
 	// after `docker exec`.
 	possible bool

@@ -129,7 +129,7 @@ func mayBeOption(w *syntax.Word) bool {
 	return strings.Trim(known, nameLetters+"0123456789[]-") == "" && (strings.HasPrefix(known, "-v") || !isText(w.Parts)) || strings.HasPrefix(known, `\`)
 }
 
-// assignedIn returns the known texts that the statements in list assign to variables. It includes
+// assignedIn returns the known values that the statements in list assign to variables. It includes
 // only variables that nothing else in list changes.
 func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	texts, changed := make(map[string]string), make(set)
@@ -172,7 +172,7 @@ func (v *variables) forgetEffects(c effects) {
 	}
 }
 
-// bindBranches records variables that each branch of an if, including the else branch, sets to a
+// bindBranches records variables that each branch of an if, including the else branch, sets to
 // known text.
 func (v *variables) bindBranches(cmd syntax.Command) {
 	c, ok := cmd.(*syntax.IfClause)

@@ -8,7 +8,7 @@ import (
 var (
 	// implicitVariables are the variables that bash itself sets to text from the script.
 	implicitVariables = setOf("_ REPLY MAPFILE BASH_REMATCH BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0 BASH_SOURCE FUNCNAME")
-	// counters are the variables for which bash evaluates assigned values as arithmetic.
+	// counters are the variables whose assigned values bash evaluates as arithmetic.
 	counters = setOf("RANDOM SRANDOM SECONDS OPTIND HISTCMD LINENO BASHPID BASH_SUBSHELL BASH_MONOSECONDS EPOCHSECONDS EPOCHREALTIME")
 	// runVariables are the variables with a value that some program runs as a command.
 	runVariables = setOf(`

@@ -114,7 +114,7 @@ func endsLike(glob, at string) bool {
 	return false
 }
 
-// couldBe reports whether glob can match a text with this beginning and this end. The result is
+// couldBe reports whether glob can match a string with this beginning and this end. The result is
 // Opaque or NoMatch.
 func couldBe(glob, text, tail string) Outcome {
 	before, _, _ := strings.Cut(glob, "*")
@@ -125,7 +125,7 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether one of the texts is a prefix of the other. If has is
+// compatible reports whether one of the strings is a prefix of the other. If has is
 // [strings.HasSuffix], it reports whether one is a suffix of the other.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 

@@ -17,14 +17,14 @@ type fileRule struct {
 	remote  bool   // an operand with a colon is on another machine
 	takes   string // the options with a value that does not name a file
 	where   string // the options that name the working directory
-	script  string // the options with which skip does not apply
-	writing string // the options with which the program writes its operands; without such an option, it reads them
+	script  string // the options that make skip inapplicable
+	writing string // the options that make the program write its operands; without such an option, it reads them
 	instead bool   // with a writing option, the program only writes its operands, as sed -i does
 	valued  string // the options whose value is a file that the program writes
 	sources string // the options whose value is a file that the program reads
 	behind  string // the options whose value contains @ or < before the name of a file that the program reads
 	words   bool   // after a single dash there is a word, not a group of letters
-	unnamed string // the arguments with which the program writes files that no argument names; see [withRows]
+	unnamed string // the arguments that make the program write files that no argument names; see [withRows]
 	dry     string // the options for a dry run
 	rewrite string // after these first operands, the program also writes the other operands, if it changes any files
 	shows   string // after these first operands, the program reads the other operands, including paths after a colon
@@ -103,7 +103,7 @@ func (f *fileRule) changesSome(operands, options []arg) bool {
 	return slices.ContainsFunc(f.rows, func(row unnamedWrites) bool { return row.describes(operands, options) })
 }
 
-// An unnamedWrites value describes arguments with which a command writes files that no argument
+// An unnamedWrites value describes arguments that make a command write files that no argument
 // names.
 type unnamedWrites struct {
 	subs    []string // the first operands of the command

@@ -23,7 +23,7 @@ type files struct {
 	dashed  bool  // the script creates a file whose name a program may take for an option
 	loops   bool  // the script has a loop or a function, so that the same command can run both before and after another
 	texts   []arg // here documents and here strings in the current list
-	data    []arg // the texts that are written to files
+	data    []arg // the text that is written to files
 	pkg     []int // indexes of the commands that change package.json: npm pkg set
 	writer  set   // the programs whose output is written
 }

@@ -3,8 +3,7 @@ package shell
 import "strings"
 
 // fileTable describes which arguments of a program are files that the program reads or writes. It
-// also describes with which arguments the program writes other files of the project; see
-// [withRows].
+// also describes which arguments make the program write other files of the project; see [withRows].
 var fileTable = withRows(eachName(map[string]fileRule{
 	// Programs that read their operands.
 	"cat,tac,rev,wc,comm,source,.,zcat,zless,jsonlint,md5sum,sha1sum,sha256sum,sha512sum,b2sum": {reads: true},

@@ -114,7 +114,7 @@ func findsNames(args []arg) bool {
 	return true
 }
 
-// producers maps programs to the words with which they print file names; "" means that they always
+// producers maps programs to the words that make them print file names; "" means that they always
 // do. Such a name can be an option only if there is a file whose name looks like an option.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 

@@ -20,8 +20,8 @@ type results struct {
 	touched     []file
 }
 
-// A findings value holds the results so far. It also holds the place that is being read, from which
-// each doubt and each touched file gets its position.
+// A findings value holds the results so far. It also holds the place that is being read, which
+// gives each doubt and each touched file its position.
 type findings struct {
 	results
 	files files
@@ -44,7 +44,7 @@ func (f *findings) addDoubt(what string, reach reach) {
 	case f.strict:
 		reach = all
 	case f.tentative && reach == all:
-		reach = mild // it cannot be seen what a container or a launcher runs
+		reach = mild // the commands of a container or a launcher are unknown
 	}
 	if reach == all && f.opaque {
 		return // only the first such doubt is reported

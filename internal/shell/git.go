@@ -89,8 +89,8 @@ func readGitForeach(args []arg) (p plan) {
 	return p
 }
 
-// Words of git config: options that have no effect of their own, and words with which it only
-// prints or removes a setting.
+// Words of git config: options that have no effect of their own, and words that make it only print
+// or remove a setting.
 var (
 	gitConfigFlags = setOf("--global --system --local --worktree --add --replace-all --get --get-all --get-regexp --unset --unset-all --list -l --bool --show-origin")
 	gitConfigReads = setOf("get list unset --get --get-all --get-regexp --list -l --unset")

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// sqlClients are the clients for which harmlessSQL can recognize harmless input.
+// sqlClients are the clients whose harmless input can be recognized by harmlessSQL.
 var sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
 
 // sqlTells matches words in SQL, and in the commands of SQL clients, that run a program or write a

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// mentions are the words in unparsed texts. The texts are arguments of programs that may run the
-// commands that a text names. The words are collected once for all patterns. Each word has the
-// index of the first doubt about it.
+// mentions are the words in unparsed text, which consists of arguments of programs that may run the
+// commands named in it. The words are collected once for all patterns. Each word has the index of
+// the first doubt about it.
 type mentions struct {
 	words map[string]int
-	texts []mention // the whole texts, for finding names that contain separator characters
+	texts []mention // the whole arguments, for finding names that contain separator characters
 }
 
 // A mention is an unparsed text, together with the index of the doubt about it.
@@ -50,7 +50,7 @@ var escaped = strings.NewReplacer("%20", " ", "%22", " ", "%27", " ", "%28", " "
 // unquote removes quotes and backslashes.
 var unquote = strings.NewReplacer("\\", "", "'", "", "\"", "")
 
-// text adds a text and the words in it.
+// text adds unparsed text and the words in it.
 func (m *mentions) text(text string, of int) {
 	if text == "" {
 		return
@@ -66,8 +66,8 @@ func (m *mentions) text(text string, of int) {
 	}
 }
 
-// has reports whether a text contains name as a separate word. It returns the index of the doubt
-// about this text.
+// has reports whether unparsed text contains name as a separate word. It returns the index of the
+// doubt about this text.
 func (m *mentions) has(name string) (of int, ok bool) {
 	if strings.ContainsFunc(name, isBetween) { // the name contains separators, like g++ and [
 		i := slices.IndexFunc(m.texts, func(t mention) bool { return strings.Contains(t.text, name) })
@@ -80,8 +80,8 @@ func (m *mentions) has(name string) (of int, ok bool) {
 	return of, ok
 }
 
-// hasAll reports whether the texts contain all words of the pattern. It returns the index of the
-// doubt about a text that contains the pattern's name.
+// hasAll reports whether the unparsed text contains all words of the pattern. It returns the index
+// of the doubt about the text that contains the pattern's name.
 func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 	if len(m.words) == 0 {
 		return 0, false
@@ -124,7 +124,7 @@ func (m *mentions) mayHave(w *wanted) bool {
 		if strings.HasPrefix(word, "-") && w.given(nil, []arg{{text: word}}) != NoMatch {
 			return true
 		}
-		for _, n := range w.names { // the option may be put together from several texts: '-' + 'rf'
+		for _, n := range w.names { // the option may be put together from several strings: '-' + 'rf'
 			if len(n) > 1 && strings.TrimLeft(word, "-") == strings.TrimLeft(n, "-") {
 				return true
 			}

@@ -17,8 +17,8 @@ const (
 	maxArgs   = 100_000 // number of arguments of all commands; the arguments of a wrapper count again for the command that it runs
 	maxLooks  = 100_000 // number of arguments that are compared with patterns, for all patterns together
 	maxName   = 1024    // number of bytes in a command name; file systems allow 255
-	maxDepth  = 10_000  // depth to which nodes can be nested
-	maxTexts  = 16      // depth to which scripts can be nested, as in sh -c "sh -c ..."
+	maxDepth  = 10_000  // maximum nesting depth of nodes
+	maxTexts  = 16      // maximum nesting depth of scripts, as in sh -c "sh -c ..."
 
 	piecesOfParser = 8 // number of pieces that are charged for each call of the parser, even if the script is empty
 )

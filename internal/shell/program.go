@@ -18,10 +18,11 @@ type program struct {
 	// characters, as in git push origin +main.
 	options  string
 	operands operands
-	free     bool // there is no argument with which the command does more than its name says
+	free     bool // no argument makes the command do more than its name says
 }
 
-// operands describes the operands with which a command still does exactly what its name says.
+// operands describes the operands that a command may have if it is to do exactly what its name
+// says.
 type operands struct {
 	min, max int
 	not      string // no operand contains one of these characters
@@ -70,7 +71,7 @@ type knownOption struct {
 	names    []string
 	takes    bool     // the option takes a value, which is attached or the next argument
 	attached bool     // the option takes a value only if the value is attached
-	values   []string // the values with which the option is inert; nil: any value
+	values   []string // the values that keep the option inert; nil: any value
 	inert    bool
 	mayRun   bool     // the option may run something
 	implies  []string // the names of the options that this option implies

@@ -142,14 +142,14 @@ func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice strin
 	return what, alone
 }
 
-// longestAdvice is the maximum length of a script that is quoted in an advice.
+// longestAdvice is the maximum length of a script that is quoted in advice.
 const longestAdvice = 200
 
-// printOnlyOptions are the options with which most programs print something and do nothing else.
+// printOnlyOptions are the options that make most programs print something and do nothing else.
 var printOnlyOptions = setOf("--help --version --dry-run --dryrun --dry --just-print --list-tests --listTests --collect-only --no-run --if-present --showConfig --show-config --print-config")
 
-// deviation returns the argument with which the command does something other than, or less than,
-// its name says, according to the tables.
+// deviation returns the argument that makes the command do something other than, or less than, its
+// name says, according to the tables.
 func (c *command) deviation(p *Pattern) (argument string, less bool) {
 	known, options, lead, ok := programOf(c.name, c.args)
 	rule, _, tests := entryOf(evidenceOperands, c.name, c.args)
@@ -223,7 +223,7 @@ func (c *command) optionDeviates(p *Pattern, options *knownOptions, tests bool, 
 	return n, less
 }
 
-// shows returns an option with which a test program prints something instead of testing, or uses
+// shows returns an option that makes a test program print something instead of testing, or use
 // another shell.
 func (c *command) shows(p *Pattern) (option string, ok bool) {
 	words := otherEffectOptions[c.name]

@@ -140,7 +140,7 @@ func givesText(rd *syntax.Redirect) bool {
 	return rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc
 }
 
-// nameOf returns the name to which a assigns a value, or "" if the name is not literal.
+// nameOf returns the name that a assigns a value to, or "" if the name is not literal.
 func nameOf(a *syntax.Assign) string {
 	switch {
 	case a.Name != nil:

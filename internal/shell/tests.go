@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// evidenceOperands holds operands with which a build or test command still runs completely, in
+// evidenceOperands holds operands that let a build or test command still run completely, in
 // addition to those in [programs]. Any other operand selects a part of the work.
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake": {max: unbounded, not: "="},
@@ -34,15 +34,15 @@ var forwardsAfterDash = setOf("npm pnpm yarn bun cargo npx")
 // forwardsAll are the programs that pass on arguments even without --.
 var forwardsAll = setOf("yarn pnpm bun")
 
-// partialOptions are the options with which test programs run only some tests or no tests.
+// partialOptions are the options that make test programs run only some tests or no tests.
 var partialOptions = setOf(`--list --listTests --help -h --version -V -t --testNamePattern --testPathPattern --testPathPatterns --grep -g --fgrep --changed --onlyChanged -o --only
 	--skip --ignored --exact --include-ignored --passWithNoTests --collect-only --co -k -m --deselect --ignore --lf --last-failed --shard --no-run --related
 	--findRelatedTests --update -u --updateSnapshot --setup-plan --setup-only --fixtures --filter --group --testsuite --tests --example -e --tag --only-failures
 	--test-name-pattern --name -n --dry-run --showConfig --clearCache --init --exclude --testPathIgnorePatterns --project --selectProjects
 	--ignoreProjects --dir --root --rootDir --roots`)
 
-// otherEffectOptions are the options with which test programs print something instead of testing,
-// or use another shell or configuration.
+// otherEffectOptions are the options that make test programs print something instead of testing, or
+// use another shell or configuration.
 var otherEffectOptions = eachName(map[string]string{
 	"npm":         "-v -H -h -? --usage --version --versions --script-shell --node-options --userconfig --globalconfig",
 	"pnpm,yarn":   "-v -h --script-shell",
@@ -50,8 +50,8 @@ var otherEffectOptions = eachName(map[string]string{
 	"pytest":      "-V -h --override-ini --config-file",
 })
 
-// sameTestOptions are the options with which test programs write files but still run the same
-// tests.
+// sameTestOptions are the options that make test programs write files without changing which tests
+// run.
 var sameTestOptions = map[string]set{"go": setOf("-coverprofile -coverpkg -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir -benchmem -mod")}
 
 // scriptSettings are the settings that change how npm, pnpm and yarn run the scripts of a project,

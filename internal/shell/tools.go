@@ -4,7 +4,7 @@ package shell
 // fields are lists of words in the notation of [arg.matchWord].
 type tool struct {
 	kind     toolKind
-	mayRun   string // the arguments with which the tool may run a command
+	mayRun   string // the arguments that may make the tool run a command
 	commands string // the options whose value is a command line
 	file     string // the options whose value is a file that contains a program
 	launches string // after these words, any argument may be the beginning of a command
@@ -13,7 +13,7 @@ type tool struct {
 	files    string // the names of the project files that define the programs that the tool executes
 }
 
-// A toolKind says what the arguments of a tool mean.
+// A toolKind is the meaning of a tool's arguments.
 type toolKind uint8
 
 const (

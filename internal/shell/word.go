@@ -37,7 +37,7 @@ func (r *expander) doubtPosix() {
 	}
 }
 
-// maxBraces is the maximum number of words to which a brace expansion can lead.
+// maxBraces is the maximum number of words that a brace expansion can yield.
 const maxBraces = 64
 
 // words expands the words of a command.
@@ -129,7 +129,7 @@ type wordBuilder struct {
 	split bool
 	text  []byte // all known text
 	head  int    // the length of the text before the first unknown part
-	tail  int    // the index in text at which the part after the last unknown part begins
+	tail  int    // where the part after the last unknown part begins in text
 }
 
 // arg returns the assembled argument.
