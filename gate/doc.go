@@ -42,7 +42,7 @@
 //
 // A net with a key ([Net.Key]) has a separate marking for each value of its fields, so that a
 // backup of one file does not unlock another file. A call is checked for each of its values, and
-// all of them must permit it; [Field.Result] reads the values from the call's result, see [End].
+// all of them must permit it; [Field.Result] reads the values from the call's result; see [End].
 //
 // A transition with [Transition.Every] fires by the clock, which is the time of the calls: a net is
 // advanced when it is evaluated, so no timers run in between. [Net.Scope] determines which calls a

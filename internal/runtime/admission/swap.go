@@ -18,7 +18,7 @@ type inForce struct {
 // awaitSwap waits for a running swap.
 func (f *inForce) awaitSwap() {
 	f.swapMu.Lock()   // returns when the new generation is in force
-	f.swapMu.Unlock() //nolint:staticcheck,gocritic // nothing is done meanwhile
+	f.swapMu.Unlock() //nolint:staticcheck,gocritic // nothing is done while it is held
 }
 
 // Generation returns the generation in force. Load it once for each request.

@@ -15,7 +15,7 @@ type fileState struct {
 }
 
 // readFileState reads the file's header with a connection that ignores the write-ahead log. The
-// file must not be opened in any other way, see [connection.create]. Without the log, the file may
+// file must not be opened in any other way; see [connection.create]. Without the log, the file may
 // be inconsistent if a process was killed while moving the log into the file.
 func readFileState(d dialer, path string) (i fileState, err error) {
 	l, err := d.dial(path, ignoringLog)
