@@ -20,9 +20,9 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	return p.front.ServeStdio(ctx, in, out)
 }
 
-// Handler returns an HTTP handler for streamable HTTP of both revision families, and for clients of
-// revision 2024-11-05 with the two endpoints /sse and /messages. The argument a configures who can
-// use it; see [Access].
+// Handler returns an HTTP handler for streamable HTTP of both revision families, and for clients
+// that use revision 2024-11-05, with the two endpoints /sse and /messages. The argument a
+// configures who can use it; see [Access].
 func (p *Proxy) Handler(a Access) (http.Handler, error) { return p.front.Handler(a) }
 
 // Start connects to all upstreams at the same time, in the background.

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// CanTasks contains the capabilities of a client of revision 2026-07-28 that supports tasks.
+// CanTasks contains the capabilities of a client that uses revision 2026-07-28 and supports tasks.
 const CanTasks = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 
 // StartWithTasks starts a site with an upstream that can run calls as tasks. If s contains no
@@ -35,7 +35,7 @@ func StartWithTasks(t *testing.T, s Setup) *Site {
 	return st
 }
 
-// StartTasksOnly starts a site with an upstream of revision 2026-07-28 that runs all calls as
+// StartTasksOnly starts a site with an upstream that uses revision 2026-07-28 and runs all calls as
 // tasks. It refuses clients that do not support tasks.
 func StartTasksOnly(t *testing.T, s Setup) *Site {
 	s.Server.Revisions = testserver.Modern

@@ -130,7 +130,7 @@ func (e *elicitation) await() {
 	}
 }
 
-// elicitByResult returns the question as an InputRequiredResult for a client of revision
+// elicitByResult returns the question as an InputRequiredResult for a client that uses revision
 // 2026-07-28. The client answers it in the next round of the call.
 func (p *Pipeline) elicitByResult(r *approval.Request, channel string) answer {
 	p.Approvals.Put(r, channel)
@@ -157,8 +157,8 @@ func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
 	return wire.AppendResult(dst, id, asking.InputRequired(a.question, a.state))
 }
 
-// readResponse reads the inputResponses from a client of revision 2026-07-28. They count only if
-// the proxy has created the requestState for this very call, in a round with a question.
+// readResponse reads the inputResponses from a client that uses revision 2026-07-28. They count
+// only if the proxy has created the requestState for this very call, in a round with a question.
 // readResponse returns the number of rounds so far.
 func (q *askedCall) readResponse(r *approval.Request) int {
 	if !q.call.Peer.Rev.InputRequired || !q.call.params.HasState {

@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A client of revision 2025-11-25 can call a tool that a server of revision 2026-07-28 runs only as
-// a task. The proxy then sends the call as a task. Until the task is over, it sends tasks/get and
-// tasks/update on behalf of the client. The client gets the task's result as the result of the
-// call. The gate and the client see a single call.
+// A server that uses revision 2026-07-28 may run a tool only as a task, and a client that uses
+// revision 2025-11-25 can call this tool. The proxy then sends the call as a task. Until the task
+// is over, it sends tasks/get and tasks/update on behalf of the client. The client gets the task's
+// result as the result of the call. The gate and the client see a single call.
 
 // maxEmulatedPoll is the maximum time between two tasks/get requests for such a call.
 const maxEmulatedPoll = time.Second

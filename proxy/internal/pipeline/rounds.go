@@ -70,7 +70,7 @@ func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 	return ""
 }
 
-// askRound sends the server's requests for input to a client of revision 2025-11-25. It then
+// askRound sends the server's requests for input to a client that uses revision 2025-11-25. It then
 // forwards the call again, with the responses and with the same ticket.
 func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputRequest, result []byte) {
 	responses, err := p.askAll(c, requests)

@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A server of revision 2025-11-25 can make requests (elicitation/create, sampling/createMessage,
-// roots/list) while it runs a call. A client with a handshake receives each of them as a separate
-// request. For a client of revision 2026-07-28, the call is parked, and this round is answered with
-// an InputRequiredResult.
+// A server that uses revision 2025-11-25 can make requests (elicitation/create,
+// sampling/createMessage, roots/list) while it runs a call. A client with a handshake receives each
+// of them as a separate request. For a client that uses revision 2026-07-28, the call is parked,
+// and this round is answered with an InputRequiredResult.
 
 var errNoInput = errors.New("the client did not provide the requested input")
 

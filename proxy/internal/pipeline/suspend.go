@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// suspend forwards an InputRequiredResult to a client of revision 2026-07-28, and keeps the call
-// until a later round brings the responses. If that is not possible, it returns the reason;
+// suspend forwards an InputRequiredResult to a client that uses revision 2026-07-28, and keeps the
+// call until a later round brings the responses. If that is not possible, it returns the reason;
 // otherwise, it returns "".
 func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	p := f.Call.pipeline

@@ -25,7 +25,7 @@ type suspendedCall struct {
 
 	approved *rounds.Approved // members that a person has approved; nil: no person was asked
 
-	// For a server of revision 2025-11-25 only, which is waiting for the answers.
+	// Only for a server that uses revision 2025-11-25. The server is waiting for the answers.
 	inflight *inflightCall
 	asked    map[string]*upstream.ServerRequest // requests from the server, by their keys in inputRequests
 

@@ -18,15 +18,16 @@ import (
 // 2025-11-25). Such a client cannot read a refusal that is a tool result.
 func (c *Call) asTask() bool { return c.params.Task != nil && c.Method == spec.CallTool }
 
-// asTaskAnyway reports whether a client of revision 2026-07-28 has called a tool that a server of
-// revision 2025-11-25 runs only as a task. Such a client cannot request a task.
+// asTaskAnyway reports whether the call must be sent as a task although the client cannot request
+// one: the client uses revision 2026-07-28, and the server uses revision 2025-11-25 and runs the
+// tool only as a task.
 func (c *Call) asTaskAnyway() bool {
 	u := c.Tool.Upstream
 	return c.Method == spec.CallTool && c.Peer.Rev.TaskExtension && c.Tool.OnlyTask && !u.Rev().TaskExtension && tasks.MakesTasks(u)
 }
 
-// taskParams returns the value of params.task for a server of revision 2025-11-25. If the call does
-// not become a task, it returns nil.
+// taskParams returns the value of params.task for a server that uses revision 2025-11-25. If the
+// call does not become a task, it returns nil.
 func (c *Call) taskParams() []byte {
 	if c.asTaskAnyway() {
 		return []byte(`{}`)
@@ -34,8 +35,8 @@ func (c *Call) taskParams() []byte {
 	return c.params.Task
 }
 
-// declared returns the client capabilities that are sent with the call to a server of revision
-// 2026-07-28. They include the tasks extension only if the call has a task slot.
+// declared returns the client capabilities that are sent with the call to a server that uses
+// revision 2026-07-28. They include the tasks extension only if the call has a task slot.
 func (f *inflightCall) declared() []byte {
 	c := f.Call
 	capabilities := c.Peer.Forwarded()

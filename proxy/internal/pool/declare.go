@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// EnsureDeclared calls [Pool.Declare] for a client of revision 2026-07-28, if necessary. Such a
-// client declares its capabilities in each request and may never send server/discover.
+// EnsureDeclared calls [Pool.Declare] for a client that uses revision 2026-07-28, if necessary.
+// Such a client declares its capabilities in each request and may never send server/discover.
 func (p *Pool) EnsureDeclared(ctx context.Context, peer session.Peer) {
 	if !peer.Rev.PerRequest {
 		return // the capabilities were declared in initialize
@@ -22,8 +22,8 @@ func (p *Pool) EnsureDeclared(ctx context.Context, peer session.Peer) {
 	}
 }
 
-// Declare declares the client's capabilities to all servers of revision 2025-11-25. It waits until
-// the servers have listed the tools that they offer to such a client.
+// Declare declares the client's capabilities to all servers that use revision 2025-11-25. It waits
+// until the servers have listed the tools that they offer to such a client.
 func (p *Pool) Declare(ctx context.Context, peer session.Peer) {
 	for _, u := range p.Servers {
 		u.Intend(peer.Rev, peer.Forwarded())

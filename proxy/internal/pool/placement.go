@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A server of revision 2025-11-25 can send a request outside of any call without saying for which
-// client, and the state that it keeps for a client belongs to its whole process. Therefore, a
+// A server that uses revision 2025-11-25 can send a request outside of any call without saying for
+// which client, and the state that it keeps for a client belongs to its whole process. Therefore, a
 // session can have a dedicated connection: a process or an HTTP session of its own. The connection
 // starts with the session's first call to the server and ends with the session. Lists are still
 // requested on the shared connection.

@@ -122,7 +122,7 @@ func (r *RelayedRequest) Notify(method string, params []byte) {
 }
 
 // CheckCapability reports whether the client can receive the server's request q. If not, it refuses
-// q. A client of revision 2026-07-28 can answer input_required only for calls.
+// q. A client that uses revision 2026-07-28 can answer input_required only for calls.
 func (r *RelayedRequest) CheckCapability(q *upstream.ServerRequest) bool {
 	if r.Peer.Rev.InputRequired {
 		session.RefuseRequest(q)

@@ -41,10 +41,10 @@ type serverLevel struct {
 	told string     // the level; empty: none was sent
 }
 
-// SetUpstreamLevel sends logging/setLevel with the most verbose level of all clients to a server of
-// a revision up to 2025-11-25, unless the server already has that level. The proxy then filters
-// messages by the level of each client. The argument anew means that the server has just come up
-// and has no level.
+// SetUpstreamLevel sends logging/setLevel with the most verbose level of all clients to a server
+// that uses a revision up to 2025-11-25, unless the server already has that level. The proxy then
+// filters messages by the level of each client. The argument anew means that the server has just
+// come up and has no level.
 func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, anew bool) {
 	l := p.Levels.At(u)
 	l.mu.Lock()

@@ -36,8 +36,8 @@ func (p *Relay) AnnounceIfSeen(method string) {
 }
 
 // Announce sends a list_changed notification to each client that has fetched the list. Clients with
-// a handshake receive it on the stream of their session, and clients of revision 2026-07-28 on
-// their subscriptions.
+// a handshake receive it on the stream of their session, and clients that use revision 2026-07-28
+// on their subscriptions.
 func (p *Relay) Announce(method string) {
 	if method == spec.ListChanged {
 		p.Advertiser.TouchAll()

@@ -55,9 +55,9 @@ func (s *URLElicitations) RecordRequest(c *session.Client, method string, params
 	}
 }
 
-// WithElicitationID returns the params of a request from a server of revision 2026-07-28, for a
-// client of revision 2025-11-25. Such a client requires an elicitationId in URL mode. No completion
-// is ever sent for this ID, and none is required.
+// WithElicitationID returns the params of a request from a server that uses revision 2026-07-28,
+// for a client that uses revision 2025-11-25. Such a client requires an elicitationId in URL mode.
+// No completion is ever sent for this ID, and none is required.
 func WithElicitationID(method string, params []byte) []byte {
 	if method != "elicitation/create" || spec.Member(params, "mode") != "url" {
 		return params

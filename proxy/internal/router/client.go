@@ -69,8 +69,8 @@ func (r *Router) ClientNotification(c *session.Client, m wire.Message) {
 	}
 }
 
-// rootsChanged forwards a client's notifications/roots/list_changed to the servers of revision
-// 2025-11-25.
+// rootsChanged forwards a client's notifications/roots/list_changed to the servers that use
+// revision 2025-11-25.
 func (r *Router) rootsChanged(c *session.Client, params []byte) {
 	if !c.PeerOf(wire.Meta{}).Answers("roots/list", nil) {
 		return

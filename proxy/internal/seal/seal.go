@@ -20,12 +20,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Sealer creates the requestState that a client of revision 2026-07-28 keeps between the rounds
-// of an approval, or of a call whose upstream asks for input. The state is encrypted, authenticated
-// and bound to its purpose. An approval can be used only once, so a state that is sent twice has no
-// further effect. The key lasts as long as the approvals: as long as the process or, if several
-// replicas share a database, as long as the database, so that each replica can open the states of
-// the others. A Sealer is safe for concurrent use; mu guards the fields below it.
+// A Sealer creates the requestState for clients that use revision 2026-07-28. A client keeps it
+// between the rounds of an approval, or of a call whose upstream asks for input. The state is
+// encrypted, authenticated and bound to its purpose. An approval can be used only once, so a state
+// that is sent twice has no further effect. The key lasts as long as the approvals: as long as the
+// process or, if several replicas share a database, as long as the database, so that each replica
+// can open the states of the others. A Sealer is safe for concurrent use; mu guards the fields
+// below it.
 type Sealer struct {
 	key  Key // function that reads the shared key; nil if the sealer has a key of its own
 	now  func() time.Time

@@ -40,8 +40,8 @@ func (c *Client) TakesLog(p Peer, meta wire.Meta, params []byte) bool {
 	return level >= spec.LogLevels[c.LogLevel()]
 }
 
-// WithLogLevel adds the client's log level to the _meta for a server of revision 2026-07-28. If the
-// client has not set a level, the server sends no log messages.
+// WithLogLevel adds the client's log level to the _meta for a server that uses revision 2026-07-28.
+// If the client has not set a level, the server sends no log messages.
 func (c *Client) WithLogLevel(p Peer, m wire.Meta, meta []byte) []byte {
 	level := m.LogLevel
 	if !p.Rev.LevelInMeta {

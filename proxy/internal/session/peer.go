@@ -85,8 +85,8 @@ func (p Peer) Answers(method string, params []byte) bool {
 // OpensURL reports whether the client can open a page for its user (elicitation in URL mode).
 func (p Peer) OpensURL() bool { return spec.Declares(p.Capabilities, "elicitation", "url") }
 
-// TakesTasks reports whether a client of revision 2026-07-28 accepts a task as the result of a
-// call.
+// TakesTasks reports whether a client that uses revision 2026-07-28 accepts a task as the result of
+// a call.
 func (p Peer) TakesTasks() bool {
 	return p.Rev.TaskExtension && spec.Declares(p.Capabilities, "extensions", spec.TasksExtension)
 }

@@ -35,8 +35,8 @@ func IsCall(method string) bool {
 	return method == CallTool || method == GetPrompt || method == ReadResource
 }
 
-// ElicitationComplete is the notification from a server of revision 2025-11-25 that a person has
-// completed an elicitation in URL mode.
+// ElicitationComplete is the notification with which a server that uses revision 2025-11-25 reports
+// that a person has completed an elicitation in URL mode.
 const ElicitationComplete = "notifications/elicitation/complete"
 
 // ResourceUpdated is the notification that a resource has changed.

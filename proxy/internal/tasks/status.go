@@ -91,7 +91,7 @@ func (x *Task) forward(method string, params []byte) {
 	}
 }
 
-// notify sends a notification about the task to a client of revision 2025-11-25.
+// notify sends a notification about the task to a client that uses revision 2025-11-25.
 func (x *Task) notify(method string, params []byte) {
 	if s := x.origin.Client.Out; s != nil && !x.origin.Peer.Rev.TaskExtension {
 		s.Send(wire.AppendNotification(nil, method, params))

@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A server of revision 2025-11-25 learns its client's capabilities from initialize, and may offer
-// different tools to a client with more capabilities. The proxy declares the union of its clients'
-// capabilities. If a client has capabilities that were not declared, the handshake must be
+// A server that uses revision 2025-11-25 learns its client's capabilities from initialize, and may
+// offer different tools to a client with more capabilities. The proxy declares the union of its
+// clients' capabilities. If a client has capabilities that were not declared, the handshake must be
 // repeated.
 
 // errRedeclared means that the connection was ended to repeat the handshake.
@@ -121,8 +121,8 @@ func (u *Upstream) declare(method string, params []byte) []byte {
 	return wire.ReplaceMember(nil, params, "_meta", wire.ReplaceMember(nil, meta, mcp.MetaKeyClientCapabilities, u.relayable()))
 }
 
-// relayable returns the capabilities that the proxy declares in its own requests to a server of
-// revision 2026-07-28.
+// relayable returns the capabilities that the proxy declares in its own requests to a server that
+// uses revision 2026-07-28.
 func (u *Upstream) relayable() []byte {
 	if u.host.Options.OnRequest == nil {
 		return []byte(`{}`)
@@ -130,9 +130,10 @@ func (u *Upstream) relayable() []byte {
 	return []byte(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`)
 }
 
-// RequestMeta returns the members that a server of revision 2026-07-28 expects in the _meta of each
-// request, without braces. For a server of revision 2025-11-25, it returns nil. The argument is the
-// client's capabilities; nil stands for all capabilities that the proxy can forward.
+// RequestMeta returns the members of _meta, without braces, that a server expects in each request
+// if it uses revision 2026-07-28. If the server uses revision 2025-11-25, RequestMeta returns nil.
+// The argument is the client's capabilities; nil stands for all capabilities that the proxy can
+// forward.
 func (u *Upstream) RequestMeta(capabilities []byte) []byte {
 	if !u.Rev().PerRequest {
 		return nil

@@ -40,7 +40,7 @@ var errNot2026 = errors.New("the server's answer to server/discover does not con
 type agreement struct {
 	conn.Introduction
 	session  *conn.Session
-	declared []byte // capabilities declared to a server of revision 2025-11-25
+	declared []byte // capabilities declared to a server that uses revision 2025-11-25
 	late2026 bool   // whether such a server has also offered revision 2026-07-28, but too late
 }
 

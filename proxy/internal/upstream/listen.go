@@ -59,8 +59,9 @@ func canChange(capabilities []byte, list string) bool {
 	return string(changes) == "true"
 }
 
-// Watch sets the resources to watch. A server of revision 2026-07-28 notifies the proxy when they
-// change. For a server of 2025-11-25, the caller must send resources/subscribe requests instead.
+// Watch sets the resources to watch. A server that uses revision 2026-07-28 notifies the proxy when
+// they change. If the server uses revision 2025-11-25, the caller must send resources/subscribe
+// requests instead.
 func (u *Upstream) Watch(uris []string) {
 	u.watched.Store(&uris)
 	conn.Poke(u.rewatch)

@@ -17,7 +17,7 @@ import (
 type Upstream struct {
 	host  *conn.Host
 	probe time.Duration // timeout for server/discover
-	meta  []byte        // beginning of the _meta of each request to a server of revision 2026-07-28; it ends before the client's capabilities
+	meta  []byte        // beginning of the _meta of each request to a server that uses revision 2026-07-28; it ends before the client's capabilities
 
 	watched atomic.Pointer[[]string] // URIs of the watched resources
 	rewatch chan struct{}            // receives a value when watched changes

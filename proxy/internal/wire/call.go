@@ -83,10 +83,10 @@ func ParseRequest(m Message) (Call, *Fault) {
 type Hop struct {
 	Name string // the upstream's own name for the tool
 
-	// Meta contains members of _meta for an upstream of revision 2026-07-28 or later, written as
-	// "key":value with commas in between. Their keys must be among the io.modelcontextprotocol/
-	// keys that Call.AppendForward removes or, if Trace is set, among the keys of the trace
-	// context.
+	// Meta contains members of _meta for an upstream that uses revision 2026-07-28 or later,
+	// written as "key":value with commas in between. Their keys must be among the
+	// io.modelcontextprotocol/ keys that Call.AppendForward removes or, if Trace is set, among the
+	// keys of the trace context.
 	Meta []byte
 
 	// Trace means that Meta contains a trace context. In that case, the client's own trace context

@@ -81,14 +81,14 @@ type Request struct {
 	// Options.OnNotification.
 	Notify func(method string, params []byte)
 
-	// Ask is called with the requests from a server of revision 2025-11-25 that belong to this
-	// request, because they arrived on the HTTP stream of this request. It must not block. If it is
-	// nil, the requests are passed to Options.OnRequest.
+	// Ask is called with the server's requests that belong to this request, because they arrived on
+	// the HTTP stream of this request. Only servers that use revision 2025-11-25 send them. It must
+	// not block. If it is nil, the requests are passed to Options.OnRequest.
 	Ask func(*ServerRequest)
 
-	// Interrupted is called if a server of revision 2025-11-25 has ended the HTTP stream of the
-	// request, before the proxy resumes the stream. The argument retry is the delay that the server
-	// asks for, or 0 if it asks for none.
+	// Interrupted is called if a server that uses revision 2025-11-25 has ended the HTTP stream of
+	// the request, before the proxy resumes the stream. The argument retry is the delay that the
+	// server asks for, or 0 if it asks for none.
 	Interrupted func(retry time.Duration)
 
 	// Deliver receives the reply instead of the channel returned by Done, if Deliver is not nil. It

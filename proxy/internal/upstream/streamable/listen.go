@@ -14,8 +14,7 @@ import (
 // connection counts as lost.
 const maxStreamFailures = 3
 
-// Listen keeps the GET stream of a server of revision 2025-11-25 open, if the server offers such a
-// stream.
+// Listen keeps the GET stream open if the server uses revision 2025-11-25 and offers such a stream.
 func (c *Conn) Listen(ctx context.Context) {
 	lastID, deaf, pause := "", 0, conn.FirstPause
 	for ctx.Err() == nil {

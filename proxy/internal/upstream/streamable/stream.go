@@ -26,9 +26,9 @@ type responseStream struct {
 }
 
 // read reads the stream that answers x: first notifications and requests that belong to x, and then
-// the reply. A server of revision 2025-11-25 may end the stream early, any number of times. The
-// proxy then requests the rest with GET, which does not execute anything. If an inline caller of
-// Send must return, the returned Reply contains the remaining work.
+// the reply. A server that uses revision 2025-11-25 may end the stream early, any number of times.
+// The proxy then requests the rest with GET, which does not execute anything. If an inline caller
+// of Send must return, the returned Reply contains the remaining work.
 func (r responseStream) read(body io.ReadCloser) conn.Reply {
 	for resumes, seen := 0, ""; ; resumes++ {
 		err := r.follow()
