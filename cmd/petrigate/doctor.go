@@ -57,7 +57,7 @@ func newDoctor(s stdio) *cobra.Command {
 	return c
 }
 
-// newDoctorOf returns a doctor that examines this machine.
+// newDoctorOf returns a doctor for this machine.
 func newDoctorOf(c *cobra.Command, s stdio, f deskFlags) (*doctor.Doctor, error) {
 	desk, err := f.desk(c.Context(), s)
 	if err != nil {

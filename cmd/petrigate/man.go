@@ -9,7 +9,8 @@ import (
 // manColumns is the width of the manual page without its margin.
 const manColumns = 72
 
-// newMan returns the hidden command that prints the manual page, for use by packages.
+// newMan returns the hidden command that prints the manual page. It is used when packages are
+// built.
 func newMan(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "man", Short: "Print the manual page", Hidden: true, Args: cobra.NoArgs}
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -144,7 +144,7 @@ type listing[T any] struct {
 	all    []T
 }
 
-// listings returns the lists of all running proxies, both separately and joined.
+// listings returns the lists of all running proxies, both separately and joined into one.
 func listings[T any](list func(*control.Client) ([]T, error)) (lists []listing[T], joined []T, err error) {
 	lists, err = askAll(func(client *control.Client) (of listing[T], err error) {
 		status, err := client.Status()

@@ -132,7 +132,7 @@ func HooksOf(client string) (Hooks, bool) {
 	return all[i], true
 }
 
-// File returns the hooks file as if it were the file of a client.
+// File returns the hooks file in the same form as a client's file.
 func (h Hooks) File() Client {
 	return Client{Name: h.Client + "-hooks", Title: h.Title, Format: splice.JSON, files: h.files, place: splice.Place{Path: []string{"hooks"}}}
 }
@@ -292,8 +292,8 @@ func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 	return all
 }
 
-// isNarrow reports whether a hook, or a group of hooks, does not cover all tools, or runs
-// concurrently with the call.
+// isNarrow reports whether a hook, or a group of hooks, does not cover all tools, or runs at the
+// same time as the call.
 func (e hookEvent) isNarrow(fields map[string]any) bool {
 	match, _ := fields["matcher"].(string)
 	return !slices.Contains([]string{"", "*", ".*", e.match}, match) || fields["if"] != nil || fields["async"] == true || fields["asyncRewake"] == true

@@ -100,7 +100,7 @@ func Secrets(tree any) (all []Secret) {
 	return all
 }
 
-// secretUnder returns the secrets in v, which is the value of a key or a flag with the given name.
+// secretUnder returns the secrets in v. The value v belongs to a key or a flag with the given name.
 func secretUnder(name string, v any) []Secret {
 	text, ok := written(v)
 	switch {

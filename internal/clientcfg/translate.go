@@ -59,7 +59,7 @@ func (r *reader) refuse(format string, args ...any) {
 	}
 }
 
-// read reads one key of the entry. It knows the keys of all clients, which do not conflict.
+// read reads one key of the entry. It knows the keys of all clients; they do not conflict.
 func (r *reader) read(key string, v any) {
 	if v == nil {
 		return

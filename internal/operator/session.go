@@ -56,7 +56,7 @@ type PolicyNet struct {
 	Scope  string `json:"scope"` // session, principal or global
 }
 
-// A NetFate describes what a reload does to a net's state.
+// A NetFate describes what a reload does to a net and its state.
 type NetFate struct {
 	Net   string   `json:"net"`
 	Fate  string   `json:"fate"`            // what happens to the net: continued, carried, begun, dropped or held

@@ -33,7 +33,8 @@ func Main(m *testing.M) {
 	leftover.Main(m)
 }
 
-// A Setup describes a site. The zero value uses the attack tools and the default rules.
+// A Setup describes a site. With the zero value, the site has the attack tools and the default
+// rules.
 type Setup struct {
 	Rules  string
 	Policy *gate.Policy // policy to use instead of the rules

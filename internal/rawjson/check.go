@@ -155,8 +155,8 @@ type keySet struct {
 	slots []uint32 // hash table with open addressing; it contains key indexes plus one. nil if there are few keys
 }
 
-// duplicate reports whether the key pushed last equals an earlier one. It must be called once for
-// each key, in order.
+// duplicate reports whether the key that was pushed last equals an earlier one. It must be called
+// once for each key, in order.
 func (o *keySet) duplicate(keys [][]byte) bool {
 	last := len(keys) - 1
 	if last < manyKeys {

@@ -11,7 +11,8 @@ import (
 	"runtime"
 )
 
-// Directory returns an error if all users may replace files in the directory.
+// Directory returns an error if the permissions of the directory allow all users to replace files
+// in it.
 func Directory(dir string) error {
 	info, err := directory(dir)
 	if err == nil && writable(info, 0o002) && info.Mode()&os.ModeSticky == 0 {

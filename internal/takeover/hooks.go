@@ -17,7 +17,7 @@ type HookConnection struct {
 	File   string           // file of the agent; empty: the default file
 	Serve  []string         // command that runs a proxy for the hooks; nil: petrigate serve
 	Launch clientcfg.Launch // how to run petrigate; includes a URL if the configuration enables hooks by URL
-	Run    *HookService     // service that can run the proxy; nil: do not offer a service
+	Run    *HookService     // service that can run the proxy; nil: no service is offered
 }
 
 // ConnectHooks adds hooks that run petrigate to an agent's file.

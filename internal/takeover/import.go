@@ -27,7 +27,7 @@ type Import struct {
 	TextOnly bool // whether Config was found in the working directory and is not trusted, so that only its text may be read
 }
 
-// An ImportPlan describes the effects of an import before anything is written.
+// An ImportPlan describes what an import would change, before anything is written.
 type ImportPlan struct {
 	Client  string           `json:"client"`
 	File    string           `json:"file"`
@@ -45,7 +45,7 @@ type ImportPlan struct {
 	format splice.Format
 }
 
-// An ImportedServer describes the effects of an import on one of the client's servers.
+// An ImportedServer describes what an import does with one of the client's servers.
 type ImportedServer struct {
 	Name    string   `json:"name"`
 	As      string   `json:"as,omitempty"`     // name in the configuration, if it is a different name

@@ -17,7 +17,7 @@ import (
 )
 
 // A HookService is the user service that petrigate connect --hooks offers to install. It runs the
-// proxy that the hooks ask.
+// proxy that answers the hooks.
 type HookService struct {
 	Manager *service.Manager // nil if the system has no supported service manager
 	service.Service

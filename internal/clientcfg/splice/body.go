@@ -58,7 +58,7 @@ const (
 	YAML Format = "YAML"
 )
 
-// Limits that prevent a hostile file from exhausting memory or the stack.
+// Limits that prevent a malicious file from exhausting memory or the stack.
 const (
 	maxSize  = 64 << 20
 	maxDepth = 1000

@@ -84,8 +84,8 @@ func tooDeep(text []byte) int {
 	return -1
 }
 
-// comment returns the length of the comment at the start of text, minus one. If text does not start
-// with a comment, it returns 0.
+// comment returns the offset of the last byte of the comment at the start of text. If text does not
+// start with a comment, it returns 0.
 func comment(text []byte) int {
 	end, skip := "", 0
 	switch {

@@ -9,8 +9,8 @@ import (
 // A lineSegment is a sequence of whole lines.
 type lineSegment = segment[[]byte]
 
-// A run is a range of lines that belong together. Lines are counted from 0; from is inclusive, and
-// to is exclusive.
+// A run is a range of lines that belong together. Lines are counted from 0; the line from is
+// included, and the line to is not.
 type run struct {
 	name     string
 	entry    bool

@@ -26,7 +26,7 @@ type step struct {
 	Number int // position in the session, starting at 1
 	Time   time.Time
 	Said   []string // descriptions of the records in the step
-	Call   uint64   // the call's number in the session; 0 if the step concerns no call or several
+	Call   uint64   // the call's number in the session; 0 if the step concerns no call or more than one
 	Before string   // why there is a gap before this step; empty if no step is missing
 
 	state  *gate.State   // nil if the state was rebuilt from records
@@ -107,7 +107,7 @@ func (h *history) skip(session, why string, at time.Time) {
 	t.gap, t.used = why, at
 }
 
-// add adds a step for each session that occurs in records, with the session's current state.
+// add adds a step for each session that the records mention, with the session's current state.
 func (h *history) add(records [][]byte, lost int, state func(session string) (*gate.State, error)) {
 	fresh := map[string]*step{}
 	var order []string

@@ -156,7 +156,7 @@ func (r *row) canBeSettled(e *trail.Entry) bool {
 const clockTolerance = 20 * time.Millisecond
 
 // isOutcome reports whether the outcome e belongs to this row. The call number, the tool and the
-// time of arrival must agree, because call numbers start again when states are lost.
+// time of arrival must agree, because the same call numbers are used again after states are lost.
 func (r *row) isOutcome(e *trail.Entry) bool {
 	if r.Outcome != "" || r.Decision != "allow" || r.Tool != e.Canonical() {
 		return false

@@ -127,7 +127,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request, id string) {
 	c.show(w, r, "sessions", "Session "+text.Escape(id), sessionsBody{One: p})
 }
 
-// reset resets the session's nets, once the person has confirmed.
+// reset resets the session's nets after the person has confirmed this.
 func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 	id := r.PostForm.Get("id")
 	if r.PostForm.Get("confirmed") != "yes" {

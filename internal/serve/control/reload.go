@@ -44,7 +44,7 @@ type Reloaded struct {
 	Restart    []string           `json:"restart,omitempty"` // changed configuration keys that take effect only after a restart
 }
 
-// fateWords lists the possible fates of a net with their descriptions.
+// fateWords lists what a reload can do to a net, with a description of each.
 var fateWords = [...]struct{ fate, words string }{
 	{"carried", "changed; used limits stay used"},
 	{"begun", "at the start"},

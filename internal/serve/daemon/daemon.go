@@ -69,7 +69,7 @@ type Options struct {
 type Daemon struct {
 	*proxy.Proxy
 	config     *config.Config
-	file       string                 // absolute path of the configuration; empty if not from a file
+	file       string                 // absolute path of the configuration; empty if the configuration does not come from a file
 	listen     atomic.Pointer[string] // address for clients; nil until the proxy listens
 	secrets    masker
 	log        *slog.Logger

@@ -8,7 +8,7 @@ import (
 )
 
 // enlargePipe enlarges the pipe so that it can hold a large result. Writing a result then wakes the
-// reader only a few times instead of once per page. A failure does not matter.
+// reader only a few times instead of once for each memory page. A failure does not matter.
 func enlargePipe(w io.Writer) {
 	f, ok := w.(*os.File)
 	if !ok {

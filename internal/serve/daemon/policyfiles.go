@@ -24,7 +24,7 @@ func policyFiles(c *config.Config) (files []proxy.File) {
 	return files
 }
 
-// filesOf returns the files that the configuration consists of, without duplicates.
+// filesOf returns the files that make up the configuration, without duplicates.
 func filesOf(c *config.Config) (files []string) {
 	seen := map[string]bool{"": true}
 	add := func(name string) {

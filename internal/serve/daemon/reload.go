@@ -200,7 +200,7 @@ func (s *reloads) close() {
 	s.review.Close()
 }
 
-// files returns the files that the configuration in force consists of.
+// files returns the files that make up the configuration in force.
 func (s *reloads) files() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -91,7 +91,7 @@ func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 	return db, nil
 }
 
-// openTimeout limits how long startup waits for the database.
+// openTimeout is the maximum time that startup waits for the database.
 const openTimeout = 10 * time.Second
 
 // asBackend converts a *database to an interface. If the pointer is nil, the interface is nil too.

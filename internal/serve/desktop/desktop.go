@@ -86,8 +86,8 @@ const toast = `$ErrorActionPreference='Stop';` +
 	`[Windows.UI.Notifications.ToastNotificationManager]::CreateToastNotifier('petrigate').Show([Windows.UI.Notifications.ToastNotification]::new($x))`
 
 // markup escapes the markup that some desktops interpret in notifications. It also escapes
-// backslashes, because notify-send decodes sequences such as and \074, which could bring escaped
-// markup back.
+// backslashes, because notify-send decodes sequences such as \074, which could bring escaped markup
+// back.
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`)
 
 // commandOf returns a function that builds the command for showing a line: the program, its

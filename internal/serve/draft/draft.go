@@ -46,7 +46,7 @@ type Options struct {
 	Now      func() time.Time                        // nil: time.Now
 }
 
-// A Draft is a replacement for one text in the policy in force.
+// A Draft is a new version of one text of the policy in force.
 type Draft struct {
 	Of    string // ID of the text to replace; see [Text]
 	Text  string

@@ -76,7 +76,7 @@ func (h handler) reloaded(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: join(says, by(f["actor"])), vital: f["before"] != ""})
 }
 
-// notLoaded prints that a reloaded configuration was not put in force.
+// notLoaded prints that a reloaded configuration was not put into force.
 func (h handler) notLoaded(r slog.Record) {
 	f := attributes(r)
 	problem, more, _ := strings.Cut(strings.TrimSpace(f["problem"]), "\n")

@@ -39,8 +39,8 @@ type LoginOptions struct {
 
 const loginTimeout = 5 * time.Minute
 
-// Login lets a person log in to s with a browser, and saves the resulting tokens in store. It
-// returns the granted scopes and where the tokens are kept.
+// Login lets a person log in to s with a browser, and saves the resulting tokens in the store. It
+// returns the granted scopes and the place where the tokens are kept.
 func Login(ctx context.Context, s Server, store *Store, o LoginOptions) (Status, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = loginTimeout

@@ -71,7 +71,7 @@ func (e *exporter) Shutdown(context.Context) error {
 	return nil
 }
 
-// stopRetrying makes send try each batch only once from now on, because the proxy is shutting down.
+// stopRetrying makes send try each batch only once, because the proxy is shutting down.
 func (e *exporter) stopRetrying() { close(e.ending) }
 
 // abort cancels requests in progress and waits until the last batch has been handled.

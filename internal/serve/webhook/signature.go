@@ -18,7 +18,7 @@ import (
 
 // Headers of event requests. Signed answers also have the first one.
 const (
-	SignatureHeader = "X-Petrigate-Signature" // t=<seconds since 1970>,v1=<HMAC-SHA256 of t, a dot and the body, in hex>
+	SignatureHeader = "X-Petrigate-Signature" // value of the form t=<seconds since 1970>,v1=<HMAC-SHA256 of t, a dot and the body, in hex>
 	DeliveryHeader  = "X-Petrigate-Delivery"  // its value is the same in each attempt to deliver an event
 )
 

@@ -22,7 +22,7 @@ type Options struct {
 	PrincipalClaim string   // name of the claim that identifies the caller; empty: sub
 	Scopes         []string // required scopes; a token must have all of them
 
-	Client *http.Client     // fetches the keys; nil: a client that follows no redirects
+	Client *http.Client     // client for fetching the keys; nil: a client that follows no redirects
 	Logger *slog.Logger     // nil: discard
 	Now    func() time.Time // nil: time.Now
 

@@ -165,7 +165,7 @@ type log struct {
 	request   []byte // ID of the request; nil if the ID is too long to keep
 	budget    *Budget
 
-	// The budget's lock guards the fields below. Once open has returned, only budget.go accesses
+	// The budget's lock guards the fields below. After open has returned, only budget.go accesses
 	// them.
 	next    int // number of the next event
 	events  [][]byte

@@ -37,8 +37,8 @@ func New(now func() time.Time, log *slog.Logger) *Lifetime {
 	return l
 }
 
-// Background runs f in a new goroutine that Wait waits for. If the proxy is shutting down,
-// Background does not run f and returns false.
+// Background runs f in a new goroutine; Wait waits for this goroutine. If the proxy is shutting
+// down, Background does not run f and returns false.
 func (l *Lifetime) Background(f func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -150,7 +150,7 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	}
 }
 
-// failed returns the answer to a call to which the server did not reply.
+// failed returns the answer to a call if the server did not reply.
 func (c *Call) failed(err error) answer {
 	name := c.Tool.Upstream.Config.Name
 	if a := c.unauthorized(err); a != nil {
@@ -173,7 +173,7 @@ func (c *Call) failed(err error) answer {
 }
 
 // unauthorized returns the answer to a call that was not made because the upstream requires
-// credentials. If err is a different error, it returns nil.
+// credentials. If err has a different reason, it returns nil.
 func (c *Call) unauthorized(err error) answer {
 	var u *upstream.Unauthorized
 	if !errors.As(err, &u) {

@@ -42,7 +42,7 @@ type Call struct {
 
 	Turn    *turns.Turn  // turn of the principal in which the call is decided; nil: not limited
 	Burst   *burst.Burst // calls that were read at the same time and are recorded together; nil: this call is decided alone
-	Headers http.Header  // HTTP headers that must mirror arguments; nil: not checked
+	Headers http.Header  // HTTP headers that must contain the same values as some arguments; nil: not checked
 
 	admitting    admission.Call   // its field Gate is set together with Tool; see [Call.admission]
 	approved     *rounds.Approved // members that a person has approved; nil: no person was asked

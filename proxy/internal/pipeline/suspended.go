@@ -32,8 +32,8 @@ type suspendedCall struct {
 	timer *time.Timer
 }
 
-// suspendedCalls is the table of suspended calls. A suspension ends when its client returns or when
-// it expires. mu guards byID.
+// suspendedCalls is the table of suspended calls. A suspension ends when the client returns or when
+// the suspension expires. mu guards byID.
 type suspendedCalls struct {
 	mu    sync.Mutex
 	byID  map[string]*suspendedCall

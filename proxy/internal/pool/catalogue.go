@@ -157,7 +157,7 @@ func (c *Catalogue) logProblems(problems []string) {
 	}
 }
 
-// Relist rebuilds the view after a change of the nets or pins. It reports whether clients now see
+// Relist rebuilds the view after nets or pins have changed. It reports whether clients now see
 // different tools.
 func (c *Catalogue) Relist() (changed bool) {
 	if c.Impossible == nil {

@@ -56,8 +56,8 @@ func (u *Server) dedicates(peer session.Peer) bool {
 	return u.placement.asks.Load() && string(peer.Forwarded()) != "{}"
 }
 
-// Place returns the connection that will serve the session s: either u, which is the shared
-// connection, or a dedicated one, which may still be starting.
+// Place returns the connection that will serve the session s. This is either u, which is the shared
+// connection, or a dedicated connection, which may still be starting.
 func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server, error) {
 	if u.Config.Isolation == IsolateShared || u.shared != nil {
 		return u, nil

@@ -179,7 +179,8 @@ func (q *queue) Remove(p *QueuePlace) {
 	p.number = 0
 }
 
-// All returns the positions of the requests in the queue, in the order of sending.
+// All returns the positions of the requests in the queue, in the order in which the requests were
+// sent.
 func (q *queue) All() []*QueuePlace {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -225,7 +226,8 @@ func (a *abandonedCalls) ByOthers(s *session.Session) bool {
 }
 
 // A ByServer holds a value for each connection to a server, from the first use of the connection
-// until it has ended. The zero value is ready to use. A ByServer is safe for concurrent use.
+// until the connection has ended. The zero value is ready to use. A ByServer is safe for concurrent
+// use.
 type ByServer[T any] struct {
 	mu sync.Mutex
 	of map[*Server]*T

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Reverse forwards servers' requests to clients, and the answers back.
+// A Reverse forwards the requests of servers to clients, and the answers back to the servers.
 type Reverse struct {
 	Life     *lifetime.Lifetime
 	Sessions *session.Sessions

@@ -55,8 +55,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// A Session is the state that calls share: the nets and, for a connection, tasks and dedicated
-// connections to servers.
+// A Session is the state that several calls share: the nets and, for a connection, tasks and
+// dedicated connections to servers.
 type Session struct {
 	ID        string
 	Principal string
@@ -278,7 +278,7 @@ func (s *Sessions) Count() (clients, open int) {
 	return len(s.connected), len(s.open)
 }
 
-// CountHTTP returns the number of HTTP sessions of the principal and of all principals.
+// CountHTTP returns how many HTTP sessions the principal has, and how many all principals have.
 func (s *Sessions) CountHTTP(principal string) (own, all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -111,7 +111,7 @@ func (i *subscriptions) OfResource(uri string) (watched bool, subscribers []*Sub
 	return i.watched[uri], i.matching(func(s *Subscription) bool { return slices.Contains(s.Resources, uri) })
 }
 
-// AddResources adds the URIs of all resources that the client watches to uris.
+// AddResources adds the URIs of all resources that the client watches to the set uris.
 func (i *subscriptions) AddResources(uris map[string]bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -39,7 +39,7 @@ func IsCall(method string) bool {
 // that a person has completed an elicitation in URL mode.
 const ElicitationComplete = "notifications/elicitation/complete"
 
-// ResourceUpdated is the notification that a resource has changed.
+// ResourceUpdated is the notification with which a server reports that a resource has changed.
 const ResourceUpdated = "notifications/resources/updated"
 
 // A Stream sends messages to a client in order: any number of notifications and requests from the

@@ -43,7 +43,7 @@ func NamesTask(method string) bool {
 // TaskPageSize is the number of tasks on each page of tasks/list.
 const TaskPageSize = 32
 
-// TaskStatus is the notification of revision 2025-11-25 that a task's status has changed.
+// TaskStatus is the notification of revision 2025-11-25 that reports a new status of a task.
 const TaskStatus = "notifications/tasks/status"
 
 // NoTask is the error message for a task that does not belong to the session, even if the task

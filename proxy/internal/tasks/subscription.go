@@ -5,7 +5,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// Clients of revision 2026-07-28 can list tasks in subscriptions/listen (taskIds). They then
+// Clients that use revision 2026-07-28 can list tasks in subscriptions/listen (taskIds). They then
 // receive notifications/tasks with the content of a tasks/get result.
 
 // Agree subscribes to the tasks in the filter that belong to the client, and returns their IDs as a

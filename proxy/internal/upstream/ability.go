@@ -57,7 +57,7 @@ func (a ability) union(x, y []byte) []byte {
 	return all.Bytes()
 }
 
-// covers reports whether the capabilities a include all capabilities b.
+// covers reports whether the capabilities in a include all those in b.
 func covers(a, b []byte) bool {
 	for _, x := range abilities() {
 		want, ok := rawjson.Member(b, x.name)

@@ -49,7 +49,8 @@ type supervisor struct {
 	gaveUp   bool
 }
 
-// once connects and waits until the connection ends. If it cannot connect, it pauses.
+// once connects, and then waits until the connection ends. If it cannot connect, it waits before it
+// returns.
 func (s *supervisor) once(ctx context.Context) {
 	c, agreed, err := s.connect(ctx)
 	if ctx.Err() != nil && err != nil {

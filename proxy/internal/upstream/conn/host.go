@@ -32,7 +32,7 @@ type Config struct {
 	SSE         bool        // whether to use only HTTP+SSE (2024-11-05); otherwise, streamable HTTP is tried first
 
 	Protocol   string // "" or "auto", "legacy", or a revision such as "2026-07-28"
-	MaxMessage int    // maximum size of a message in bytes; 0: 64 MiB. A longer message ends the connection
+	MaxMessage int    // maximum size of a message in bytes; 0: 64 MiB. The connection ends if a message is longer
 }
 
 // Credentials authorizes HTTP requests to a server if the authorization can change over time. Its
@@ -182,7 +182,7 @@ type State struct {
 // An Introduction is a server's description of itself in the handshake.
 type Introduction struct {
 	ProtocolVersion string
-	Speaks2025      bool            // whether a server of [rev.Rev2026] also supports older revisions
+	Speaks2025      bool            // whether a server that uses [rev.Rev2026] also supports older revisions
 	ServerInfo      json.RawMessage // as sent by the server; nil if not sent
 	Capabilities    json.RawMessage
 	Instructions    string

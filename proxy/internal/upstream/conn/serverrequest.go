@@ -12,7 +12,7 @@ import (
 // maxServerRequests is the maximum number of a server's requests that are waiting for an answer.
 const maxServerRequests = 256
 
-// A ServerRequest is a JSON-RPC request that a server of revision family 2025 sends to its client:
+// A ServerRequest is a JSON-RPC request to the client from a server that uses [rev.Rev2025]:
 // elicitation/create, sampling/createMessage or roots/list. The receiver must answer it. Only the
 // first answer is sent.
 type ServerRequest struct {

@@ -14,7 +14,7 @@ var ErrTooLong = errors.New("a message from the server is too long")
 
 const (
 	lineBuffer = 64 << 10
-	bigLine    = 32 << 10 // minimum length of a line that is handed over instead of being copied
+	bigLine    = 32 << 10 // minimum length of a line that is returned without copying it
 	maxExpect  = 4 << 20  // maximum length of a line for which the buffer is enlarged in advance
 )
 
