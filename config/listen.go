@@ -53,9 +53,9 @@ type TLS struct {
 // Timeouts limits how long the listener waits for an HTTP client. The value 0 selects the
 // listener's default.
 type Timeouts struct {
-	Header    time.Duration // how long a client can take to send the headers of a request, including the TLS handshake
-	Body      time.Duration // how long a client can take to send a message
-	Write     time.Duration // how long a client can take to read the next bytes of a response
+	Header    time.Duration // how long a client may take to send the headers of a request, including the TLS handshake
+	Body      time.Duration // how long a client may take to send a message
+	Write     time.Duration // how long a client may take to read the next bytes of a response
 	KeepAlive time.Duration // maximum time between two requests on the same connection
 }
 

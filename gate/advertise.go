@@ -63,7 +63,7 @@ func (v *adviser) advise() Advertised {
 	return a
 }
 
-// hidden returns the tool with the verdict of the net that hides it.
+// hidden returns the tool, along with the verdict of the net that hides it.
 func (v *adviser) hidden(tool, net int) Hidden {
 	h := Hidden{Tool: v.tools[tool].Tool}
 	v.judge(tool)

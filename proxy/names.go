@@ -111,8 +111,8 @@ type Approval struct {
 	Asked, Answered func(operator.ApprovalInfo)
 }
 
-// ask converts a to the form that the pipeline needs. The function info describes a record for
-// Asked and Answered.
+// ask returns the settings in the form that the pipeline needs. It calls info to convert the
+// records that Asked and Answered receive.
 func (a Approval) ask(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
 	tell := func(f func(operator.ApprovalInfo)) func(approval.Record) {
 		if f == nil {

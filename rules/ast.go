@@ -94,7 +94,7 @@ type Map struct {
 	Pattern Pattern
 	As      Name
 
-	whole *Map // the whole statement, if it was split into maps for a single tool each; nil: this map is the whole statement
+	whole *Map // the statement for several tools that this map was split off from; nil: this map is the whole statement
 }
 
 // Example is "example T, U.F "text" as N", or "not as N": a call to T and U, and a name that the

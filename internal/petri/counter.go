@@ -20,7 +20,7 @@ const (
 // budget of three.
 type counterSearch struct {
 	net      *Net
-	small    []int // places that make up a control
+	small    []int // places that are neither counters nor mirrors; their token counts form a control
 	counters []int
 	mirrors  []mirror
 

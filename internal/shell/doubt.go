@@ -73,9 +73,9 @@ type Outcome uint8
 
 // The outcomes. A doubt leads to Opaque.
 const (
-	NoMatch Outcome = iota // nothing in the script indicates that it does
-	Match                  // it is certain that the script does
-	Opaque                 // it is uncertain whether the script does
+	NoMatch Outcome = iota // nothing indicates that the script runs the command or touches the file
+	Match                  // the script certainly runs the command or touches the file
+	Opaque                 // the script may or may not run the command or touch the file
 )
 
 // String returns "no match", "match" or "opaque".

@@ -51,7 +51,7 @@ func isInertSetting(name string, value arg) bool {
 	return steeringFlags[name] && value.kind == literal && inertSettings.MatchString(value.text)
 }
 
-// steeringFlags are the variables that hold a program's command-line options.
+// steeringFlags are the environment variables that contain command-line options for a program.
 var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
 
 // Values, variable names, and endings of variable names. None of them makes a program run anything.

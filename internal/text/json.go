@@ -59,7 +59,7 @@ func hex4(s []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// commands lists names that tools commonly use for an argument with a script.
+// commands lists the names that tools commonly give to an argument that holds a script.
 var commands = []string{"command", "cmd", "script"}
 
 // Command returns the arguments of a call on one line. If the tool runs a script, the script is

@@ -35,8 +35,9 @@ func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	return s
 }
 
-// namesAgents reports whether the rules name a built-in tool with its agent, such as
-// claude-code.Bash. Such rules are meant for the agent's hook, which may be added later.
+// namesAgents reports whether the rules contain the name of a built-in tool qualified with its
+// agent, such as claude-code.Bash. Such rules are meant for the agent's hook, which may be added
+// later.
 func namesAgents(cfg *config.Config) bool {
 	if cfg == nil {
 		return false

@@ -32,7 +32,7 @@ type Access struct {
 	MaxSessions int           // maximum number of open sessions per principal; 0: 1000
 	MaxAll      int           // maximum number of open sessions in total; 0: 10000
 	MaxRequests int           // maximum number of open requests per principal, including streams; 0: 5000. Four times as many are allowed in total
-	BodyTimeout time.Duration // how long a client can take to send a message; 0: 30 seconds
+	BodyTimeout time.Duration // how long a client may take to send a message; 0: 30 seconds
 
 	// Beside answers requests for paths other than the endpoint. It returns false for unknown
 	// paths. A caller is trusted if it has a token for the endpoint, or if it runs on this machine

@@ -87,8 +87,8 @@ func (c *Call) release(of claim) {
 // Limits for the bytes of calls that are waiting for a server to start or might be sent again, per
 // principal and in total. Calls that are waiting for people are counted by the approval broker.
 const (
-	maxBacklog    = 16      // per principal, as a multiple of the largest message
-	maxBacklogAll = 64      // in total, as a multiple of the largest message
+	maxBacklog    = 16      // limit per principal, as a multiple of the largest message
+	maxBacklogAll = 64      // limit for all principals together, as a multiple of the largest message
 	waitingCost   = 4 << 10 // bytes counted for a waiting call in addition to its message
 )
 

@@ -23,7 +23,7 @@ type personWait struct {
 
 const (
 	maxRounds = 8                // maximum number of input_required results without a question in one call; clients give up after ten such results
-	roundHold = 25 * time.Second // how long the call waits in such a round
+	roundHold = 25 * time.Second // maximum time for which the call waits before it returns such a result
 )
 
 // beginWait asks a person if r is pending, and determines how long the call waits for the answer.

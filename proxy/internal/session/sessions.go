@@ -97,7 +97,7 @@ type Origin struct {
 	Params     []byte
 }
 
-// A Sessions contains the connected clients and the open sessions. It is safe for concurrent use.
+// Sessions contains the connected clients and the open sessions. It is safe for concurrent use.
 type Sessions struct {
 	now               func() time.Time
 	way               Way

@@ -72,7 +72,7 @@ func member(object []byte, key string) string {
 type Facts struct {
 	Failed bool // whether isError is present and not false
 	Type   Type // value of resultType
-	Task   bool // whether the result has a member task, which means that the work continues as a task
+	Task   bool // whether the result has a "task" member, which means that the work continues as a task
 
 	// Broken means that the result is not an object, has the same member twice, or has a member
 	// with a key that differs from a known key only in case. Parsers might disagree about such a
@@ -87,7 +87,7 @@ const (
 	TypeAbsent        Type = iota
 	TypeComplete           // "complete"
 	TypeInputRequired      // "input_required"
-	TypeTask               // "task", which since revision 2026-07-28 means the same as the member task
+	TypeTask               // "task", which since revision 2026-07-28 means the same as a "task" member
 	TypeOther
 )
 

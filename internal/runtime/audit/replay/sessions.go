@@ -13,7 +13,7 @@ type session struct {
 	principal string
 	process   string
 	parts     []*part         // parts shared by the session
-	calls     map[uint64]call // admitted and unsettled calls, by recorded number
+	calls     map[uint64]call // admitted calls that have not been settled yet, keyed by recorded number
 	closed    bool
 	partial   bool            // the session may have been opened before the log begins
 	early     bool            // the session is partial in any case

@@ -141,7 +141,8 @@ func (e *encoder) net(n *net, d *gate.NetData) {
 	e.text("}")
 }
 
-// state appends a state's members, except the values of the key.
+// state appends the members of a net's state. It leaves out the states for single values of the
+// net's key, which [Codec.AppendValue] encodes.
 func (e *encoder) state(n *net, d *gate.NetData) {
 	if d.Stuck {
 		e.member(`"stuck":true`)

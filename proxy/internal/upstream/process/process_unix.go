@@ -26,7 +26,7 @@ func Terminate(cmd *exec.Cmd) {
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 }
 
-// KillTree kills the child's processes until none is left. It reports whether it has succeeded
+// KillTree keeps killing the child's processes until none are left. It reports whether it succeeded
 // before the deadline. The child itself may remain as a zombie. Processes that left the session
 // after their parent died cannot be found and do not count.
 func KillTree(cmd *exec.Cmd, deadline time.Time) bool {

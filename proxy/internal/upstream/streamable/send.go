@@ -57,8 +57,9 @@ func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 		return
 	}
 	if !c.Host.Work.Go(func() {
-		// The context of x is not used, because ending x also withdraws the server's requests
-		// during x, and an answer to one of them must not prevent the cancellation.
+		// Do not use the context of x, because it ends when the server replies to x. Cancelling x
+		// also withdraws the requests that the server made during x. The answers to those may cause
+		// the server to reply before the notification is sent.
 		_ = c.Notify(c.ctx, nil, conn.MethodCancelled, conn.AppendCancelled(nil, x.ID, reason))
 	}) {
 		return

@@ -58,7 +58,7 @@ func (b *keyFields) findSorts(compared [][]Reading) {
 			b.sorts[number].fields = append(b.sorts[number].fields, f)
 		case number < 0 || number == old:
 			return old
-		default: // merge the two sorts
+		default: // f belongs to both sorts, so merge them
 			for _, g := range b.sorts[old].fields {
 				of[g] = number
 			}
