@@ -94,7 +94,8 @@ func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 // openTimeout is the maximum time that startup waits for the database.
 const openTimeout = 10 * time.Second
 
-// asBackend converts a *database to an interface. If the pointer is nil, the interface is nil too.
+// asBackend converts a backend of some type to the interface. After an error, the interface itself is
+// nil; it does not contain a nil pointer.
 func asBackend[B backend.Backend](b B, err error) (backend.Backend, error) {
 	if err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ type Request struct {
 
 	// Here means that the caller will wait for the reply anyway. Over streamable HTTP, Send then
 	// makes the request on the caller's goroutine. It returns when the reply has been delivered, or
-	// soon after Exchange.Leave was called.
+	// soon after Exchange.StopInline was called.
 	Here bool
 
 	// Again is called before the request is sent a second time, in a new session or with other
