@@ -6,10 +6,7 @@
 // the combinations of a transport (stdio or HTTP) and a revision family:
 //
 //	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
-//		s := proxytest.Start(t, proxytest.Setup{Rules: "block danger
-//
-// "})
-//
+//		s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\n"})
 //		c := s.Connect(l, "")
 //		c.Must("safe", `{}`)
 //		c.Refuses("danger", `{}`, "blocked")
