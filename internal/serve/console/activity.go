@@ -19,7 +19,7 @@ import (
 // rowsShown is the maximum number of rows on one activity page.
 const rowsShown = 100
 
-// activityBody is the data of the activity page. Its rows are the journal rows that match the
+// activityBody holds the data for the activity page. Its rows are the journal rows that match the
 // filter, newest first.
 type activityBody struct {
 	Filter   filter
@@ -52,8 +52,8 @@ func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "activity", "Activity", &b)
 }
 
-// selectRows selects the rows of the page: the newest matching rows with a number lower than the
-// given one. If before is not a number, selectRows selects the newest matching rows.
+// selectRows selects the newest matching rows for the page. If before is a row number, selectRows
+// selects only rows with lower numbers.
 func (b *activityBody) selectRows(all []*row, before string) {
 	most, err := strconv.ParseUint(before, 10, 64)
 	if err != nil {
@@ -92,8 +92,8 @@ func (b *activityBody) setLinks(before string) {
 	b.Pause = addressOf("/activity", v, "before", before)
 }
 
-// addressOf returns path with the given query. The argument more holds additional pairs of
-// parameter names and values; pairs with an empty value are left out.
+// addressOf returns path with the given query. The argument more holds further parameters as
+// alternating names and values; parameters with an empty value are left out.
 func addressOf(path string, query url.Values, more ...string) string {
 	v := url.Values{}
 	for name, values := range query {
@@ -110,13 +110,14 @@ func addressOf(path string, query url.Values, more ...string) string {
 	return path + "?" + v.Encode()
 }
 
-// With returns the address of this view with one more filter.
+// With returns the address of this view with the named filter field set to value.
 func (b *activityBody) With(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
 
-// Since returns the time from which on no row is missing. If older rows exist, that is the time of
-// the oldest row; otherwise, it is the time when the journal began.
+// Since returns the start of the period that the rows cover without a gap. If there are older rows
+// that the journal does not contain, this is the time of its oldest row; otherwise, it is the time
+// when the journal began.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {
 		return b.Stands.First
@@ -180,7 +181,7 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 	_ = out.Flush() // the browser has disconnected
 }
 
-// callBody is the data of the page for a single call.
+// callBody holds the data for the page about a single call.
 type callBody struct {
 	*row
 	Related []*row                 // what operators did with the call, oldest first
@@ -243,7 +244,8 @@ func midnight(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
-// Says returns the verdicts of the nets. For a refused call it returns only the nets that block it.
+// Says returns the verdicts of the nets on the call. For a refused call it returns only the nets
+// that block it.
 func (r *row) Says() (nets []audit.NetVerdict) {
 	for _, n := range r.Nets {
 		if r.Decision != "refuse" || n.Verdict == "blocked" {

@@ -14,8 +14,8 @@ import (
 // A filter selects the rows that match all of its nonempty fields.
 type filter struct {
 	Tool      string // part of a name, or a pattern with * and ? that must match the whole name
-	Decision  string // allow, refuse, ask, or would (a shadow net would have stopped the call)
-	Outcome   string // success, failure, unknown or open
+	Decision  string // "allow", "refuse", "ask", or "would" (a shadow net would have stopped the call)
+	Outcome   string // "success", "failure", "unknown" or "open"
 	Session   string
 	Principal string
 	Client    string

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A claimBody is a refuted claim with a sequence of calls that refutes it.
+// A claimBody holds a refuted claim and a sequence of calls that refutes it.
 type claimBody struct {
 	check.Claim
 	Number int

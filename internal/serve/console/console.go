@@ -17,7 +17,7 @@ import (
 // Options configures a [Console]. Proxy is required.
 type Options struct {
 	Proxy  operator.Proxy
-	Hosts  []string         // hosts by which browsers may address the console: host:port, or only a host for any port
+	Hosts  []string         // host names with which browsers may address the console: host:port, or only a host for any port
 	Grants bool             // whether people can grant similar calls in advance
 	Pins   operator.Pins    // nil: tool definitions are not pinned
 	Drafts *draft.Evaluator // evaluates policy drafts; nil: the policy page is not available
@@ -57,8 +57,8 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.
 // A Way finds the calls that must succeed before the proxy would allow a call that it has refused.
 type Way func(s *gate.State, c gate.Call, r *gate.Refusal) WayOut
 
-// A WayOut is the shortest sequence of calls after which a refused call would be allowed.
+// A WayOut is the shortest sequence of calls that would make the proxy allow a refused call.
 type WayOut struct {
-	Calls    []string // the calls, in order
+	Calls    []string // the calls to make, in order
 	Sentence string   // the sequence in words, or why no sequence exists; empty if unknown
 }

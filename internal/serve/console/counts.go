@@ -33,8 +33,8 @@ func (t *toolCount) Middle() string { return formatMillis(t.P50) }
 // Slow formats the 95th percentile of the latencies.
 func (t *toolCount) Slow() string { return formatMillis(t.P95) }
 
-// percent formats part as a percentage of all. It never rounds a nonzero percentage down to 0, and
-// never rounds up to 100.
+// percent formats the ratio of part to all as a percentage. It never rounds a nonzero percentage
+// down to 0, and never rounds up to 100.
 func percent(part, all int) string {
 	switch {
 	case all == 0 || part == 0:
@@ -55,7 +55,7 @@ type minute struct {
 // minutes is the number of minutes that the chart covers.
 const minutes = 60
 
-// counts summarizes the journal's rows.
+// counts holds summary figures for the journal's rows.
 type counts struct {
 	Calls, Refused int
 	Lately         int // number of calls in the last minute

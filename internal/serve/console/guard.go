@@ -8,7 +8,7 @@ import (
 )
 
 // guard passes a request to h only if the request comes from a page of the console, in a browser
-// that is logged in. The checks do not depend on one another: each can refuse a request by itself.
+// that is logged in. Each of its checks can refuse a request by itself.
 func (d *logins) guard(h http.Handler) http.Handler {
 	open := files()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

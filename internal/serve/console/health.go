@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// healthBody is the data of the health page.
+// healthBody holds the data for the health page.
 type healthBody struct {
 	operator.Status
 	Running []operator.SessionInfo
@@ -54,8 +54,8 @@ func faults(s *operator.Status) (all []string) {
 	return all
 }
 
-// stopBody is the data of the page that asks the person to confirm that calls must stop or may
-// start again.
+// A stopBody holds the data for the page that asks for confirmation before all calls are stopped or
+// allowed again.
 type stopBody struct {
 	On      bool
 	Session string

@@ -44,9 +44,9 @@ type track struct {
 }
 
 // A history keeps the state of the nets after each step. The states from before the console was
-// opened are rebuilt from records, but only where the result is certain. Records that arrive faster
-// than they can be read share one step; the state of that step may already include later records. A
-// history is safe for concurrent use.
+// opened are rebuilt from records, but only if the result is certain. Records that arrive faster
+// than the history reads them share one step; the state of that step may already include later
+// records. A history is safe for concurrent use.
 type history struct {
 	done    chan struct{}
 	ready   chan struct{}   // closed once the earlier records are processed
@@ -71,7 +71,7 @@ func (h *history) setReading(on bool) {
 	h.reading = on
 }
 
-// forget drops all steps. Its argument why is the reason that the pages show.
+// forget drops all steps. The pages show why as the reason.
 func (h *history) forget(why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -242,7 +242,7 @@ func (h *history) sessions() (ids []string) {
 	return ids
 }
 
-// describe describes a record in words. It returns "" if the record does not concern a net.
+// describe describes a record in words. It returns "" if the record does not concern any net.
 func describe(e *trail.Entry) string {
 	call, tool := "", e.Tool
 	if e.Upstream != "" && e.Event == "decision" {

@@ -19,8 +19,8 @@ const (
 	maxReason      = 1 << 10
 )
 
-// inboxBody is the data of the inbox. Pending approvals are listed oldest first, answered ones newest
-// first.
+// inboxBody holds the data for the inbox. Pending approvals are listed oldest first, answered ones
+// newest first.
 type inboxBody struct {
 	Questions []operator.ApprovalInfo
 	First     int // index of the first approval on this page
@@ -159,7 +159,7 @@ func (c *Console) channel(id string) string {
 	return approval.Web
 }
 
-// confirmBody is the data of the page that confirms several answers.
+// confirmBody holds the data for the page that asks for confirmation of several answers.
 type confirmBody struct {
 	Approve   bool
 	Questions []operator.ApprovalInfo

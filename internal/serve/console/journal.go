@@ -23,9 +23,9 @@ const (
 	pastTime    = 20 * time.Second // timeout for reading earlier records
 
 	othersInterval  = 2 * time.Second // interval for reading the records that other processes write to a database
-	othersAfterView = time.Minute     // how long the journal continues to read such records after the last page view
-	othersTime      = 2 * time.Second // timeout for reading such records
-	othersRecords   = maxRows         // maximum number of such records per process in one read
+	othersAfterView = time.Minute     // how long the journal continues to read records from other processes after the last page view
+	othersTime      = 2 * time.Second // timeout for reading records from other processes
+	othersRecords   = maxRows         // maximum number of records from each other process in one read
 )
 
 // A journal holds the newest calls and other events. It starts with stored records and then follows
@@ -36,7 +36,7 @@ type journal struct {
 	done  chan struct{} // closed when run returns
 
 	mu         sync.Mutex
-	rows       []*row // oldest first; the first row has the number in the field first
+	rows       []*row // oldest first; the field first holds the number of the first row
 	first      uint64
 	calls      int                // number of rows that are calls
 	admitted   map[callKey]uint64 // row number of the latest admission of each call
@@ -59,9 +59,9 @@ func newJournal(now func() time.Time) *journal {
 	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, admitted: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// run adds the records in past, then the records from live. It returns when ctx ends, and then
-// closes live. It also sends the records in past to the channel read, which must be buffered. past
-// and live may be nil.
+// run adds the stored records, then the live ones. It returns when ctx ends, and then closes live.
+// It also sends the stored records to the channel named read, which must be buffered. past and live
+// may be nil.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
 	if live == nil {
@@ -130,7 +130,7 @@ func (j *journal) setReading(on bool, err error) {
 	j.signal()
 }
 
-// add adds records, oldest first. Its argument lost is the number of records missing before them.
+// add adds records, oldest first. The lost parameter is the number of records missing before them.
 func (j *journal) add(records [][]byte, lost int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -218,8 +218,8 @@ func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	return joined
 }
 
-// updateRow replaces the row of the call in e with a copy, which the function do changes. It does
-// so only if the function is returns true for the row. It reports whether it has replaced the row.
+// updateRow looks for the row of the call in e. If the row satisfies is, updateRow replaces it with
+// a copy that do has changed. It reports whether it replaced the row.
 func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
 	n, ok := j.admitted[callKey{e.Session, e.Call}]
 	if !ok || n < j.first || !is(j.rows[n-j.first]) {

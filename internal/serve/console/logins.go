@@ -19,7 +19,7 @@ const (
 	maxForm     = 1 << 20 // maximum form size in bytes
 )
 
-// A Person identifies who is logged in with a browser.
+// A Person identifies the user of a logged-in browser.
 type Person struct {
 	Name string // name to write to the audit log
 	ID   string // identity, as far as the command line can prove it
@@ -117,7 +117,8 @@ func (d *logins) dropOldest() {
 	delete(d.sessions, oldest)
 }
 
-// A visitor is the person who sends a request, with the form token of the browser session.
+// A visitor is the person who sends a request, along with the form token of that person's browser
+// session.
 type visitor struct {
 	Person
 	Token string // token to include in forms
@@ -159,8 +160,9 @@ func (d *logins) addNote(r *http.Request, line string, err error) {
 	}
 }
 
-// takeNotes returns and removes the notes that the requested page must show. It leaves the notes if
-// a script loads the page only to look for changes; it takes them if the script replaces the page.
+// takeNotes returns and removes the notes that the requested page must show. If a script loads the
+// page only to look for changes, takeNotes keeps the notes; if the script replaces the page, it
+// removes them.
 func (d *logins) takeNotes(r *http.Request) (lines []note) {
 	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" && r.Header.Get("Petrigate-Shows") != "page" {
 		return nil

@@ -18,7 +18,7 @@ import (
 // most recently used sessions.
 const sessionsOffered = 50
 
-// netsBody is the data of the page that shows all nets, or a single net.
+// netsBody holds the data for the page that shows all nets, or a single net.
 type netsBody struct {
 	at      netsAddress
 	Session string // ID of the displayed session; empty for a new session
@@ -45,7 +45,7 @@ type netRow struct {
 	Link    string
 	Marking string
 	Key     string   // fields of the net's key, which has a marking for each combination of values; empty if the net has a single marking
-	Refuses []string // calls that the net currently refuses; for a net with a key, calls with values that have no marking of their own
+	Refuses []string // calls that the net currently refuses; for a net with a key, calls whose key values have no marking of their own
 	Unknown string   // why the marking is unknown; empty if it is known
 }
 
@@ -183,8 +183,8 @@ func refusedBy(n draw.Net) (calls []string) {
 	return slices.DeleteFunc(calls, func(tool string) bool { return can[tool] })
 }
 
-// mapsOf returns the policy's maps. If the argument net is not negative, it returns only the maps
-// that are read by the net with this index.
+// mapsOf returns the policy's maps. If net is not negative, mapsOf returns only the maps that the
+// net with this index reads.
 func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
 	seen := map[mapRow]bool{}
 	add := func(maps []gate.Map, reads func(string) bool) {
@@ -227,7 +227,7 @@ type netPage struct {
 	Transitions []transitionRow
 	InFlight    []gate.InFlight
 	Spoilers    []gate.InFlight
-	Values      []choice // values that have their own marking
+	Values      []choice // key values that have their own marking
 	MoreValues  int
 	Hashed      bool // whether only the hashes of the values are known
 	Rest        bool // whether the requested value has no marking of its own
@@ -314,8 +314,8 @@ func arcs(n *draw.Net, t draw.Transition, in bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// An explanation describes the decision on a call without arguments, and which calls would make it
-// allowed.
+// An explanation describes how a call without arguments would be decided, and which calls would
+// make it allowed.
 type explanation struct {
 	Tool     string
 	Decision string // "allow", "ask" or "refuse"
@@ -328,8 +328,8 @@ type explanation struct {
 // A blockRow names a net that refuses a call or requires an approval.
 type blockRow struct{ Net, Rule, Reason string }
 
-// A callRow is one call in the sequence after which the explained call would be allowed, with the
-// nets that it affects.
+// A callRow is one call in the sequence that would make the explained call allowed. It lists the
+// nets that the call affects.
 type callRow struct {
 	Tool  string
 	Rules []blockRow
@@ -377,7 +377,7 @@ func (c *Console) explain(state *gate.State, tool string) *explanation {
 	return y
 }
 
-// callOf returns the call of a tool by its known name. If no tool with this name is known, it
+// callOf returns the call of the known tool with the given name. If no such tool is known, callOf
 // returns a call that has only the name.
 func callOf(state *gate.State, name string) gate.Call {
 	for _, t := range state.Tools {

@@ -20,10 +20,10 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages returns the templates. Text from outside must pass through plain, lines or json:
-// html/template keeps such text from becoming markup, and these functions keep it from imitating
-// the console's own text. The templates are parsed when the first page is shown, because this
-// program also runs for each agent hook, and then never shows a page.
+// pages returns the templates. Text from outside must pass through plain, lines or json. These
+// functions keep such text from imitating the console's own text; html/template keeps it from
+// becoming markup. The templates are parsed when the first page is shown, because this program also
+// runs for each agent hook, and then never shows a page.
 var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html"))
 })
@@ -77,7 +77,7 @@ type page struct {
 	View    string // name of the selected tab: inbox, activity, and so on; empty if none is selected
 	Visitor visitor
 	Now     time.Time
-	Notes   []note // what became of the submitted form
+	Notes   []note // notes about how submitted forms were handled
 	Waiting int
 	Shadow  bool
 	Stopped []operator.StopInfo
@@ -99,12 +99,12 @@ func visitorOf(r *http.Request) visitor {
 	return v
 }
 
-// actorOf returns the person who sent a form, with the PIN from that form.
+// actorOf returns the person who sent a form, including the PIN that was entered in the form.
 func actorOf(r *http.Request) operator.Actor {
 	return operator.Actor{Name: visitorOf(r).Name, PIN: r.PostForm.Get("pin")}
 }
 
-// show writes the page that the template named view renders.
+// show writes a page, using the template with the name in view.
 func (c *Console) show(w http.ResponseWriter, r *http.Request, view, title string, body any) {
 	s := c.options.Proxy.Status()
 	p := page{

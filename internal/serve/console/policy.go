@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/draft"
 )
 
-// policyBody is the data of the policy page: the policy in force, a draft of one of its texts, and
-// the results of evaluating the draft.
+// policyBody holds the data for the policy page: the policy in force, a draft of one of its texts,
+// and the results of evaluating the draft.
 type policyBody struct {
 	*draft.Policy
 	Text  draft.Text // the selected text of the policy; its Text field holds the draft
@@ -27,7 +27,7 @@ type policyBody struct {
 	Wrong    string     // why the evaluation failed
 }
 
-// sinces lists the choices for the start of a replay.
+// sinces lists the periods that a replay may cover.
 var sinces = []struct {
 	Name, Label string
 	For         time.Duration // 0 replays all records
@@ -125,5 +125,5 @@ func (b *policyBody) Reported() bool {
 	return b.Checked != nil || b.Compared != nil || b.Replayed != nil || b.Wrong != ""
 }
 
-// Sinces returns the choices for the start of a replay.
+// Sinces returns the periods that a replay may cover.
 func (b *policyBody) Sinces() any { return sinces }

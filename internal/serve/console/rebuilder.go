@@ -39,15 +39,15 @@ func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
 	return p, err
 }
 
-// restart drops all states rebuilt so far. The pages show the argument because as the reason.
+// restart drops all states rebuilt so far. The pages show because as the reason.
 func (p *rebuilder) restart(because string) (err error) {
 	p.startReason, p.loaded = because, false
 	p.run, err = replay.New(replay.Options{Policy: p.policy, Active: p.active, Durable: p.durable, Partial: true})
 	return err
 }
 
-// boundary returns why the records before this one cannot be used. It returns "" if the replay can
-// continue.
+// boundary returns the reason why the records before the given one cannot be used. It returns "" if
+// the replay can continue.
 func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	before := p.last[r.Writer]
 	p.last[r.Writer] = r.Seq

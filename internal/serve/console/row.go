@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Limits for the parts of a row that come from callers.
+// Limits for the values in a row that come from callers.
 const (
 	maxRowNames  = 8
 	maxRowNets   = 32
@@ -35,7 +35,7 @@ type row struct {
 	Wire      string             `json:"requestId,omitempty"`
 	Tool      string             `json:"tool,omitempty"` // name of the tool, including its upstream
 	Names     []string           `json:"names,omitempty"`
-	Decision  string             `json:"decision,omitempty"` // allow, refuse or ask; empty if the decision is not in the journal
+	Decision  string             `json:"decision,omitempty"` // "allow", "refuse" or "ask"; empty if the decision is not in the journal
 	Kind      string             `json:"kind,omitempty"`
 	Reason    string             `json:"reason,omitempty"`
 	Nets      []audit.NetVerdict `json:"nets,omitempty"`
@@ -48,7 +48,7 @@ type row struct {
 	Would     *audit.Would       `json:"would,omitempty"`
 	Policy    string             `json:"policy,omitempty"`
 	Task      string             `json:"task,omitempty"`
-	Outcome   string             `json:"outcome,omitempty"` // success, failure or unknown; empty if the call has not ended
+	Outcome   string             `json:"outcome,omitempty"` // "success", "failure" or "unknown"; empty if the call has not ended
 	Millis    float64            `json:"ms,omitempty"`
 	By        string             `json:"by,omitempty"` // who settled the call, if that was not the upstream
 	Ended     time.Time          `json:"ended,omitzero"`
@@ -57,7 +57,7 @@ type row struct {
 	About     string             `json:"about,omitempty"` // what the event concerns, such as a net or a process
 
 	command string
-	n       uint64 // number in the journal, from 1, in order of arrival
+	n       uint64 // row number in the journal, starting at 1, in order of arrival
 }
 
 // IsCall reports whether the row is a call.
@@ -92,10 +92,11 @@ func commandOf(args json.RawMessage) string {
 	return text.Excerpt(text.Command(args), maxDoes)
 }
 
-// A fact is one part of a row, with the name that the row's page shows for it.
+// A fact is one value in a row, along with the label that the row's page shows for it.
 type fact struct{ Name, Text string }
 
-// Facts returns the parts of the row that its page shows as plain text. It leaves out empty parts.
+// Facts returns the values in the row that its page shows as plain text. It leaves out empty
+// values.
 func (r *row) Facts() []fact {
 	all := []fact{{"Client", r.Client}, {"Principal", r.Principal}}
 	return slices.DeleteFunc(all, func(f fact) bool { return f.Text == "" })

@@ -15,7 +15,7 @@ import (
 // sessionsShown is the maximum number of sessions on one page.
 const sessionsShown = 100
 
-// sessionsBody is the data of the page that lists all sessions, or shows one of them.
+// sessionsBody holds the data for the page that lists all sessions, or shows one of them.
 type sessionsBody struct {
 	Sessions []sessionRow
 	Found    int // number of matching sessions
@@ -101,7 +101,7 @@ type sessionPage struct {
 	Reset    bool // whether to ask the person to confirm a reset
 }
 
-// A sessionNet is a net with the address of its drawing.
+// A sessionNet is a net of a session, along with the address of the net's drawing.
 type sessionNet struct {
 	operator.NetInfo
 

@@ -39,7 +39,7 @@ type stepRow struct {
 // Rebuilt reports whether the state was rebuilt from records.
 func (m *snapshot) Rebuilt() bool { return m.Here != nil && m.Here.state == nil }
 
-// snapshotAt returns the snapshot requested by the argument at. If its result ok is false, it has
+// snapshotAt returns the snapshot of the step that at selects. If ok is false, snapshotAt has
 // already written an error page.
 func (c *Console) snapshotAt(w http.ResponseWriter, r *http.Request, at netsAddress) (m *snapshot, ok bool) {
 	state, err := c.options.Proxy.State(at.Session)
@@ -119,8 +119,8 @@ type pastRows struct {
 	Gap          string    // why the steps before this page are unknown
 }
 
-// stepsAround returns the steps before and after the displayed one. It skips steps with an unknown
-// state of the net.
+// stepsAround returns the steps before and after the displayed one. It skips steps for which the
+// state of the net is unknown.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {
@@ -179,7 +179,8 @@ func (m *snapshot) hash(value string) string {
 	return hash
 }
 
-// label returns the value's label. If only its hash is known, it returns the beginning of the hash.
+// label returns the label of a key value. If only the value's hash is known, label returns the
+// beginning of the hash.
 func (m *snapshot) label(v *gate.ValueState) string {
 	if m.state != nil {
 		return valueLabel(v)
@@ -193,7 +194,8 @@ func (m *snapshot) label(v *gate.ValueState) string {
 	return valueLabel(&short)
 }
 
-// labels maps hashes to labels. It contains the values that the running session still has.
+// labels maps hashes to the labels of key values. It contains the values that the running session
+// still has.
 func (c *Console) labels(m *snapshot, net int, session string) map[string]string {
 	labels := map[string]string{}
 	if m.state != nil || m.Ended {

@@ -14,7 +14,7 @@ import (
 // toolsShown is the maximum number of tools on one page.
 const toolsShown = 500
 
-// toolsBody is the data of the tools page, which shows each tool and how a call of it would be
+// toolsBody holds the data for the tools page, which shows each tool and how a call of it would be
 // decided now.
 type toolsBody struct {
 	Query    string

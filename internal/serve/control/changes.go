@@ -23,8 +23,8 @@ type Changes struct {
 
 var errEnds = errors.New("the proxy ends")
 
-// awaitChange waits until the version of the approvals differs from after. An approval that expires
-// causes no notification by itself, so awaitChange also checks when the next approval expires.
+// awaitChange waits until the version of the approvals is no longer after. An approval that expires
+// causes no notification by itself, so awaitChange also wakes up when the next approval expires.
 func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, after string) (Changes, error) {
 	limit := time.NewTimer(maxWait)
 	defer limit.Stop()

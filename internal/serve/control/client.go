@@ -109,9 +109,9 @@ func (c *Client) Approval(id string) (operator.ApprovalInfo, error) {
 	return get[operator.ApprovalInfo](c, "/approvals/"+url.PathEscape(id))
 }
 
-// Changes waits until the version of the proxy's approvals differs from after, and returns the
-// approvals. If after is empty, Changes returns immediately. If nothing changes for a while, it
-// returns the unchanged approvals.
+// Changes waits until the version of the proxy's approvals is no longer after, and returns the
+// approvals. If after is empty, Changes returns immediately. If nothing changes for a while,
+// Changes returns the unchanged approvals.
 func (c *Client) Changes(ctx context.Context, after string) (now Changes, err error) {
 	return now, c.send(ctx, "/approvals/changes?after="+url.QueryEscape(after), nil, &now)
 }
@@ -185,7 +185,8 @@ func get[T any](c *Client, path string) (v T, err error) {
 	return v, err
 }
 
-// do sends one request and decodes the response into out. If in is not nil, it is sent as the body.
+// do sends one request and decodes the response into out. If in is not nil, do sends it as the
+// request body.
 func (c *Client) do(path string, in, out any) error {
 	return c.send(context.Background(), path, in, out)
 }

@@ -20,8 +20,8 @@ type HookGate interface {
 // too long.
 const maxHook = 9 << 20
 
-// principal is the principal to record for calls that are reported at the socket. It is the same as
-// for clients over stdio.
+// principal is the principal to record for calls that are reported through the socket. It is the
+// same as for clients over stdio.
 const principal = "local"
 
 // serveHook returns a handler for hook events. The request body is the event exactly as the agent

@@ -17,8 +17,8 @@ import (
 type HookRun struct {
 	Dir     string // directory that contains the sockets
 	Agent   string
-	Session string   // session name that overrides the one in the event; empty: use the event's
-	Servers []string // names under which the agent may have the proxy among its MCP servers; nil: petrigate
+	Session string   // session name to use instead of the one in the event; empty: use the event's
+	Servers []string // names under which the agent's configuration may list the proxy as an MCP server; nil: petrigate
 	Config  string   // configuration file of the proxy to ask; empty: any running proxy
 	In      io.Reader
 	Out     io.Writer // output that the agent reads

@@ -36,7 +36,7 @@ type Answer struct {
 	Approve bool   `json:"approve"`
 	Actor   string `json:"actor"`
 	Reason  string `json:"reason,omitempty"`
-	Shown   string `json:"shown,omitempty"` // digest of the text that the person has read
+	Shown   string `json:"shown,omitempty"` // digest of the question text that the person has read
 
 	Grant *operator.Grant `json:"grant,omitempty"` // grant to create together with the approval
 	PIN   string          `json:"pin,omitempty"`   // PIN that the person has typed

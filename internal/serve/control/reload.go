@@ -44,7 +44,7 @@ type Reloaded struct {
 	Restart    []string           `json:"restart,omitempty"` // changed configuration keys that take effect only after a restart
 }
 
-// fateWords lists what a reload can do to a net, with a description of each.
+// fateWords lists the possible fates of a net in a reload, with a description of each.
 var fateWords = [...]struct{ fate, words string }{
 	{"carried", "changed; used limits stay used"},
 	{"begun", "at the start"},
@@ -53,7 +53,8 @@ var fateWords = [...]struct{ fate, words string }{
 	{"continued", "as before"},
 }
 
-// CountNets counts the nets with each fate, on one line.
+// CountNets returns one line that counts the nets by fate, that is, by what the reload does to
+// them.
 func (r *Reloaded) CountNets() string {
 	counts := map[string]int{}
 	for _, n := range r.Nets {

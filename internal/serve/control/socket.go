@@ -53,9 +53,9 @@ func sockets(dir string) ([]string, error) {
 	return paths, err
 }
 
-// removeStale removes the sockets that refuse connections if, in addition, their process has ended.
-// One condition alone is not enough: a socket exists before its process listens on it, and the
-// process ID may come from a different container.
+// removeStale removes each socket that refuses connections and whose process has ended. One
+// condition alone is not enough: a socket exists before its process listens on it, and the process
+// ID may come from a different container.
 func removeStale(dir string) {
 	paths, _ := sockets(dir) // if the directory cannot be listed, keep its sockets
 	for _, path := range paths {

@@ -52,8 +52,8 @@ func seenBase(b config.Base) basefile.Seen {
 	return basefile.Seen{Key: b.Key, Place: place, Name: b.Name, Version: b.Version, Digest: b.Digest}
 }
 
-// recordBases records the versions of the bases that come into force. It also stores copies of the
-// bases that were fetched from an address.
+// recordBases records the versions of the bases that are coming into force. It also stores copies
+// of the bases that were fetched from an address.
 func recordBases(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {

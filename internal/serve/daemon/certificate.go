@@ -52,8 +52,8 @@ func listenAndServe(server *http.Server, l net.Listener) error {
 }
 
 // A certificate reloads its files when they change. If the files cannot be read or do not match
-// each other, for example because only one has been replaced so far, the previous certificate stays
-// in use.
+// each other, the previous certificate stays in use. The files do not match, for example, while
+// only one of them has been replaced.
 type certificate struct {
 	files config.TLS
 	log   *slog.Logger

@@ -3,8 +3,8 @@ package daemon
 import "github.com/petrigate/petrigate/internal/operator"
 
 // A channel notifies people outside the MCP client that a call is waiting for approval. Only
-// channels that need code here are implemented; the channels client, console and command line are
-// listed in package channel.
+// channels that need code in this package implement it; the channels client, console and command
+// line are listed in package channel.
 type channel interface {
 	// asked announces an approval request. It must not block.
 	asked(operator.ApprovalInfo)

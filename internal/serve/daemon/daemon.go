@@ -48,8 +48,8 @@ type Options struct {
 	Version string
 
 	// Load loads the configuration again, for [Daemon.Reload]; nil means that it cannot be
-	// reloaded. Level is the level of Log; a reload may change it. A nil Level means that the level
-	// never changes.
+	// reloaded. Level is the log level of Log, which a reload may change. A nil Level means that
+	// the log level never changes.
 	Load  func() (*config.Config, error)
 	Level *slog.LevelVar
 	Watch bool // whether to reload when a configuration file changes

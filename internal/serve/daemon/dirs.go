@@ -10,9 +10,9 @@ import (
 // RuntimeDir returns the directory for control sockets.
 func RuntimeDir() string { return runtimeDir("/run/user") }
 
-// runtimeDir looks for the user's runtime directory below the directory users if no environment
-// variable names it. Some clients start their servers without these variables, but people look for
-// the sockets from a session in which they are set.
+// runtimeDir is like RuntimeDir. If no environment variable names the user's runtime directory, it
+// looks for that directory below users. Some clients start their servers without these variables,
+// but people look for the sockets from a session that has them.
 func runtimeDir(users string) string {
 	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
 		return dir

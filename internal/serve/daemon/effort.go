@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
 )
 
-// effort returns how much effort to spend at startup on proving claims, given their number.
+// effort returns how much effort to spend at startup on proving the given number of claims.
 func effort(claims int) check.Effort {
 	e := check.AtStart(claims)
 	e.Now, e.Narrower = time.Now, policydiff.Narrower

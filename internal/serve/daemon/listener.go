@@ -34,12 +34,12 @@ func smallLimits(most int) config.Listen {
 }
 
 // A limitListener limits the number of connections and the time that a client may take to read. A
-// single address can hold at most half of the connections; this machine is exempt, because a
+// single address may hold at most half of the connections; this machine is exempt, because a
 // reverse proxy may run on it. The WriteTimeout of net/http is not used, because it would also
 // limit streams.
 //
-// When the limit is reached, the connection that has been idle longest is closed. A client that
-// opens many connections but sends little or nothing thus cannot keep others out.
+// When the limit is reached, the listener closes the connection that has been idle longest. A
+// client that opens many connections but sends little or nothing thus cannot keep others out.
 type limitListener struct {
 	net.Listener
 	timeout time.Duration  // time that a client may take to read the next bytes
@@ -117,7 +117,7 @@ func (s *limitListener) longestIdle(from netip.Addr) (oldest *limitedConn) {
 type connKey struct{}
 
 // serve serves connections until the server is closed. It also limits the time for a request body
-// to arrive, unless bounded is set because the handler does so itself.
+// to arrive. If the handler limits this time itself, bounded must be true.
 func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if secure, ok := c.(*tls.Conn); ok {
@@ -235,8 +235,8 @@ type limitedConn struct {
 	closed    atomic.Bool
 
 	mu     sync.Mutex
-	sent   int           // number of bytes already sent of the current writeBytes
-	waited time.Duration // time that the client has taken so far to read these bytes
+	sent   int           // number of bytes already sent of the current writeBytes block
+	waited time.Duration // time that the client has taken so far to read the current block
 }
 
 // Close closes the connection. The first call also removes it from the listener.
@@ -256,8 +256,9 @@ func (c *limitedConn) CloseWrite() error {
 	return nil
 }
 
-// Write fails if the client does not read the next writeBytes in time. The time limit applies to
-// several calls together, because TLS writes small pieces and each would restart it.
+// Write fails if the client does not read the next writeBytes bytes in time. The time limit applies
+// to several calls together, because TLS writes in small pieces and each call would restart the
+// time.
 func (c *limitedConn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -34,7 +34,7 @@ func TuneMemory() {
 }
 
 // A tuner adjusts the garbage collector after each collection. With a fixed percentage, large calls
-// that wait for approval would use five times their size.
+// that wait for approval would occupy five times their size in memory.
 type tuner struct {
 	set   func(percent int) // sets the GC percentage; nil if GOGC determines it
 	free  func()            // runs a collection and releases unused memory
@@ -46,19 +46,19 @@ type tuner struct {
 	ended              atomic.Bool
 }
 
-// watch makes t.collected run after each collection. It must be called only once.
+// watch makes the method collected run after each garbage collection. It must be called only once.
 func (t *tuner) watch() {
 	t.idle = time.AfterFunc(t.quiet, t.giveBack)
 	t.awaitCollection()
 }
 
-// awaitCollection makes t.collected run after the next collection.
+// awaitCollection makes the method collected run after the next garbage collection.
 func (t *tuner) awaitCollection() {
-	type mark struct{ _ *byte } // it contains a pointer, so that the allocator does not combine it with another value
+	type mark struct{ _ *byte } // the value contains a pointer, so that the allocator does not combine it with another one
 	runtime.AddCleanup(new(mark), (*tuner).collected, t)
 }
 
-// collected runs after each collection.
+// collected adjusts the tuner after each garbage collection.
 func (t *tuner) collected() {
 	if t.ended.Load() {
 		return

@@ -88,7 +88,7 @@ func (d *Daemon) applyPolicy(p *gate.Policy, options *proxy.Options) {
 	options.Remedy, options.Impossible = finder.remedy, impossible(p)
 }
 
-// options returns those proxy options for which no file must be opened.
+// options returns the proxy options that can be set without opening a file.
 func (d *Daemon) options(o Options) proxy.Options {
 	c := d.config
 	return proxy.Options{

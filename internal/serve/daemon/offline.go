@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// WithDatabase calls f with a proxy that has access to the configured database, whether or not any
-// proxy is running. The proxy passed to f serves no clients and has no policy, but asks for the
-// configured PIN.
+// WithDatabase calls f with a proxy that has access to the configured database, even if no proxy is
+// running. The proxy passed to f serves no clients and has no policy, but requires the configured
+// PIN.
 func WithDatabase(c *config.Config, f func(*proxy.Proxy) error) error {
 	if err := errTextOnly(c); err != nil {
 		return err

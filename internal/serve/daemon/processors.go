@@ -11,11 +11,11 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 )
 
-// processors limits the Go scheduler to one processor while calls arrive one at a time, and lets it
-// use all processors while several calls are in flight. Whenever a goroutine becomes ready, the
-// scheduler wakes a thread to look for more work, but there is no more work while only one call is
-// in flight. On a machine with two processors, that thread delays the client or the server and
-// makes calls over HTTP 10 % slower. A nil *processors changes nothing.
+// A processors value limits the Go scheduler to one processor while calls arrive one at a time, and
+// lets the scheduler use all processors while several calls are in flight. Whenever a goroutine
+// becomes ready, the scheduler wakes a thread to look for more work, but there is no more work
+// while only one call is in flight. On a machine with two processors, that thread delays the client
+// or the server and makes calls over HTTP 10 % slower. A nil *processors changes nothing.
 type processors struct {
 	set      func(one bool)
 	inFlight atomic.Int64 // number of calls in flight

@@ -90,8 +90,8 @@ func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 // maxDifference is the maximum length of the policy difference in a log line, in bytes.
 const maxDifference = 300
 
-// firstLines joins the first lines of diff to a single line. It always includes at least one line.
-// Its result left is the number of remaining lines.
+// firstLines joins the first lines of diff into a single line. It always includes at least one
+// line. The result left is the number of remaining lines.
 func firstLines(diff string) (first string, left int) {
 	for line := range strings.Lines(diff) {
 		line = strings.Join(strings.Fields(line), " ")

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A remedyFinder finds the calls after which a refused call would be allowed, among the available
-// tools. It is safe for concurrent use.
+// A remedyFinder looks among the available tools for calls that would make a refused call allowed.
+// It is safe for concurrent use.
 type remedyFinder struct {
 	policy *gate.Policy
 	tools  func() toolset  // returns the current tools
@@ -23,7 +23,7 @@ type remedyFinder struct {
 	apart  bool            // whether calls from hooks run in separate sessions
 
 	mu     sync.Mutex
-	agents []gate.Call // built-in tools of agents, seen in refused calls so far
+	agents []gate.Call // agents' built-in tools that occurred in refused calls so far
 	cached [scopes]cachedFinder
 }
 
@@ -78,8 +78,8 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 }
 
 // findAny looks for a remedy that uses server tools, and otherwise for one that uses agents'
-// built-in tools. Its result known is false if only built-in tools could help and no agent that has
-// them has reported a call.
+// built-in tools. The result known is false if only built-in tools could help and no agent that has
+// those tools has reported a call.
 func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()
@@ -110,7 +110,7 @@ func withAgents(tools []gate.Call, agents ...string) []gate.Call {
 }
 
 // forAgent looks for a remedy after an agent's call of a built-in tool was refused. If the agent
-// has a separate session, calls of server tools count only for nets that all sessions share.
+// has a separate session, calls to server tools count only for nets that all sessions share.
 func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy) {
 	tools, own := f.tools(), f.refusedAgentTools(c)
 	if f.apart {
@@ -154,9 +154,9 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function for a tool and a field of a rule. The function returns the name of the
-// argument that the field reads, if the tool's schema does not allow that argument. lacks returns
-// nil if no schema is known.
+// lacks returns a function that takes a tool and a field of a rule. If the tool's schema does not
+// allow the argument that the field reads, the function returns the name of that argument. lacks
+// returns nil if no schema is known.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {
@@ -176,8 +176,9 @@ func toolsOf(names []gate.Call) []verify.Tool {
 	return tools
 }
 
-// impossibleTime limits the search for tools that can never be called, because a tools/list request
-// waits for it. Tools for which no proof is found in that time are listed.
+// impossibleTime limits the search for tools that can never be called. The limit is short because a
+// tools/list request waits for the search. If the search proves nothing about a tool in that time,
+// the tool is listed.
 const impossibleTime = 250 * time.Millisecond
 
 // impossible returns a function that finds the tools that provably can never be called under the

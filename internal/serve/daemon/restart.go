@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// needRestart returns the keys of configuration values that have changed but only take effect after
+// needRestart returns the keys of configuration values that have changed but take effect only after
 // a restart.
 func needRestart(old, c *config.Config) (keys []string) {
 	for _, section := range []struct {

@@ -75,7 +75,7 @@ func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 
 // OutlivePipes keeps the process alive when a client or the reader of the log closes its pipe.
 // Writes to the pipe then fail, and the proxy shuts down in order and records its end. Ignoring
-// SIGPIPE would not be correct, because child processes would inherit that.
+// SIGPIPE would not be correct, because child processes would inherit the ignored signal.
 func OutlivePipes() (stop func()) {
 	closed := make(chan os.Signal, 1)
 	signal.Notify(closed, syscall.SIGPIPE)
@@ -129,8 +129,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reopen returns a wrapper of the stream that needs as few system calls as possible, and a function
-// that closes the wrapper.
+// reopen wraps the stream so that reads and writes need as few system calls as possible. It returns
+// the wrapper and a function that closes the wrapper.
 func reopen[T any](stream T) (T, func()) {
 	f, ok := any(stream).(*os.File)
 	if !ok {

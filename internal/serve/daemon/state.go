@@ -94,8 +94,8 @@ func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 // openTimeout is the maximum time that startup waits for the database.
 const openTimeout = 10 * time.Second
 
-// asBackend converts a backend of some type to the interface. After an error, the interface itself is
-// nil; it does not contain a nil pointer.
+// asBackend converts a backend of a concrete type to the interface. After an error, the result is a
+// nil interface, and not an interface that contains a nil pointer.
 func asBackend[B backend.Backend](b B, err error) (backend.Backend, error) {
 	if err != nil {
 		return nil, err

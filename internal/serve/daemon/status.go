@@ -42,7 +42,7 @@ func (d *Daemon) silentUpstreams() []string {
 	return names
 }
 
-// LastWords returns the last lines of output from the upstream's process, indented.
+// LastWords returns the last output lines of the upstream's process, indented.
 func LastWords(u operator.UpstreamStatus, indent string) string {
 	if len(u.Said) == 0 {
 		return ""

@@ -42,7 +42,7 @@ func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	return all
 }
 
-// A tlsSection is one section named tls in a configuration.
+// A tlsSection is one configuration section named "tls".
 type tlsSection struct {
 	section interface {
 		Of(key, text string) config.Position
@@ -132,7 +132,7 @@ func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.
 	return nil
 }
 
-// unusableKey explains why the data contains no usable private key.
+// unusableKey explains why data contains no usable private key.
 func unusableKey(data []byte) (problem, hint string) {
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		switch {

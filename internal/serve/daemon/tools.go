@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// Default values for how long ListTools waits for the first answers. While a program downloads
-// another program, it must not be killed, because that could corrupt its cache.
+// Default values for how long ListTools waits for the first answers. A program must not be killed
+// while it downloads another program, because that could corrupt its cache.
 const (
 	firstStart = time.Minute
 	firstFetch = 5 * time.Minute
@@ -54,12 +54,12 @@ type Listing struct {
 // An Unanswered describes a server that does not answer.
 type Unanswered struct {
 	Upstream string
-	Why      error // reason, together with the server's position, its last output, and a hint
+	Why      error // reason why the server does not answer, including the server's position in the configuration, its last output, and a hint
 }
 
 // ListTools starts the configured servers, lists their tools, and stops the servers. It needs no
-// policy and records nothing. While it waits, it calls the function waiting at the given interval,
-// with the names of the servers that have not answered yet.
+// policy and records nothing. At the given interval, it calls waiting with the names of the servers
+// that have not answered yet.
 func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiting func(servers []string)) (*Listing, error) {
 	quiet := *c
 	quiet.Audit.File, quiet.State = "", config.State{}

@@ -89,8 +89,8 @@ type follower struct {
 	appeared bool              // whether a file was created or removed since the last check
 }
 
-// check reloads the configuration if the content of its files has changed, or if files were created
-// or removed so that it now consists of different files. It computes the hashes before it reads the
+// check reloads the configuration if the content of its files has changed, or if it now consists of
+// different files because some were created or removed. It computes the hashes before it reads the
 // files, so that a change in between is noticed.
 func (f *follower) check(ctx context.Context) {
 	files, next := f.reloads.files(), []string(nil)
@@ -109,7 +109,7 @@ func (f *follower) check(ctx context.Context) {
 	f.known = subset(now, files)
 }
 
-// subset returns the entries of known for the given files.
+// subset returns the entries of the map known for the given files.
 func subset(known map[string]string, files []string) map[string]string {
 	some := make(map[string]string, len(files))
 	for _, name := range files {

@@ -76,8 +76,8 @@ func (c *webhookChannel) start() (stop func(), err error) {
 	}, nil
 }
 
-// takeAnswers serves answers until ctx ends. If listener is nil, it first waits until it can listen
-// at the configured address; the parameter again is the interval between attempts.
+// takeAnswers serves answers until ctx ends. If listener is nil, takeAnswers first tries to listen
+// at the configured address until it succeeds; again is the interval between attempts.
 func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListener, again time.Duration) {
 	tick := time.NewTicker(again)
 	defer tick.Stop()

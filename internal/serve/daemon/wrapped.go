@@ -39,8 +39,8 @@ func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	return server, nil
 }
 
-// runners lists programs that run packages. For them, the name of the package describes the server
-// better than the name of the program.
+// runners lists programs that run packages, such as npx. For such a program, the name of the
+// package describes the server better than the name of the program.
 var runners = []string{"npx", "bunx", "uvx", "pipx", "pnpm", "yarn", "uv"}
 
 // commandName derives a server name from a command. It uses the program's name. If the program is a

@@ -1,7 +1,7 @@
 // Package demo runs a scripted agent against a real proxy and a real MCP server behind it, and
-// prints which calls pass and which do not. This program acts as both the proxy and the server. The
-// package compares every reply with the expected one, and the totals with the audit log and the log
-// of the server.
+// prints which calls pass and which do not. The petrigate program itself acts as both the proxy and
+// the server. The package compares every reply with the expected one, and the total numbers of
+// calls with the audit log and the server's log.
 package demo
 
 import (

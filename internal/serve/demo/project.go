@@ -12,8 +12,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A project is the in-memory state on which the tools operate: three files, their backups, and the
-// numbers of pushes and builds.
+// A project is the in-memory state on which the tools operate: three files, their backups, the
+// number of pushes and the number of builds.
 type project struct {
 	mu      sync.Mutex
 	files   map[string]string
@@ -54,8 +54,7 @@ func (p *project) tools() []tool {
 	}
 }
 
-// call writes the tool's name to the writer executed and runs the tool. Only one tool runs at a
-// time.
+// call writes the tool's name to executed and runs the tool. Only one tool runs at a time.
 func (p *project) call(t tool, c mcp.CallToolRequest, executed io.Writer) (*mcp.CallToolResult, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

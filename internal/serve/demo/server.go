@@ -30,8 +30,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, record string) erro
 	return nil
 }
 
-// newServer returns a server with tools that operate on a new project. It writes the name of each
-// tool that runs to the writer executed.
+// newServer returns a server with tools that operate on a new project. When a tool runs, the server
+// writes the tool's name to executed.
 func newServer(executed io.Writer) *server.MCPServer {
 	s := server.NewMCPServer("petrigate-demo", "1.0.0", server.WithToolCapabilities(false))
 	p := newProject()

@@ -76,7 +76,8 @@ func (n *Notifier) run(line string) error {
 
 const title = "petrigate asks for an approval"
 
-// toast is a script that shows the text in a variable. The text never becomes part of the script.
+// toast is a script that shows the text in an environment variable. The text never becomes part of
+// the script.
 const toast = `$ErrorActionPreference='Stop';` +
 	`[void][Windows.UI.Notifications.ToastNotificationManager,Windows.UI.Notifications,ContentType=WindowsRuntime];` +
 	`$x=[Windows.UI.Notifications.ToastNotificationManager]::GetTemplateContent([Windows.UI.Notifications.ToastTemplateType]::ToastText02);` +

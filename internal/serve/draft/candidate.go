@@ -22,8 +22,8 @@ type candidate struct {
 	inForce *policy.Result
 	config  *config.Config // nil if the draft cannot be parsed; see problems
 
-	problems diag.List // problems of the configuration, and after them the problems found when parsing the draft
-	outside  int       // number of problems that belong to the configuration, and not to the draft
+	problems diag.List // problems with the configuration, followed by the problems found when the draft was parsed
+	outside  int       // number of problems that belong to the configuration and not to the draft
 }
 
 // applyDraft applies the draft to the configuration in force.
@@ -88,9 +88,9 @@ func (x *candidate) source(c *config.Config) policy.Source {
 	return s
 }
 
-// narrower returns a function that proves narrower-than claims. It reads only files that are
-// already named in claims of the policy in force, because a draft must not make petrigate read
-// other files.
+// narrower returns a function that proves claims of the kind narrower-than. The function reads only
+// files that are already named in claims of the policy in force, because a draft must not make
+// petrigate read other files.
 func narrower(force *policy.Result) func(policy.Claim, *policy.Result, policy.Source, func() bool) verify.Proof {
 	place := func(c policy.Claim) string {
 		if filepath.IsAbs(c.File) {

@@ -159,8 +159,8 @@ func isConfigurationCode(code string) bool {
 	return len(code) == 4 && code[1] == '2' && code != "W203" && code != "E201"
 }
 
-// position returns the position of a problem in the draft. It returns zeros if the problem is not
-// in the draft.
+// position returns the position of a problem in the draft. It returns zero values if the problem is
+// not in the draft.
 func (x *candidate) position(p diag.Problem) (line, column int) {
 	if p.File != x.text.Name || p.Line == 0 || isConfigurationCode(p.Code) {
 		return 0, 0

@@ -35,7 +35,7 @@ type Log struct {
 // it.
 type File struct{ Name, SHA256 string }
 
-// Options configures a [Evaluator]. InForce is required.
+// Options configures an [Evaluator]. InForce is required.
 type Options struct {
 	InForce  func() (*config.Config, *policy.Result) // returns the policy in force
 	Files    func(*config.Config) []File             // returns the policy's files; nil: none are shown
@@ -56,7 +56,7 @@ type Draft struct {
 // An Evaluator evaluates drafts. It is safe for concurrent use. The caller must close it.
 type Evaluator struct {
 	options Options
-	turns   *limiter        // limits the number of concurrent checks and comparisons
+	turns   *limiter        // limits the number of checks and comparisons that run at the same time
 	replays *limiter        // allows one replay at a time
 	ctx     context.Context //nolint:containedctx // ends with Close, and with it all work
 	cancel  context.CancelFunc
@@ -64,7 +64,7 @@ type Evaluator struct {
 	mu     sync.Mutex
 	cached *currentPolicy // results for the policy in force; nil until they are requested
 	work   int
-	idle   chan struct{} // closed when all work has finished after a call of Close; nil before such a call
+	idle   chan struct{} // closed when all work has finished after Close was called; nil before Close is called
 }
 
 // currentPolicy holds cached results for the policy in force.
@@ -126,9 +126,9 @@ func (d *Evaluator) slotFor(who string) acquirer {
 	return func(ctx context.Context) (func(), error) { return d.turns.acquire(ctx, who) }
 }
 
-// run runs the function work in a slot. It returns when work has finished, when the maximum
-// duration has passed, or when ctx ends. In the last two cases, it cancels the context passed to
-// work; if work nevertheless continues, it keeps its slot.
+// run runs work in a slot. It returns when work has finished, when the maximum duration has passed,
+// or when ctx ends. In the last two cases, it cancels the context passed to work; if work
+// nevertheless continues, work keeps its slot.
 func (d *Evaluator) run(ctx context.Context, take acquirer, most time.Duration, work func(context.Context) error) error {
 	if !d.begin() {
 		return ErrSlow
@@ -164,7 +164,7 @@ func (d *Evaluator) run(ctx context.Context, take acquirer, most time.Duration, 
 	}
 }
 
-// runMarked runs the function work and tells Busy about it, so that calls can take precedence.
+// runMarked runs work and announces it through the Busy option, so that calls can take precedence.
 func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) error) error {
 	if d.options.Busy != nil {
 		defer d.options.Busy()()
@@ -172,8 +172,8 @@ func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) er
 	return recovered(ctx, work)
 }
 
-// recovered runs the function work and turns a panic into an error, because text from a user must
-// not crash the proxy.
+// recovered runs work and turns a panic into an error, because text from a user must not crash the
+// proxy.
 func recovered(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -213,7 +213,7 @@ func (d *Evaluator) cache(known currentPolicy) {
 	d.cached = &known
 }
 
-// knownTools returns the servers' tools if they are known and the argument wanted is true.
+// knownTools returns the servers' tools if wanted is true and the tools are known.
 func (d *Evaluator) knownTools(c *config.Config, wanted bool) check.ToolSet {
 	if !wanted || d.options.Tools == nil {
 		return check.ToolSet{}

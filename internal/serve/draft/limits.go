@@ -9,7 +9,7 @@ import (
 // Limits for evaluating a draft.
 const (
 	MaxText       = 256 << 10 // maximum size in bytes
-	MaxRules      = 2000      // limited because the work grows with the square of the number of rules
+	MaxRules      = 2000      // maximum number of rules; the work grows with the square of this number
 	checkTime     = 5 * time.Second
 	proofTime     = 4 * time.Second // CPU time for proofs; less than checkTime, so that a check can return partial results in time
 	compareTime   = 5 * time.Second
