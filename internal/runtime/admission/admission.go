@@ -21,7 +21,7 @@ type Options struct {
 	Redactor   *audit.Redactor            // redacts arguments and results for records; nil: records contain only hashes
 	Process    string                     // this process's name in records; empty: no name
 	Meter      Meter                      // nil: calls are not counted
-	Ended      func(session string)       // called after a session has ended; may be nil
+	Ended      func(session string)       // called after a session has ended; nil: nothing is called
 }
 
 // Admission decides on calls. It is safe for concurrent use.
@@ -36,7 +36,7 @@ type Admission struct {
 	generation inForce
 	counts     counts
 
-	Watch     Watch           // observer and meter
+	Watch     Watch           // the observer and the meter
 	Sessions  Sessions        // the ledger's sessions
 	Unwritten Unwritten       // outcomes that the ledger has not stored yet
 	Recent    RecentArguments // arguments of recently admitted calls

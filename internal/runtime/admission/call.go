@@ -16,7 +16,7 @@ type Call struct {
 	Offered []gate.Call // tools that can be called now; see [gate.Session.Offer]; nil: unknown
 
 	// Invalid is an error on the caller's side. If it is not nil, the call is refused even if the
-	// nets would admit it. Then the call takes no tokens, and [Refused].Err is this error.
+	// nets would admit it. The call then takes no tokens, and [Refused].Err is this error.
 	Invalid error
 
 	// The following fields are used in records, logs and metrics.
@@ -25,7 +25,7 @@ type Call struct {
 	Upstream  string
 	Tool      string // tool name at the upstream
 	Method    string // tools/call, prompts/get or resources/read
-	Canonical string // unique tool name, qualified with the upstream
+	Canonical string // the tool's unique name, which includes the upstream's name
 	Digest    string // SHA-256 of the arguments; empty: computed when needed
 }
 
@@ -39,8 +39,8 @@ type Decision interface{ decision() }
 type Admitted struct{ Ticket Ticket }
 
 // Asked is the decision that a call needs approval. The caller asks a person and then calls
-// [Admission.Redeem] with the consent. In any case the caller must call [Admission.Withdraw] at the
-// end.
+// [Admission.Redeem] with the consent. Whatever the answer is, the caller must finally call
+// [Admission.Withdraw].
 type Asked struct {
 	*gate.Ask
 	Generation *Generation // generation that the decision is based on
@@ -63,7 +63,7 @@ type Ticket struct {
 	policy   string    // identity of the generation that admitted the call; see [Generation.identity]
 	observed *observed // nil: no observer
 
-	settled atomic.Bool // set by a successful [Admission.Settle]
+	settled atomic.Bool // set once [Admission.Settle] has succeeded
 }
 
 // ticketJSON is a ticket's JSON form.
@@ -96,7 +96,7 @@ func (t *Ticket) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Key returns the call's session.
+// Key returns the key of the call's session.
 func (t *Ticket) Key() Key { return t.key }
 
 // Info describes a call to an [Observer].
@@ -109,7 +109,7 @@ type Info struct {
 	Protocol  string // the client's protocol revision
 	Transport string // the client's transport: stdio or http
 
-	// Trace context from the client; set only for PhaseCall.
+	// Trace context from the client; set only for [PhaseCall].
 	TraceParent, TraceState string
 }
 

@@ -46,7 +46,7 @@ func (p *Pending) Wait() Decision {
 	}
 	d := a.answer(ctx, &p.verdict, err)
 	a.Watch.decided(p.verdict.call, d, &p.phase)
-	if _, ok := d.(*Admitted); ok { // decisions of other types refer to memory in p, so only then p is reused
+	if _, ok := d.(*Admitted); ok { // only an admission does not refer to memory in p, so only then p is reused
 		*p = Pending{}
 		a.pendings.Put(p)
 	}
@@ -74,7 +74,7 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 	return d, nil
 }
 
-// Withdraw reports that a call no longer waits for approval. It has no effect after the call is
+// Withdraw reports that a call no longer waits for approval. It has no effect if the call has been
 // admitted.
 func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 	err := Update(ctx, a.ledger, k, func(*gate.State) (Change, error) { return Change{Delta: q.Withdraw()}, nil })
@@ -83,7 +83,7 @@ func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 	}
 }
 
-// Ready returns a refusal for a call of the tool if a decision could not be recorded now. It
+// Ready returns a refusal for a call of the tool if a decision cannot be recorded at the moment. It
 // returns nil if a decision can probably be recorded.
 func (a *Admission) Ready(tool string) *Refused {
 	if err := a.ledger.Ready(); err != nil {
@@ -92,7 +92,8 @@ func (a *Admission) Ready(tool string) *Refused {
 	return nil
 }
 
-// Writable returns why nothing can be recorded now, as far as is known, or nil.
+// Writable returns the reason why nothing can be recorded at the moment, as far as is known, or
+// nil.
 func (a *Admission) Writable() error { return a.ledger.Ready() }
 
 // decide decides under the generation in force and commits the decision.
@@ -150,7 +151,7 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 	return change, nil
 }
 
-// answer returns the decision for the caller. err is the commit's error.
+// answer returns the decision for the caller. err is the error from the commit.
 func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision {
 	c := v.call
 	if errors.Is(err, ErrStopped) {

@@ -4,10 +4,10 @@
 //
 //	Decide ──► *Refused                              the caller reports the reason
 //	   │ ────► *Asked ──► a person ──► Redeem ──┐    the consent is used up
-//	   └─────► *Admitted, on record ◄───────────┘
+//	   └─────► *Admitted, recorded  ◄───────────┘
 //	               │  the caller forwards the call
 //	               ▼
-//	            Settle: the outcome on record, then the nets move
+//	            Settle: records the outcome, then changes the nets' markings
 //
 // Security depends on this order. A decision and its changes are durable before the caller learns
 // of the decision, so no call runs that is not on record. If the decision cannot be made durable,

@@ -22,14 +22,14 @@ type Generation struct {
 	PromptsByList bool // some net names a prompt, so only listed prompts exist
 	Shared        bool // a call in one session can change the markings of other sessions' nets
 	Timed         bool // some net's marking changes with time
-	Pipefail      bool // add `set -o pipefail` to agents' scripts if only that is missing for evidence
+	Pipefail      bool // add `set -o pipefail` to agents' scripts if only that is missing for a script to count as evidence
 
 	Files  []audit.File    // the policy's files
 	Reads  *reading.Reader // selects the parts of arguments and results that are recorded
 	opaque map[string]bool // nets that read more of a call than Reads selects, by name
 
-	Remedy     RemedyFunc     // nil: refusals contain no remedy
-	Impossible ImpossibleFunc // nil: no tool is known to be impossible
+	Remedy     RemedyFunc     // computes remedies; nil: refusals contain no remedy
+	Impossible ImpossibleFunc // finds impossible tools; nil: no tool is known to be impossible
 }
 
 // RemedyFunc returns the calls that would make c admissible in the state s, after the refusal r. It
@@ -56,14 +56,14 @@ func NewGeneration(p *gate.Policy, active []string) *Generation {
 	return g
 }
 
-// Opaque reports whether the net reads more of calls' arguments or results than [reading.Reader]
-// selects and the policy's names contain.
+// Opaque reports whether the net reads parts of a call's arguments or result that [reading.Reader]
+// does not select and that the policy's names do not contain.
 func Opaque(n *gate.Net) bool {
 	return n.Validate != nil || n.OnSuccess != nil || n.Labels == nil && (n.Mapper != nil || len(n.Maps) > 0)
 }
 
-// wantsRemedy reports whether a remedy should be computed for the refusal. A refusal that ends with
-// time needs none, because it says so itself.
+// wantsRemedy reports whether a remedy should be computed for the refusal. A refusal that ends by
+// itself after some time needs no remedy, because its text already says so.
 func (g *Generation) wantsRemedy(r *gate.Refusal) bool { return g.Remedy != nil && r.Retry == 0 }
 
 // IsActive reports whether the net takes part in decisions.
@@ -95,8 +95,8 @@ func (g *Generation) has(net string) bool {
 	return slices.ContainsFunc(g.Policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
 }
 
-// identity distinguishes generations that may decide differently because of their nets or their
-// active nets.
+// identity distinguishes generations whose nets or active nets differ, so that they may decide
+// differently.
 func (g *Generation) identity() string {
 	if g.Active == nil || len(g.Active) == len(g.Policy.Nets()) {
 		return g.Fingerprint

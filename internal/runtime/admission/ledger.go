@@ -36,10 +36,10 @@ type Ledger interface {
 
 	// Stage runs f on the newest state of the session and its shared nets, and applies the change
 	// to the state that later steps see. The caller must wait for the commit exactly once, and must
-	// not act on the step before that; a nil commit needs no wait. If another process was faster, f
-	// runs again on a newer state. Therefore f must have no side effects, must not keep the state,
-	// and must not block. An error from f is returned unchanged. The queue of staged steps is
-	// bounded, so Stage may block.
+	// not act on the step before that; a nil commit needs no wait. If another process changed the
+	// state first, f runs again on a newer state. Therefore f must have no side effects, must not
+	// keep the state, and must not block. An error from f is returned unchanged. The queue of
+	// staged steps is bounded, so Stage may block.
 	Stage(ctx context.Context, k Key, f func(*gate.State) (Change, error)) (Commit, error)
 
 	// View runs f on the newest state. f must not change or keep the state. If k has no session,
@@ -52,22 +52,24 @@ type Ledger interface {
 	// Sessions lists the open sessions of all processes, and the ended sessions with open calls.
 	Sessions(ctx context.Context) iter.Seq2[SessionInfo, error]
 
-	// Adopt puts another policy in force, and reports the effect on each session's nets. With
-	// [ErrHeld] it returns the same report but has changed nothing.
+	// Adopt puts another policy in force, and reports the effect on each session's nets. If the
+	// error is [ErrHeld], the report is the same but nothing has changed.
 	Adopt(ctx context.Context, a Adoption) ([]Adopted, error)
 
-	// Records reports whether events are recorded. If not, callers need not create them.
+	// Records reports whether the ledger records events. If it does not, callers need not create
+	// events.
 	Records() bool
 
-	// Ready returns why nothing can be made durable now, as far as is known, or nil.
+	// Ready returns the reason why nothing can be made durable at the moment, as far as is known,
+	// or nil.
 	Ready() error
 }
 
 // Commit is a staged step that is not known to be durable yet.
 type Commit interface {
 	// Wait returns nil once the step is durable. The first waiting goroutine commits all staged
-	// steps. After an error the step is undone. If the error is [ErrStale], another process was
-	// faster, and the step may be staged again.
+	// steps. If Wait returns an error, the step has been undone. If the error is [ErrStale],
+	// another process changed the state first, and the step may be staged again.
 	Wait(ctx context.Context) error
 }
 
@@ -79,8 +81,8 @@ func wait(ctx context.Context, c Commit) error {
 	return c.Wait(ctx)
 }
 
-// Update stages a step, waits for its commit, and retries while other processes are faster. f is
-// described at [Ledger.Stage].
+// Update stages a step, waits for its commit, and retries for as long as other processes change the
+// state first. f is described at [Ledger.Stage].
 func Update(ctx context.Context, l Ledger, k Key, f func(*gate.State) (Change, error)) error {
 	return commit(ctx, func() (Commit, error) { return l.Stage(ctx, k, f) })
 }
@@ -104,7 +106,7 @@ type Key struct{ Session, Principal string }
 // Change is the effect of one step. All parts of a change are committed together.
 type Change struct {
 	Delta  *gate.Delta   // nil: no net changes
-	Uses   string        // ID of the approval that the step uses up; if another step was faster, the error is approval.ErrUsed
+	Uses   string        // ID of the approval that the step uses up; if another step has used it up, the error is approval.ErrUsed
 	Events []audit.Event // events to record with the step
 
 	// Admits marks an admission. An admission is on disk when its Wait returns, and its error is
@@ -117,8 +119,9 @@ type SessionInfo struct {
 	Key
 	Since time.Time
 
-	// Lasting marks a session that outlives the process if the ledger does: another process may
-	// open it later or at the same time. Other sessions end with their process.
+	// Lasting marks a session that continues after the process has ended, if the ledger does.
+	// Another process may open such a session later or at the same time. Other sessions end with
+	// their process.
 	Lasting bool
 
 	// About describes the session for other processes. It is one JSON object that [Ledger.Open]
@@ -131,7 +134,7 @@ type SessionInfo struct {
 	Used    time.Time // time of the last change or touch
 	Ended   bool      // the session is kept for its open calls
 	Process string    // another process that owns the session; empty: this process or none
-	Gone    bool      // that process has ended, and the session is kept for its open calls
+	Gone    bool      // the process in Owner has ended, and the session is kept for its open calls
 }
 
 // OpenCall is an admitted, unsettled call of a session.
@@ -140,7 +143,7 @@ type OpenCall struct {
 	Tool    string
 	Since   time.Time
 	Unknown bool   // the outcome was reported as unknown, or the call's process has ended
-	More    uint64 // see [gate.OpenCall]
+	More    uint64 // see the fields of [gate.OpenCall]
 }
 
 // Adoption describes the conversion of all states in a ledger to another policy; see
@@ -151,11 +154,12 @@ type Adoption struct {
 	Reset  []string      // nets to reset to their initial states
 	Time   time.Time     // current time
 	Events []audit.Event // events to record with the adoption
-	Try    bool          // only report the effect and change nothing
+	Try    bool          // report the effect without changing anything
 }
 
-// Adopted is an adoption's effect on the nets of one session. If only the principal is set, it
-// describes the nets that the principal's sessions share; if neither is set, the global nets.
+// Adopted is an adoption's effect on the nets of one session. If only the principal is set, Adopted
+// describes the nets that the principal's sessions share. If neither is set, it describes the
+// global nets.
 type Adopted struct {
 	Key
 	Nets []gate.Kept
@@ -169,7 +173,7 @@ func (a Adopted) Held() bool {
 // Errors of a [Ledger].
 var (
 	ErrNoSession = errors.New("the session has ended")                 // the session has ended or was never opened
-	ErrStale     = errors.New("another process has changed the state") // error of [Commit.Wait]
+	ErrStale     = errors.New("another process has changed the state") // error from [Commit.Wait]
 
 	// ErrHeld is the error of [Ledger.Adopt] if a hand-written net has changed in the policy and
 	// either is not in its initial state or has calls in flight.

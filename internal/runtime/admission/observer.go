@@ -18,7 +18,7 @@ type Observer interface {
 	Trace(ctx context.Context) (parent, state string)
 }
 
-// Phase is a part of a call's processing.
+// Phase is a phase of a call's processing.
 type Phase string
 
 const (
@@ -35,8 +35,8 @@ type Result struct {
 	Kind     string       // kind of refusal
 	Rules    []string     // rules that refused the call
 	Outcome  gate.Outcome // outcome of the call; set only for PhaseSettle
-	Failed   bool         // the upstream reported that the tool had failed
-	Code     int          // JSON-RPC error code from the upstream or to the client; 0: none
+	Failed   bool         // the upstream reported that the tool failed
+	Code     int          // JSON-RPC error code that the upstream returned or the client received; 0: none
 	Err      error
 }
 
@@ -49,11 +49,11 @@ type Meter interface {
 	// Refused counts a refusal for any reason.
 	Refused(r *Refused)
 
-	// Forwarding counts a call that is being sent to its upstream. Exactly one call of Forwarded
-	// follows.
+	// Forwarding counts a call that is being sent to its upstream. The caller must then call
+	// Forwarded exactly once.
 	Forwarding(upstream string)
 
-	// Forwarded counts a call that its upstream has answered or will not answer.
+	// Forwarded counts a call that its upstream has answered or will never answer.
 	Forwarded(upstream, tool, method string, took time.Duration, err error)
 
 	// Settled counts an outcome and the call's total duration.
@@ -69,21 +69,21 @@ type Watch struct {
 // Observed reports whether there is an observer.
 func (w *Watch) Observed() bool { return w.observer != nil }
 
-// Receiving starts the phase of a received call. There must be an observer. The caller must call
+// Receiving starts [PhaseCall] for a received call. There must be an observer. The caller must call
 // the returned function when the call is answered.
 func (w *Watch) Receiving(ctx context.Context, i Info) (context.Context, func(Result)) {
 	return w.observer.Start(ctx, PhaseCall, i)
 }
 
 // Approving starts the approval phase of c. There must be an observer. The caller must call the
-// returned function when the person has answered or will not answer.
+// returned function when the person has answered or can no longer answer.
 func (w *Watch) Approving(ctx context.Context, c *Call) func(Result) {
 	_, end := w.observer.Start(ctx, PhaseApprove, c.info())
 	return end
 }
 
-// Forwarding starts the phase [PhaseForward] of an admitted call, and counts the call. The caller
-// must call end when the upstream has answered or will not answer. trace returns the trace for the
+// Forwarding starts [PhaseForward] for an admitted call, and counts the call. The caller must call
+// end when the upstream has answered or can no longer answer. trace returns the trace for the
 // upstream. Both functions are nil without an observer.
 func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end func(Result)) {
 	if w.meter != nil {
@@ -96,8 +96,8 @@ func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end 
 	return func() (string, string) { return w.observer.Trace(ctx) }, end
 }
 
-// Forwarded counts a call that the upstream has answered or will not answer. It is called after
-// Forwarding.
+// Forwarded counts a call that the upstream has answered or can no longer answer. It must be called
+// after Forwarding.
 func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err error) {
 	if w.meter != nil {
 		w.meter.Forwarded(upstream, tool, method, took, err)

@@ -80,8 +80,8 @@ func (a *Admission) operatorEvent(event string, k Key, call uint64, actor string
 	return []audit.Event{audit.Operator{Time: a.now(), Event: event, Session: k.Session, Call: call, Actor: actor}}
 }
 
-// Stops returns the stops, oldest first. If there is an error, it returns only the stops that this
-// process knows.
+// Stops returns the stops, oldest first. If it returns an error, the result contains only the stops
+// that this process knows.
 func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 	if a.kill == nil {
 		return nil, nil
@@ -89,8 +89,8 @@ func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 	return a.kill.Stops(ctx)
 }
 
-// SetStopped begins or ends a stop. A stop covers calls that are not yet admitted: those of one
-// session, or all.
+// SetStopped begins or ends a stop. A stop covers calls that are not yet admitted, either those of
+// one session or those of all sessions.
 func (a *Admission) SetStopped(ctx context.Context, on bool, s Stop) (Switched, error) {
 	if a.kill == nil {
 		return Switched{}, errors.New("this proxy has no kill switch")

@@ -17,15 +17,15 @@ func (d *Admitted) Pass() Pass { return Pass{&d.Ticket} }
 // Ticket returns the call's ticket.
 func (p Pass) Ticket() *Ticket { return p.ticket }
 
-// ErrOutdated is the error of [Ticket.Again] if the policy in force is not the one that admitted
+// ErrOutdated is the error of [Ticket.Again] if another policy has replaced the one that admitted
 // the call.
 var ErrOutdated = errors.New("the policy has changed since the call was admitted")
 
 // Again returns a pass for sending an admitted call once more: for another round of input, for a
 // task instead of a result, or because the upstream has forgotten its session. The error is
 // [ErrStopped] while any process has stopped the session. It is [ErrOutdated] if the policy in
-// force has not decided on the call: then the caller settles the call as a failure, and may have it
-// decided again.
+// force is not the one that admitted the call. The caller then settles the call as a failure, and
+// may submit it for a new decision.
 func (t *Ticket) Again(ctx context.Context, a *Admission) (Pass, error) {
 	for {
 		g := a.generation.Load()

@@ -8,7 +8,7 @@ import (
 // Limits on the arguments that are kept for displaying open calls.
 const (
 	recentCalls    = 1000
-	maxRecentBytes = 2 << 10 // size in bytes of a call's arguments
+	maxRecentBytes = 2 << 10 // maximum size in bytes of a call's arguments
 )
 
 // RecentArguments keeps the recorded, redacted arguments of the most recently admitted calls. Its
@@ -16,7 +16,7 @@ const (
 type RecentArguments struct {
 	mu    sync.Mutex
 	args  map[admitted][]byte
-	order []admitted // ring buffer of the calls whose arguments are kept
+	order []admitted // the calls whose arguments are kept, as a ring buffer
 	next  int        // index of the next element to overwrite in the ring buffer
 }
 
@@ -48,8 +48,9 @@ func (l *RecentArguments) note(key Key, number uint64, args []byte) {
 	l.args[c] = bytes.Clone(args)
 }
 
-// Arguments returns an admitted call's recorded arguments. It returns nil if they are not recorded
-// or too long, if another process admitted the call, or if many calls have been admitted since.
+// Arguments returns an admitted call's recorded arguments. It returns nil if the arguments are not
+// recorded or are too long, if another process admitted the call, or if many calls have been
+// admitted since then.
 func (l *RecentArguments) Arguments(key Key, number uint64) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()

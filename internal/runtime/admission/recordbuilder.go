@@ -45,7 +45,7 @@ const (
 	maxReason = 4 << 10
 )
 
-// outcomeEntry is an outcome record with space for its step's events.
+// outcomeEntry is an outcome record, allocated together with its step's list of events.
 type outcomeEntry struct {
 	audit.Outcome
 	events [1]audit.Event
@@ -78,7 +78,7 @@ func (rb *recordBuilder) refused(v *verdict, d *gate.Refusal) []audit.Event {
 	rb.fillDecision(entry, v.call, v.generation, "refuse", d.Names, nil)
 	entry.Kind, entry.Reason = string(d.Kind), bounded(rb.reason(v.refused.Text, d.Kind, d.Blocks))
 	rb.fillVerdicts(entry, v.generation, v.prepared.Verdicts())
-	for _, b := range d.Blocks { // the verdict of a net blocked by a validator is still "gated"
+	for _, b := range d.Blocks { // if a validator blocks a net, the recorded verdict is still "gated"
 		i := slices.IndexFunc(entry.Nets, func(n audit.NetVerdict) bool { return n.Net == b.Net })
 		if i < 0 {
 			i = len(entry.Nets)
@@ -153,7 +153,7 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	}
 }
 
-// would returns the recorded form of an objection by nets in shadow mode.
+// would returns the recorded form of an objection raised by nets in shadow mode.
 func (rb *recordBuilder) would(r *gate.Refusal) *audit.Would {
 	w := &audit.Would{Decision: shadowDecision(r), Kind: string(r.Kind), Reason: bounded(rb.reason(r.Text, r.Kind, r.Blocks))}
 	verdict := audit.VerdictName(gate.Blocked)
@@ -206,8 +206,8 @@ func bounded(reason string) string {
 	return reason
 }
 
-// withoutQuotes removes quoted arguments from the text of the blocks: arguments of the call, of
-// scripts that could not be analyzed, and of calls that did not count.
+// withoutQuotes removes quoted arguments from the text of the blocks. They may come from the call,
+// from scripts that could not be analyzed, and from calls that did not count.
 func withoutQuotes(sentence string, blocks []gate.Block) string {
 	for i := range blocks {
 		b := &blocks[i]
@@ -295,6 +295,6 @@ func (p *positions) textOf(at gate.Position) string {
 		more = maps.Clone(*known)
 	}
 	more[at] = text
-	p.known.CompareAndSwap(known, &more) // if another goroutine was faster, its map can be used as well
+	p.known.CompareAndSwap(known, &more) // another goroutine may have stored its map first, which is equally good
 	return text
 }

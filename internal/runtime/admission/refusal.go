@@ -6,12 +6,12 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Refused is the decision that a call does not run, or the answer to an admitted call without a
-// result. The text is for a model; the facts give programs the same information.
+// Refused is the decision that a call must not run, or the answer to an admitted call that has no
+// result. The text is written for a model; the facts give programs the same information.
 type Refused struct {
 	Text  string
 	Facts Facts
-	Err   error // [Call].Invalid, if that is the reason
+	Err   error // the value of [Call].Invalid, if it caused the refusal
 	Over  bool  // the session has ended
 
 	blocks []gate.Block // blocks by the nets that refused the call
@@ -26,7 +26,8 @@ type Facts struct {
 	Approval string  `json:"approval,omitempty"`
 	Nets     []Block `json:"nets,omitempty"`
 
-	// Retry is the delay in seconds until the call becomes possible by time alone; absent: never.
+	// Retry is the delay in seconds until the call becomes possible merely because time passes;
+	// absent: never.
 	Retry int64 `json:"retryAfterSeconds,omitempty"`
 
 	// Remedy is the list of calls that must succeed before this call is allowed; null if no calls
@@ -46,7 +47,7 @@ type Block struct {
 type Remedy struct {
 	Text  string   // sentence for a model
 	Steps []string // names of calls that must succeed, in this order
-	None  bool     // no calls of this session would help
+	None  bool     // no calls in this session would help
 }
 
 // raw returns the remedy as JSON for [Facts].
@@ -59,7 +60,7 @@ func (r Remedy) raw() json.RawMessage {
 	}
 	steps, err := json.Marshal(r.Steps)
 	if err != nil {
-		panic(err) // strings can always be encoded
+		panic(err) // strings can always be encoded as JSON
 	}
 	return steps
 }
@@ -69,7 +70,7 @@ func Refuse(kind, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "refuse", Kind: kind}}
 }
 
-// Unanswered returns the answer to an admitted call without a result from its upstream.
+// Unanswered returns the answer to an admitted call for which the upstream has returned no result.
 func Unanswered(kind string, o gate.Outcome, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "allow", Outcome: o.String(), Kind: kind}}
 }

@@ -47,12 +47,12 @@ func (a *Admission) Refused(ctx context.Context, c *Call, r *Refused) {
 	a.recordRefusal(ctx, c, r, nil, nil)
 }
 
-// maxReasons limits the reasons in a refusal's text, because models read only the first sentences.
-// The facts contain all reasons.
+// maxReasons limits the number of reasons in a refusal's text, because models read only the first
+// sentences. The facts contain all reasons.
 const maxReasons = 2
 
-// Text returns the text of a refusal. It contains each net's sentence once, with the net's rule and
-// the calls that hold the missing tokens.
+// Text returns the text of a refusal. It contains each net's sentence once, and names the net's
+// rule and the calls that hold the missing tokens.
 func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string {
 	if len(r.Blocks) == 0 {
 		return r.Text
@@ -94,7 +94,7 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 	return b.String()
 }
 
-// holderSentence describes the call that holds the missing token or makes evidence invalid. It
+// holderSentence describes the call that holds the missing token or invalidates the evidence. It
 // omits the call number if the call belongs to another session, because the number means nothing to
 // the reader.
 func holderSentence(h gate.Holder, now time.Time) string {
@@ -137,7 +137,7 @@ func (a *Admission) logRefusal(c *Call, r *Refused) {
 
 // recordRefusal records a refusal that does not change any net's state.
 func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, names []gate.Name, consent *Consent) {
-	if r.Facts.Decision != "ask" { // a question to a person is logged once, not in every round
+	if r.Facts.Decision != "ask" { // a question to a person is logged once, even if the call is repeated in several rounds
 		a.logRefusal(c, r)
 	}
 	if !a.ledger.Records() {

@@ -13,14 +13,14 @@ import (
 
 // Settle records an admitted call's outcome and changes the nets' markings accordingly. by names
 // who settled the call if the outcome is not the upstream's result. Only the first success or
-// failure counts. The call stays open and produces no token after an unknown outcome, and as long
-// as the outcome cannot be recorded.
+// failure counts. After an unknown outcome, and while the outcome cannot be recorded, the call
+// stays open and produces no token.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
 	a.StageEnd(ctx, t, e, by).Wait()
 }
 
 // Abandon settles the call as unknown, without a record, unless the call is already settled. It is
-// for callers that cannot determine the outcome.
+// meant for callers that cannot determine the outcome.
 func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	if t.settled.Load() {
 		return
@@ -33,7 +33,7 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	}
 }
 
-// Settling is a staged settlement of a call that is not known to be durable yet. If the ledger
+// Settling is the staged settlement of a call. It is not known to be durable yet. If the ledger
 // cannot store it, [Unwritten] keeps it.
 type Settling struct {
 	admission *Admission
@@ -45,11 +45,11 @@ type Settling struct {
 
 	policy   *gate.Policy
 	end      gate.End
-	ended    gate.PreparedEnd // the end, prepared for policy
+	ended    gate.PreparedEnd // the call's end, prepared for the policy in the field policy
 	entry    outcomeEntry
 	events   []audit.Event                     // events to record with the settlement
-	run      func(*gate.State) (Change, error) // method value of step, which is created only once
-	repeated bool                              // an earlier attempt has failed
+	run      func(*gate.State) (Change, error) // the method value of step, stored so that it is allocated only once
+	repeated bool                              // an earlier attempt failed
 	retry    time.Time                         // the settlement is not staged again before this time
 }
 
@@ -62,7 +62,7 @@ func (s *Settling) step(state *gate.State) (Change, error) {
 	if p := state.Policy(); p != s.policy { // the policy was replaced in the meantime
 		s.prepare(p, s.end)
 	}
-	if s.repeated && state.Calls[s.ticket.Number] == nil { // the ledger has stored the settlement after all, or an operator was faster
+	if s.repeated && state.Calls[s.ticket.Number] == nil { // the ledger has already stored the settlement, or an operator has settled the call
 		return Change{}, nil
 	}
 	return Change{Delta: s.ended.Settle(state, s.ticket.Number), Events: s.events}, nil
@@ -96,8 +96,8 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	return s
 }
 
-// Wait returns once the settlement is durable. If it cannot be made durable now, Unwritten keeps
-// it, and the call is listed as unknown in the meantime.
+// Wait returns once the settlement is durable. If the settlement cannot be made durable now,
+// Unwritten keeps it, and the call is listed as unknown in the meantime.
 func (s *Settling) Wait() {
 	a, t, err := s.admission, s.ticket, s.err
 	if err == nil {

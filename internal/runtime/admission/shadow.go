@@ -12,12 +12,12 @@ import (
 	"github.com/petrigate/petrigate/internal/logkind"
 )
 
-// maxWould limits the number of distinct answers of nets in shadow mode that are counted
+// maxWould limits the number of distinct answers from nets in shadow mode that are counted
 // separately. Further answers count only toward the totals.
 const maxWould = 1000
 
-// Would is an answer that nets in shadow mode would have given to calls that passed, and its
-// frequency.
+// Would is an answer that nets in shadow mode would have given to calls that passed, and the number
+// of such calls.
 type Would struct {
 	Tool     string    `json:"tool"`
 	Decision string    `json:"decision"` // refuse or ask
@@ -28,24 +28,24 @@ type Would struct {
 	Count    int       `json:"count"`
 	Last     time.Time `json:"last"`
 
-	Arguments json.RawMessage `json:"arguments,omitempty"` // most recent arguments, in the form that audit.arguments permits, if they are short
+	Arguments json.RawMessage `json:"arguments,omitempty"` // most recent arguments, in the form that audit.arguments permits; empty if they are long
 }
 
 // Counts holds the calls that nets in shadow mode would have refused or asked about.
 type Counts struct {
-	Refused, Asked int     // numbers of calls that would have been refused, and that people would have been asked about
+	Refused, Asked int     // number of calls that would have been refused, and number of calls about which people would have been asked
 	Would          []Would // the answers, most frequent first
 }
 
-// counts counts the answers of nets in shadow mode, in total and by session. Its zero value is
-// empty.
+// counts counts the answers from nets in shadow mode, for each session and for all sessions
+// together. Its zero value is empty.
 type counts struct {
 	mu       sync.Mutex
-	all      tally // total over all sessions, including ended ones
+	all      tally // counts for all sessions, including ended ones
 	sessions map[string]*tally
 }
 
-// tally counts the answers for one session or for all. Its zero value is empty.
+// tally counts the answers for one session or for all sessions. Its zero value is empty.
 type tally struct {
 	refused, asked int
 	answers        map[string]*Would // answers by tool, kind and nets
@@ -95,7 +95,8 @@ func (t *tally) add(w Would) {
 	*known = w
 }
 
-// Counts returns the session's counts, or the total since the start if session is empty.
+// Counts returns the session's counts. If session is empty, it returns the counts for all sessions
+// since the start.
 func (a *Admission) Counts(session string) Counts {
 	c := &a.counts
 	c.mu.Lock()

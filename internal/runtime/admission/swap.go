@@ -15,9 +15,9 @@ type inForce struct {
 	swapMu sync.Mutex // held while the generation is replaced
 }
 
-// awaitSwap waits for a running swap.
+// awaitSwap waits until a running swap has ended.
 func (f *inForce) awaitSwap() {
-	f.swapMu.Lock()   // returns when the new generation is in force
+	f.swapMu.Lock()   // Lock returns once the new generation is in force
 	f.swapMu.Unlock() //nolint:staticcheck,gocritic // nothing is done while it is held
 }
 

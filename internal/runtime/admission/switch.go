@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Stop describes one use of the kill switch: the calls that the stop covers are not admitted.
+// Stop describes one use of the kill switch. The calls that it covers are not admitted.
 type Stop struct {
 	Session string // session whose calls are stopped; empty: all sessions
 	Actor   string // who used the switch
@@ -20,12 +20,12 @@ type Stop struct {
 
 // Switched is the result of using the kill switch.
 type Switched struct {
-	Already bool   // nothing has changed
+	Already bool   // the switch was already in the requested position
 	Left    []Stop // stops in force now, oldest first
 
-	// Alone is the reason why the change could not be stored. Then only this process knows the
+	// Alone is the reason why the change could not be stored, so that only this process knows the
 	// change. A new stop applies to this process and is stored as soon as possible. An ended stop
-	// has ended in this process, but a database that did not answer may still have it.
+	// has ended in this process, but it may still be in a database that did not answer.
 	Alone error
 }
 
@@ -35,16 +35,17 @@ type Switch interface {
 	// nil. It does not block.
 	Stopped(session string) *Stop
 
-	// Stops returns the stops, oldest first. If there is an error, it returns only the stops that
-	// this process knows.
+	// Stops returns the stops, oldest first. If it returns an error, the result contains only the
+	// stops that this process knows.
 	Stops(ctx context.Context) ([]Stop, error)
 
-	// Set adds a stop, or, if on is false, ends the stop for the session (or for all sessions). It
-	// records the event. When Set returns, a new stop applies to this process in any case.
+	// Set adds a stop if on is true. Otherwise it ends the stop for the session, or for all
+	// sessions if the session is empty. It records the event. When Set returns, a new stop applies
+	// to this process even if there is an error.
 	Set(ctx context.Context, s Stop, on bool, e audit.Event) (Switched, error)
 }
 
-// ErrStopped is the error of an admission while its session is stopped.
+// ErrStopped is the error for an admission whose session is stopped.
 var ErrStopped = errors.New("stopped by an operator")
 
 // sentence explains the stop to a model.

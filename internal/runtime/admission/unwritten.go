@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// maxUnwritten limits the kept settlements. No call is admitted while the ledger fails, so the
-// settlements are those of calls that were in flight.
+// maxUnwritten limits the number of kept settlements. No call is admitted while the ledger fails,
+// so all kept settlements belong to calls that were in flight.
 const maxUnwritten = 10_000
 
 // retryAfter is the delay before retrying a settlement that the ledger refused although it is
@@ -20,12 +20,12 @@ const maxUnwritten = 10_000
 const retryAfter = time.Second
 
 // Unwritten holds the settlements that the ledger could not store because its disk is full or its
-// database is unavailable. Only this process knows them. They are staged again, in order, before
-// anything else is staged.
+// database is unavailable. Only this process knows them. It stages them again, in order, before it
+// stages anything else.
 type Unwritten struct {
 	admission *Admission
 
-	count atomic.Int32 // number of elements in ends
+	count atomic.Int32 // number of elements in the list ends
 	wake  chan struct{}
 
 	catchUpMu sync.Mutex // held while settlements are staged again
@@ -57,7 +57,7 @@ func (u *Unwritten) all() []*Settling {
 	return slices.Clone(u.ends)
 }
 
-// drop removes the written settlements.
+// drop removes the settlements that have been written.
 func (u *Unwritten) drop(written map[*Settling]bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -100,7 +100,7 @@ func (u *Unwritten) catchUp(ctx context.Context) {
 		err := Update(ctx, a.ledger, s.ticket.key, s.run)
 		if err != nil && !errors.Is(err, ErrNoSession) {
 			if a.ledger.Ready() != nil {
-				break // the ledger has failed again
+				break // the ledger failed again
 			}
 			s.retry = a.now().Add(retryAfter)
 			continue

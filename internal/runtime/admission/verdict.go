@@ -11,7 +11,7 @@ import (
 type verdict struct {
 	call    *Call
 	grant   *gate.Grant // nil: no approval was requested
-	consent *Consent    // set together with grant
+	consent *Consent    // the person's consent; set together with grant
 
 	generation *Generation
 	prepared   gate.Prepared
@@ -36,7 +36,7 @@ func (v *verdict) addRemedy(r *gate.Refusal) {
 // errSwapped means that the policy was replaced in the meantime, so the decision must be retried.
 var errSwapped = errors.New("the policy was replaced")
 
-// decisionEntry is a decision record with preallocated space for most decisions.
+// decisionEntry is a decision record, allocated with enough space for most decisions.
 type decisionEntry struct {
 	audit.Decision
 	events [1]audit.Event

@@ -6,12 +6,12 @@ import (
 	"errors"
 )
 
-// A limit bounds the requests of one session, of one principal, or of all callers. Calls beyond a
-// limit are refused without asking anyone. Other callers are not affected.
+// A limit bounds the requests of one session, of one principal, or of all callers. A call beyond a
+// limit is refused without asking a person. Other callers are not affected.
 type limit struct {
 	waiting int // number of requests that are pending, or approved but not used
 	recent  int // number of requests opened in the last minute and not approved
-	bytes   int // size of waiting calls in bytes
+	bytes   int // total size of the waiting calls in bytes
 	denied  int // number of denials that are kept
 }
 
@@ -62,7 +62,7 @@ func (m accounts) account(name string, l limit) *account {
 	return cmp.Or(m[name], &account{name: name, limit: l})
 }
 
-// full returns why the account cannot take another request, or nil.
+// full returns the reason why the account cannot take another request, or nil if it can.
 func (a *account) full() error {
 	switch {
 	case a.waiting >= a.limit.waiting:
@@ -75,7 +75,7 @@ func (a *account) full() error {
 	return nil
 }
 
-// update changes q's accounts, and removes accounts that become empty.
+// update updates the counts in q's accounts, and removes accounts that become empty.
 func (m accounts) update(q *Request, change func(*account)) {
 	for _, a := range q.accounts {
 		change(a)
@@ -87,7 +87,7 @@ func (m accounts) update(q *Request, change func(*account)) {
 	}
 }
 
-// room reports whether q may grow by n bytes.
+// room reports whether q's memory use may grow by n bytes.
 func (q *Request) room(n int) bool {
 	for _, a := range q.accounts {
 		if a.bytes+n > a.limit.bytes {
@@ -97,8 +97,9 @@ func (q *Request) room(n int) bool {
 	return true
 }
 
-// weight returns q's memory use for the given number of waiting calls: each call's message and the
-// copies that q keeps. If q has no copy of the call, q itself keeps one message.
+// weight returns q's memory use for the given number of waiting calls. The weight consists of each
+// call's message and the copies that q keeps. If q has no copy of the call, q itself keeps one
+// message.
 func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():

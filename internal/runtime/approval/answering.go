@@ -6,19 +6,18 @@ import (
 	"strings"
 )
 
-// Answer calls [Broker.AnswerAs] with the actor as the person.
+// Answer calls [Broker.AnswerAs] and uses the actor as the person.
 func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) error {
 	return b.AnswerAs(actor, id, approve, channel, actor, reason)
 }
 
 // AnswerAs records an answer. person identifies the person who answers, as far as the channel
-// proves it, and is used to distinguish approvers; actor is the name for the record. A denial takes
-// effect immediately. An approval takes effect once the number of different people required by the
-// rules have approved. All answers from the client count as one person.
-//
-// Every channel must use AnswerAs. An answer counts only if its channel is configured, the
-// request's rules allow the channel, and the channel has shown the request ([Broker.Put]). The
-// error is a [RejectedError] for an answer that came too late or from the caller itself.
+// proves it, and is used to distinguish approvers; actor is the person's name in the record. A
+// denial takes effect immediately. An approval takes effect once as many different people as the
+// rules require have approved. All answers from the client count as one person. Every channel must
+// use AnswerAs. An answer counts only if its channel is configured, the request's rules allow the
+// channel, and the channel has shown the request ([Broker.Put]). The error is a [RejectedError] for
+// an answer that came too late or from the caller itself.
 func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reason string) error {
 	who := approver{Person: person}
 	if channel == Elicit {
@@ -104,7 +103,7 @@ func principalName(principal string) string {
 	return ""
 }
 
-// reject adds r to q's history. It returns false if the history is full.
+// reject adds the rejection r to q's history. It returns false if the history is full.
 func (q *Request) reject(r Rejection) (d Progress, ok bool) {
 	d = q.progress
 	if ok = len(d.Rejections) < maxRejections; ok {

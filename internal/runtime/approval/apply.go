@@ -8,7 +8,7 @@ import (
 
 // Callers of the functions in this file must hold Broker.mu.
 
-// apply updates q to the progress d if the given version is newer than q's.
+// apply updates q to the progress d if the given version is newer than q's version.
 func (t *requests) apply(q *Request, d Progress, version int64) {
 	if version <= q.version {
 		return
@@ -23,7 +23,7 @@ func (t *requests) apply(q *Request, d Progress, version int64) {
 	switch {
 	case !q.live():
 		return
-	case q.claimed: // the claiming call decides the result
+	case q.claimed: // the call that has claimed the approval decides the result
 		q.stale = true
 		return
 	}

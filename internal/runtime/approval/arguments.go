@@ -32,7 +32,7 @@ type Pin struct {
 // An arguments holds a call's arguments in the form that grants compare.
 type arguments struct {
 	doc   []byte
-	shape string // digest of the members and their kinds at any depth; empty: not comparable
+	shape string // digest of the names and kinds of all members at any depth; empty: not comparable
 }
 
 // readArguments prepares c's arguments for grants. The shape is empty if the arguments are too
@@ -51,8 +51,8 @@ func readArguments(c Call) arguments {
 	return arguments{doc, hex.EncodeToString(sum[:])}
 }
 
-// addShape adds the path and kind of a value and of all values in it. All elements of an array
-// share one path.
+// addShape adds the path and kind of a value, and of all values that it contains. All elements of
+// an array share one path.
 func addShape(into map[string]bool, at string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {
@@ -117,7 +117,7 @@ func (a arguments) pinOne(field string) (Pin, error) {
 	return Pin{field, hex.EncodeToString(sum[:]), text.Excerpt(string(one), maxValue)}, nil
 }
 
-// match reports whether the arguments have the pinned values.
+// match reports whether the arguments have the values in the pins.
 func (a arguments) match(pins []Pin) bool {
 	for _, p := range pins {
 		if now, err := a.pinOne(p.Field); err != nil || now.Digest != p.Digest {

@@ -41,7 +41,7 @@ func New(o Options) *Broker {
 }
 
 // Open returns the pending or answered request for key, or opens a new one. The caller then waits
-// for the request's answer, and must call Release.
+// for the answer, and must call Release afterwards.
 func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	q, err := b.open(key, call, ask)
 	if err == nil {
@@ -72,7 +72,7 @@ func (b *Broker) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	defer b.mu.Unlock()
 	q, err := b.requests.open(key, call, ask)
 	if err == nil && b.requests.byID[q.ID] == nil {
-		d, _ := b.grants.draft(q) // cannot fail without a store
+		d, _ := b.grants.draft(q) // opening cannot fail without a store
 		b.requests.insert(q)
 		b.requests.apply(q, d, q.version+1)
 	}
@@ -160,8 +160,8 @@ func (b *Broker) learn(rows []backend.Approval, ended bool) (over []string) {
 // sees the current state under the broker's lock, and returns false if nothing changes.
 type amendment func(*Request) (d Progress, ok bool, err error)
 
-// amend changes the request with the given ID. With a store, the change takes effect after the
-// store has accepted it.
+// amend changes the request with the given ID. If there is a store, the change takes effect once
+// the store has accepted it.
 func (b *Broker) amend(id string, f amendment) error {
 	if b.storage != nil {
 		return b.storage.amend(id, f)
@@ -204,7 +204,7 @@ func (b *Broker) has(id string) bool {
 }
 
 // Release ends a call's wait for q. parked means that the call was told to come back for the
-// answer. A request that has no waiting and no parked call is withdrawn.
+// answer. A request is withdrawn if no call is waiting for it or parked.
 func (b *Broker) Release(q *Request, parked bool) {
 	b.mu.Lock()
 	q.waiters--
@@ -215,7 +215,7 @@ func (b *Broker) Release(q *Request, parked bool) {
 }
 
 // withdraw ends a pending request if due returns true. If the store does not accept the change, the
-// request remains until it expires.
+// request remains pending until it expires.
 func (b *Broker) withdraw(q *Request, due func() bool) {
 	err := b.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
 		if q == nil || q.progress.Answer.State != Pending || !due() {
@@ -230,7 +230,7 @@ func (b *Broker) withdraw(q *Request, due func() bool) {
 	}
 }
 
-// Announce reports whether q is announced for the first time.
+// Announce reports whether q has not been announced before, and marks it as announced.
 func (b *Broker) Announce(q *Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -294,8 +294,8 @@ func (b *Broker) Unclaim(id string) {
 	b.unclaim(id, func(q *Request) { q.stale = b.storage != nil })
 }
 
-// Used tells the broker that the store has marked q as used. If ok is false, the store had already
-// considered q used or expired. Then the broker first reads the store again, and q expires if the
+// Used tells the broker whether the store has marked q as used. If ok is false, the store had
+// already considered q used or expired. The broker then reads the store again, and q expires if the
 // store refuses it once more.
 func (b *Broker) Used(q *Request, ok bool) {
 	if b.storage == nil {
@@ -324,7 +324,7 @@ func (b *Broker) unclaim(id string, end func(*Request)) {
 	}
 }
 
-// Approves reports whether the person at the client has approved q, which still needs other
+// Approves reports whether the person at the client has approved q while q still needs other
 // approvers.
 func (b *Broker) Approves(q *Request) bool {
 	b.mu.Lock()
@@ -340,8 +340,8 @@ func (b *Broker) Status(q *Request) Answer {
 	return q.progress.Answer
 }
 
-// removeChannel records that the channel does not show q any more. It returns false if the channel
-// did not show q.
+// removeChannel records that the channel no longer shows q. It returns false if the channel did not
+// show q.
 func (b *Broker) removeChannel(q *Request, channel string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -349,7 +349,7 @@ func (b *Broker) removeChannel(q *Request, channel string) bool {
 }
 
 // Show reports whether the caller should show q to the client. Calls that share a request cause
-// only one prompt. Other callers may show the request once gone is closed.
+// only one prompt. Once the channel gone is closed, another caller may show the request.
 func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -367,8 +367,8 @@ func (b *Broker) Unshow(q *Request) {
 	q.shown = nil
 }
 
-// Changed returns a channel that is closed at the next change of a request: a new request, an
-// answer, or an end. Expiry is noticed only when a method looks at the request.
+// Changed returns a channel that is closed when a request next changes: when it is opened, answered
+// or ended. Expiry is noticed only when a method looks at the request.
 func (b *Broker) Changed() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

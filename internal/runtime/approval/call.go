@@ -11,27 +11,27 @@ import (
 
 // A Call is the call that a person is asked about, with exactly the values that are forwarded.
 type Call struct {
-	Upstream, Tool  string // name of the upstream, and of the tool at the upstream
+	Upstream, Tool  string // name of the upstream, and the tool's name at the upstream
 	Arguments       []byte // arguments as received, or their displayed form in a [Record]; empty: no arguments
 	Size            int    // size of the forwarded arguments
 	SHA256          string // digest of the forwarded arguments
 	Beside, Meta    []byte // other forwarded objects; may be nil
 	Session, Client string
 	Principal       string
-	Ignored         []string `json:",omitempty"` // arguments that are not compared: an approval also covers other values of them
+	Ignored         []string `json:",omitempty"` // arguments that are not compared, so that an approval also covers other values of these arguments
 
 	Own     bool `json:",omitempty"` // Upstream is an agent that asks through a hook about its own tool
 	Dropped bool // the call can no longer run, and its contents were removed
 
 	// Set by the broker.
-	SeenMeta []byte   `json:",omitempty"` // Meta's displayed form if parts of it are masked
+	SeenMeta []byte   `json:",omitempty"` // Meta in displayed form, if parts of it are masked
 	Masked   int      `json:",omitempty"` // number of masked values
 	Warnings []string `json:",omitempty"` // warnings about misleading content
 
 	exact     []byte // arguments as forwarded; nil: unknown, or too long to compare
 	given     int    // size of the arguments and other objects before masking
 	copied    int    // number of bytes copied from the message
-	presented bool   // the call has its displayed form: present was called
+	presented bool   // present has been called, so the call has its displayed form
 }
 
 // Subject returns the tool and its owner for display. The owner is an upstream or the agent itself.
@@ -62,7 +62,7 @@ func (c Call) ignoredPresent() []string {
 	})
 }
 
-// ShownMeta returns _meta's displayed form.
+// ShownMeta returns the displayed form of the _meta object.
 func (c Call) ShownMeta() []byte {
 	if c.SeenMeta != nil {
 		return c.SeenMeta
@@ -70,7 +70,7 @@ func (c Call) ShownMeta() []byte {
 	return c.Meta
 }
 
-// bytes returns the size of the client-supplied parts of c and of the steps.
+// bytes returns the size of those parts of c and of the steps that the client supplied.
 func (c Call) bytes(steps []gate.Step) int {
 	n := max(c.given, len(c.Arguments)+len(c.Beside)+len(c.Meta)+len(c.SeenMeta)) + len(c.Client)
 	for _, s := range steps {
@@ -79,8 +79,8 @@ func (c Call) bytes(steps []gate.Step) int {
 	return n
 }
 
-// detach copies the parts of c that point into its message. The displayed parts are needed longer
-// than the message, which is needed only while a call waits.
+// detach copies the parts of c that point into its message. The displayed parts are needed for
+// longer than the message, which is needed only while a call waits.
 func (c *Call) detach(message [][]byte) {
 	for i, part := range []*[]byte{&c.Arguments, &c.Beside, &c.Meta} {
 		if len(*part) > 0 && len(message[i]) > 0 && &(*part)[0] == &message[i][0] {

@@ -8,7 +8,7 @@ import (
 
 const (
 	maxCompared = 8 << 10 // maximum size in bytes of compared arguments
-	maxChanges  = 20      // maximum number of listed changes
+	maxChanges  = 20      // maximum number of changes that are listed
 )
 
 // A Comparison describes how a call's arguments differ from those of the last approved call of the
@@ -17,9 +17,9 @@ type Comparison struct {
 	Approval  string    // ID of the last approval
 	At        time.Time // time of the last approval
 	Redefined bool      // the tool had another definition at that time
-	TooLong   bool      // one side is longer than maxCompared, so arguments are not compared
+	TooLong   bool      // the arguments of one of the calls are longer than maxCompared, so they are not compared
 	Changes   []Change
-	More      int // number of unlisted changes
+	More      int // number of changes that are not listed
 }
 
 // A Change is a changed argument value in its displayed form.

@@ -17,12 +17,12 @@ const (
 
 // A Grant approves further calls for a limited time without asking. It covers calls that have the
 // approved call's session, principal, tool, definition, policy and steps. Their arguments must have
-// the same members with values of the same kinds, and equal pinned values. The only part of a grant
-// that changes is its number of uses.
+// the same members, with values of the same kinds, and the same pinned values. The only thing about
+// a grant that changes is its number of uses.
 type Grant struct {
 	ID        string
 	Approval  string // ID of the request that was approved with the grant
-	Key       Key    // the approved call's key; covered calls may have other arguments
+	Key       Key    // the approved call's key; covered calls may have different arguments
 	Principal string
 	Client    string
 	Upstream  string
@@ -47,7 +47,7 @@ type Terms struct {
 	Session bool // the grant lasts as long as the session; For must be zero
 }
 
-// covers reports whether g approves q, whose arguments are a.
+// covers reports whether the grant g approves q. The arguments of q's call are in a.
 func (g *Grant) covers(q *Request, a arguments) bool {
 	key := q.Key
 	key.Arguments = g.Key.Arguments
@@ -65,7 +65,7 @@ func (g *Grant) String() string {
 		strings.Join(g.Like(), ", "), end, g.Until.UTC().Format(time.RFC3339))
 }
 
-// Like returns the names of the pinned arguments.
+// Like returns the names of the arguments that must stay the same.
 func (g *Grant) Like() []string {
 	if len(g.Pins) == 1 && g.Pins[0].Field == "" {
 		return []string{"arguments"}

@@ -63,7 +63,7 @@ func (s *Grants) Add(g *Grant) error {
 
 // Revoke ends a grant and returns it.
 func (s *Grants) Revoke(id string) (Grant, error) {
-	for range 50 * maxStale { // retry often, so that concurrent uses of the grant cannot prevent the revocation
+	for range 50 * maxStale { // retry many times, so that concurrent uses of the grant cannot prevent the revocation
 		s.mu.Lock()
 		known, ok := s.byID[id]
 		var g Grant
@@ -89,7 +89,7 @@ func (s *Grants) Revoke(id string) (Grant, error) {
 	return Grant{}, fmt.Errorf("grant %s is in use too often to be revoked now; stop its session", id)
 }
 
-// draft returns the progress of a new request, which a grant may already approve.
+// draft returns the progress of a new request. A grant may already have approved the request.
 func (s *Grants) draft(q *Request) (Progress, error) {
 	g, ok, err := s.use(q)
 	if err != nil || !ok {
@@ -99,7 +99,7 @@ func (s *Grants) draft(q *Request) (Progress, error) {
 }
 
 // EndSession ends the known grants of a session that has ended. The error lists grants that could
-// not be removed from the store, although no call can use them.
+// not be removed from the store; no call can use these grants any more.
 func (s *Grants) EndSession(session string) error {
 	if s.empty() {
 		return nil
@@ -176,7 +176,7 @@ func (s *Grants) count(g Grant) (bool, error) {
 	return false, nil // too much contention, so ask a person
 }
 
-// apply takes over a newer version of a grant from the store.
+// apply adopts a newer version of a grant from the store.
 func (s *Grants) apply(g Grant, version int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,7 +249,7 @@ func filter[T any](all []T, which func(T) bool) func(yield func(T) bool) {
 	}
 }
 
-// approve returns the progress of q after its approval by g. The call's _meta is removed instead of
+// approve returns q's progress after g has approved it. The call's _meta is removed instead of
 // forwarded, because no person has seen it.
 func (q *Request) approve(g Grant, now time.Time) Progress {
 	q.question.Call.Meta = nil
@@ -260,8 +260,8 @@ func (q *Request) approve(g Grant, now time.Time) Progress {
 }
 
 const (
-	maxGrants    = 100  // number of grants per session
-	maxGrantsAll = 1000 // number of grants in total
+	maxGrants    = 100  // maximum number of grants per session
+	maxGrantsAll = 1000 // maximum number of grants in total
 )
 
 // grantKey returns a grant's key in the store. No request has the same key.

@@ -19,7 +19,7 @@ type approvedCall struct {
 	at                     time.Time
 }
 
-// A principalTool is a tool as used by one principal.
+// A principalTool identifies a tool together with the principal who uses it.
 type principalTool struct{ principal, tool string }
 
 // A lastApproved holds the last approved call for each tool and principal. Its zero value is empty.

@@ -25,7 +25,7 @@ func (t *requests) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	return q, nil
 }
 
-// insert adds q.
+// insert adds q to the broker's requests.
 func (t *requests) insert(q *Request) {
 	t.notifyChanged()
 	t.byID[q.ID], t.byKey[q.Key] = q, q
@@ -41,8 +41,9 @@ func (t *requests) insert(q *Request) {
 	t.accounts.recharge(q)
 }
 
-// reclaim marks a request as opened by this broker. The broker had read the request from the store,
-// and had taken it for another broker's, before it knew that the store had accepted the request.
+// reclaim marks a request as opened by this broker. The broker had read the request from the store
+// before it knew that the store had accepted the request, and therefore mistook it for another
+// broker's.
 func (t *requests) reclaim(q *Request) {
 	if !q.foreign {
 		return

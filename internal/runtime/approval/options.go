@@ -15,15 +15,16 @@ type Options struct {
 	Mask     Mask // hides values from people; nil: nothing is hidden
 
 	Self   bool              // callers may approve their own calls
-	People map[string]string // principal of each person
+	People map[string]string // the principal that each person is
 
-	// Answered is called under the broker's lock for each request that stops waiting; may be nil.
+	// Answered is called under the broker's lock for each request that stops waiting. It may be
+	// nil.
 	Answered func(state, channel string, waited time.Duration)
 
-	// Granted is called for each request that a grant approves when the request is opened; may be
-	// nil.
+	// Granted is called for each request that a grant approves when the request is opened. It may
+	// be nil.
 	Granted func(Record)
 
-	Store Store        // keeps requests and shares them with other brokers; nil: requests end with the process
+	Store Store        // keeps requests and shares them with other brokers; nil: requests are lost when the process ends
 	Log   *slog.Logger // nil: discard
 }

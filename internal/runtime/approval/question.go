@@ -11,29 +11,29 @@ import (
 
 // A Question is what a person is asked.
 type Question struct {
-	Call  Call // the call; without its long parts once the request has ended
+	Call  Call // the call; its long parts are removed once the request has ended
 	Steps []gate.Step
 	Since *Comparison `json:",omitempty"` // comparison with the last approved call; nil: none
 }
 
 // Conditions restrict how a request may be answered. They never change.
 type Conditions struct {
-	Via   string // the only allowed channel; empty: any
+	Via   string // the only channel through which the request may be answered; empty: any
 	Needs int    // number of different people who must approve, at least 1
-	Size  int    // number of bytes that the client supplied
+	Size  int    // size in bytes of the contents that the client supplied
 }
 
 // Progress is the part of a request that changes: its answers and its end.
 type Progress struct {
 	Answer     Answer
 	Approvers  []approver  `json:",omitempty"` // people who have approved so far
-	Shared     bool        `json:",omitempty"` // calls at several brokers wait for this request
+	Shared     bool        `json:",omitempty"` // calls at several brokers are waiting for this request
 	Unasked    bool        `json:",omitempty"` // the client reported that it asked no person
 	Stands     time.Time   // time until which a denial remains in force; zero: not denied
 	Rejections []Rejection `json:",omitempty"` // answers that do not count, oldest first
 }
 
-// A Key identifies the one call that an approval is valid for.
+// A Key identifies the one call for which an approval is valid.
 type Key struct {
 	Session, Tool, Definition, Arguments, Beside, Policy, Steps string
 }

@@ -19,7 +19,7 @@ type Record struct {
 // A RejectedError is the error for an answer that does not count and must be recorded.
 type RejectedError struct {
 	Rejection Rejection
-	Record    Record // snapshot of the request
+	Record    Record // the request when the answer was rejected
 }
 
 // Error returns the reason why the answer does not count.
@@ -40,7 +40,7 @@ const (
 	TooLate = "late" // another answer came first, or the request has ended
 	OwnCall = "own"  // the caller approves its own call
 
-	WrongPIN = "pin" // the person did not enter the proxy's PIN
+	WrongPIN = "pin" // the person did not enter the correct PIN of the proxy
 )
 
 const maxRejections = 20 // maximum number of rejections kept per request

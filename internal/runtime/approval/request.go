@@ -32,10 +32,10 @@ type Request struct {
 	waiters   int           // number of calls waiting for the answer
 	shown     chan struct{} // non-nil while the session's client shows the request; closed afterwards
 	charged   int           // bytes charged to the accounts
-	version   int64         // version in the store, or the number of changes if there is no store
+	version   int64         // version in the store; without a store, the number of changes
 	parked    bool          // a call was told to come back for the answer
 	announced bool          // the request has been announced
-	claimed   bool          // a call is about to use the approval
+	claimed   bool          // a call has claimed the approval and is about to use it
 	foreign   bool          // another broker opened the request
 	stale     bool          // the store has a newer state
 	refused   bool          // the store refused the use of the approval
@@ -49,14 +49,15 @@ type Request struct {
 // live reports whether q's call can still run.
 func (q *Request) live() bool { return isLive(q.progress.Answer.State) }
 
-// Answered returns a channel that is closed when the request stops being pending.
+// Answered returns a Go channel that is closed when the request stops being pending.
 func (q *Request) Answered() <-chan struct{} { return q.answered }
 
 // Unasked returns a Go channel that is closed when an approval channel reports that it showed the
 // request to no person.
 func (q *Request) Unasked() <-chan struct{} { return q.unasked }
 
-// WasUnasked reports whether an approval channel failed to show the request to a person.
+// WasUnasked reports whether an approval channel has reported that it showed the request to no
+// person.
 func (q *Request) WasUnasked() bool {
 	select {
 	case <-q.unasked:
@@ -81,19 +82,19 @@ func (q *Request) leaveUnasked(channel string) bool {
 	return true
 }
 
-// Allows reports whether the request may be shown through the channel.
+// Allows reports whether the request may be shown through the given approval channel.
 func (q *Request) Allows(channel string) bool { return slices.Contains(q.channels, channel) }
 
-// AllowsBeside reports whether the request may be shown through a channel other than the given
-// ones.
+// AllowsBeside reports whether the request may be shown through a channel that is not among the
+// given ones.
 func (q *Request) AllowsBeside(channels ...string) bool {
 	return slices.ContainsFunc(q.channels, func(c string) bool { return !slices.Contains(channels, c) })
 }
 
-// MarkOpened records that a person has opened the page that the client referred to.
+// MarkOpened records that a person has opened the page that the client was told to show.
 func (q *Request) MarkOpened() { q.opened.Store(true) }
 
-// WasOpened reports whether a person has opened that page.
+// WasOpened reports whether a person has opened the page that the client was told to show.
 func (q *Request) WasOpened() bool { return q.opened.Load() }
 
 // needs returns how many different people must approve a request's steps.
@@ -121,8 +122,8 @@ func viaOf(ask *gate.Ask) (string, error) {
 	return via, nil
 }
 
-// trim removes the long parts of a call that can no longer run. The rest is copied, because it may
-// be part of a longer message.
+// trim removes the long parts of a call that can no longer run. It copies the remaining parts,
+// because they may point into a longer message.
 func (q *Request) trim() { q.question = q.trimmed() }
 
 func (q *Request) trimmed() Question {

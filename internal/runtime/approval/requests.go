@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// requests is a broker's table of requests, with their accounts. Callers of its methods must hold
+// requests is a broker's table of requests and their accounts. Callers of its methods must hold
 // Broker.mu.
 type requests struct {
 	options *Options
@@ -23,7 +23,7 @@ type requests struct {
 
 	last lastApproved
 
-	changed chan struct{} // closed at a request's next change; nil: no waiter
+	changed chan struct{} // closed when a request next changes; nil: no waiter
 }
 
 func newRequests(o *Options) requests {

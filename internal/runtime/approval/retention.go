@@ -41,7 +41,7 @@ func (t *requests) check(q *Request) State {
 	return q.progress.Answer.State
 }
 
-// uncountRecent removes q from the recent requests that count as unanswered.
+// uncountRecent removes q from the recent requests that count as unapproved.
 func (t *requests) uncountRecent(q *Request) {
 	if q.recentElement != nil {
 		t.recent.Remove(q.recentElement)
@@ -58,10 +58,10 @@ func (t *requests) notifyChanged() {
 	}
 }
 
-// wake ends the waits for an answer to q.
+// wake ends all waits for an answer to q.
 func (t *requests) wake(q *Request, s State) {
 	close(q.answered)
-	if t.options.Answered != nil && !q.foreign { // counted once, at the broker that opened the request
+	if t.options.Answered != nil && !q.foreign { // counted only once, by the broker that opened the request
 		t.options.Answered(string(s), q.progress.Answer.Channel, t.options.Now().Sub(q.Created))
 	}
 }
@@ -124,11 +124,12 @@ func (t *requests) forget(q *Request) {
 	})
 }
 
-// standsUntil returns the time until which a denial of q given now would remain in force.
+// standsUntil returns the time until which a denial of q would remain in force if it were given
+// now.
 func (t *requests) standsUntil(q *Request) time.Time {
 	until := t.options.Now().Add(t.options.Cooldown)
 	if q.waiters == 0 && q.Expires.After(until) {
-		return q.Expires // a call was told to come back before then
+		return q.Expires // a call was told to come back before this time
 	}
 	return until
 }

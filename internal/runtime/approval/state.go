@@ -31,7 +31,7 @@ func (s State) Word() string {
 // isLive reports whether a request in state s has a call that can still run.
 func isLive(s State) bool { return s == Pending || s == Approved }
 
-// The channels through which people answer. Package channel describes them.
+// The channels through which people answer. The package channel describes them.
 const (
 	Elicit  = channel.Elicit
 	URL     = channel.URL
@@ -40,14 +40,15 @@ const (
 	Webhook = channel.Webhook
 )
 
-// listed reports whether the channel shows every request that it can answer, even those about which
-// it received no notice.
+// listed reports whether the channel lists every request that it may answer, including requests
+// about which it has received no notice.
 func listed(name string) bool {
 	c, _ := channel.Find(name)
 	return c.Lists
 }
 
-// An Answer is a request's state; once the request is answered, it also tells who answered.
+// An Answer is a request's state. Once the request is answered, it also contains the person who
+// answered.
 type Answer struct {
 	State   State
 	Channel string
@@ -65,8 +66,8 @@ type approver struct {
 	Person string `json:",omitempty"` // another person, as proven by the channel
 }
 
-// PersonAt returns the identity of a person who answers through the webhook. It is the actor that
-// the external system vouches for, or an anonymous identity if actor is empty.
+// PersonAt returns the identity of a person who answers through the webhook. The identity is the
+// actor that the external system vouches for, or is anonymous if actor is empty.
 func PersonAt(actor string) string {
 	name := strings.ToLower(strings.Join(strings.Fields(actor), " "))
 	if name == "" {

@@ -103,8 +103,8 @@ func (s *storage) amendOnce(id string, f amendment) error {
 	return err
 }
 
-// look reads from the store the request with the given ID, even if it has ended, or the requests
-// with the given key. It ends expired requests, so that they do not block new ones.
+// look reads from the store either the request with the given ID, even if it has ended, or the
+// requests with the given key. It ends expired requests, so that they do not block new ones.
 func (s *storage) look(id string, key Key) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -142,7 +142,7 @@ func (s *storage) refresh(ctx context.Context, since time.Time) {
 	}
 }
 
-// expiredRows returns the rows whose IDs are in over, in state Expired.
+// expiredRows returns copies of the rows whose IDs are in over, with the state Expired.
 func expiredRows(rows []backend.Approval, over []string) []backend.Approval {
 	var ended []backend.Approval
 	for _, row := range rows {

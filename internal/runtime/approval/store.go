@@ -39,14 +39,14 @@ func write(to Store, row backend.Approval) (version int64, err error) {
 
 const (
 	storeTimeout = 10 * time.Second // time limit for one operation
-	maxStale     = 20               // number of consecutive conflicts before giving up
+	maxStale     = 20               // number of consecutive conflicts after which an operation fails
 )
 
 // ErrStore is the error for a request or an answer that the store did not accept. As far as is
 // known, the request is unchanged.
 var ErrStore = errors.New("could not store the approval")
 
-// A document is the stored form of a request without its columns.
+// A document is the stored form of the parts of a request that have no columns of their own.
 type document struct {
 	Key Key
 	Question
@@ -54,7 +54,7 @@ type document struct {
 	Progress
 }
 
-// row returns the store's row for q with the progress p.
+// row returns the store's row for q in which the progress is p.
 func (q *Request) row(p Progress) (backend.Approval, error) {
 	doc := document{q.Key, q.question, q.Conditions, p}
 	if !isLive(p.Answer.State) {

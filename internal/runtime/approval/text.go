@@ -15,8 +15,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Text returns the text that a person reads: what would run, who requests it, and which rules ask.
-// It is plain text for all channels. where formats a rule's position.
+// Text returns the text that a person reads: what would run, who requests it, and which rules
+// require the question. The text is the same plain text for all channels. The function where
+// formats a rule's position.
 func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 	b := s.question(where)
 	s.writeSince(b, now)
@@ -42,7 +43,7 @@ func (s Record) Shown(where func(gate.Position) string) string {
 // maxCaller limits the length of the displayed principal and client names.
 const maxCaller = 200
 
-// question writes the part of the text that does not change while the request is pending.
+// question writes the part of the text that remains the same while the request is pending.
 func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	var b strings.Builder
 	c := s.Call
@@ -74,7 +75,7 @@ func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	return &b
 }
 
-// writeBeside writes the forwarded objects other than the arguments.
+// writeBeside writes the objects that are forwarded in addition to the arguments.
 func writeBeside(b *strings.Builder, what string, object []byte) {
 	if object == nil {
 		return
@@ -82,7 +83,7 @@ func writeBeside(b *strings.Builder, what string, object []byte) {
 	fmt.Fprintf(b, "\n%s:\n%s", what, indented(object))
 }
 
-// writeSince writes the changes since the last approved call.
+// writeSince writes the changes to the arguments since the last approved call.
 func (s Record) writeSince(b *strings.Builder, now time.Time) {
 	c := s.Since
 	if c == nil {
@@ -118,7 +119,7 @@ func indented(object []byte) string {
 	return text.EscapeLines(b.Bytes())
 }
 
-// clip shortens s to n bytes and appends its original length.
+// clip shortens s to n bytes and appends the original length of s.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return strings.Clone(s)
@@ -127,8 +128,8 @@ func clip(s string, n int) string {
 }
 
 const (
-	maxKept   = 1 << 10 // number of bytes of a call that are kept after its request has ended
+	maxKept   = 1 << 10 // number of bytes that are kept of a call after its request has ended
 	maxReason = 1 << 10 // maximum size in bytes of an answer's reason
 
-	recently = time.Minute // period covered by limit.recent
+	recently = time.Minute // period in which limit.recent counts requests
 )

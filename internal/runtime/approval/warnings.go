@@ -53,7 +53,7 @@ func plural(n int, one, many string) string {
 // A warner collects warnings.
 type warner struct {
 	list   []string
-	more   bool   // some warnings are not listed
+	more   bool   // some warnings were omitted
 	hidden int    // number of hidden characters
 	which  []rune // examples of the hidden characters
 	spaces int    // longest run of spaces
@@ -112,8 +112,8 @@ var (
 	word    = regexp.MustCompile(`[\pL\pM]+`)
 )
 
-// addresses warns about names that resemble other names: hosts, and words that mix letters of
-// several alphabets.
+// addresses warns about look-alike names: host names, and words that mix letters of several
+// alphabets.
 func (w *warner) addresses(b []byte) bool {
 	if hasCode(b) {
 		for _, host := range coded.FindAll(b, maxWarnings+1) {
@@ -152,7 +152,7 @@ func hasCode(s []byte) bool {
 
 var dashes = []byte("--")
 
-// host warns about a URL's host.
+// host warns about the host name in a URL.
 func (w *warner) host(authority string) {
 	at := strings.LastIndexByte(authority, '@')
 	host, _, _ := strings.Cut(authority[at+1:], ":")
@@ -164,7 +164,7 @@ func (w *warner) host(authority string) {
 	}
 }
 
-// nonASCII names the letters beyond ASCII.
+// nonASCII returns the names of the letters that are not ASCII.
 func nonASCII(s string) string {
 	w := &warner{}
 	for _, r := range s {

@@ -1,7 +1,7 @@
 package approval
 
-// EndSession withdraws the pending requests of a session that has ended, because the session's
-// calls cannot be repeated.
+// EndSession withdraws the pending requests of a session that has ended. The session's calls cannot
+// be repeated.
 func (b *Broker) EndSession(session string) {
 	if !b.Sessions()[session] {
 		return
@@ -13,9 +13,9 @@ func (b *Broker) EndSession(session string) {
 	}
 }
 
-// MarkUnasked records that the channel did not show q to a person although q was put there. If no
-// other channel is open, the request ends. Later answers from the client do not count at any
-// broker.
+// MarkUnasked records that the channel did not show q to a person, although q was passed to the
+// channel. If no other channel is available, the request ends. Later answers from the client do not
+// count at any broker.
 func (b *Broker) MarkUnasked(q *Request, channel string) {
 	if !b.removeChannel(q, channel) {
 		return

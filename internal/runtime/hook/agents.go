@@ -37,8 +37,8 @@ var agents = []*Agent{
 	},
 }
 
-// Find returns the agent with the given name, which may also be the agent's name in connect. It
-// returns nil if there is no such agent.
+// Find returns the agent with the given name, which may also be the name that the connect command
+// uses for the agent. It returns nil if there is no such agent.
 func Find(name string) *Agent {
 	if a, ok := agenttool.Find(name); ok {
 		name = a.Name
@@ -63,8 +63,8 @@ func denyClaude(event, reason string) []byte {
 	return rawjson.Object{}.Raw("hookSpecificOutput", specific(event, reason)).Bytes()
 }
 
-// denyCopilot refuses a call in both forms that VS Code reads: its own agent's form, and that of
-// Copilot, which reads the same hooks file.
+// denyCopilot refuses a call in both forms that VS Code reads: the form of its own agent, and that
+// of Copilot, which reads the same hooks file.
 func denyCopilot(event, reason string) []byte {
 	return rawjson.Object{}.String("permissionDecision", "deny").String("permissionDecisionReason", reason).Raw("hookSpecificOutput", specific(event, reason)).Bytes()
 }
@@ -81,8 +81,8 @@ func denyCursor(_, reason string) []byte {
 	return rawjson.Object{}.String("permission", "deny").String("user_message", "petrigate: "+reason).String("agent_message", reason).Bytes()
 }
 
-// readClaude marks the end of Monitor as uncertain: no event reports the end of the process that
-// Monitor has started.
+// readClaude marks the end of Claude Code's tool Monitor as uncertain, because no event reports the
+// end of the process that Monitor has started.
 func readClaude(e *Event, _ []byte) {
 	e.doubtful = e.Tool == "Monitor"
 }
@@ -127,16 +127,16 @@ func readCursor(e *Event, body []byte) {
 	e.ID = cmp.Or(e.ID, text(body, "tool_call_id"))
 }
 
-// changeClaude returns the answer that makes Claude Code use other arguments. Without a
-// permissionDecision, the user's permissions apply to the changed call.
+// changeClaude returns the answer that makes Claude Code use other arguments. The answer contains
+// no permissionDecision, so the user's permissions apply to the changed call.
 func changeClaude(e *Event, args []byte) []byte {
 	changed := rawjson.Object{}.String("hookEventName", e.Name).Raw("updatedInput", args).Bytes()
 	return rawjson.Object{}.Raw("hookSpecificOutput", changed).Bytes()
 }
 
-// changeGemini returns the answer that makes Gemini CLI use other arguments after applying its own
-// permissions. It returns nil for a path that does not begin with a slash: Gemini CLI runs scripts
-// with bash, but with PowerShell on Windows.
+// changeGemini returns the answer that makes Gemini CLI apply its own permissions and then use
+// other arguments. It returns nil for a path that does not begin with a slash: Gemini CLI runs
+// scripts with bash, but on Windows with PowerShell.
 func changeGemini(e *Event, args []byte) []byte {
 	folder, _ := rawjson.String(memberOf(e.folders, "cwd"))
 	if folder == "" || folder[0] != '/' {

@@ -23,7 +23,7 @@ func (g *Gate) amend(e *Event) (answer []byte) {
 	return answer
 }
 
-// mismatchWarning returns the warning that a call was made with other arguments than the ones
+// mismatchWarning returns the warning that the arguments of a call differ from those that were
 // decided on.
 func mismatchWarning(c *call, e *Event) string {
 	if c.sent == e.digest() {

@@ -76,7 +76,7 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 	return g.Approvals.Status(r).State
 }
 
-// redeem decides again with the consent. If the call passes, the consent is used up.
+// redeem decides again, using the consent. If the call passes, the consent is used up.
 func (g *Gate) redeem(c *admission.Call, q *admission.Asked, r *approval.Request) (d admission.Decision, over bool) {
 	if refused := g.Admission.Ready(c.Canonical); refused != nil { // do not use up the consent
 		return refused, true

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// maxOpen limits the calls of one session that wait for their end. If there are more, the oldest
-// are settled as unknown.
+// maxOpen limits the number of a session's calls whose ends have not been reported. If there are
+// more, the oldest are settled as unknown.
 const maxOpen = 1000
 
 // Limits on sessions with calls.
@@ -23,10 +23,10 @@ const (
 // call is a call that an agent has reported before making it.
 type call struct {
 	key            string // the agent's ID for the call, or a digest of the call
-	digest         string // digest of the tool and the arguments that were decided on
-	sent           string // digest of the tool and the arguments that the agent sent
+	digest         string // digest of the tool and of the arguments that were decided on
+	sent           string // digest of the tool and of the arguments that the agent sent
 	turn           string
-	ticket         *admission.Ticket // nil: not admitted, or not admitted yet
+	ticket         *admission.Ticket // nil: not admitted, or not yet admitted
 	settledUnknown bool              // settled as unknown, but a later event still counts
 
 	decided chan struct{} // closed when reply is set
@@ -37,16 +37,16 @@ type call struct {
 type calls struct {
 	mu    sync.Mutex
 	order list.List                  // list of *call
-	byKey map[string][]*list.Element // several calls have the same key if the agent gives no IDs
+	byKey map[string][]*list.Element // calls by key; several calls have the same key if the agent gives no IDs
 	ended bool
 
 	used time.Time // guarded by Gate.mu
-	own  bool      // the proxy has a session for this agent session alone
+	own  bool      // the proxy has a session that serves only this agent session
 }
 
 // add adds a call that will be decided. If unique is true and a call with the same key exists, add
-// returns that call as known, and whether the call is over. late contains the admitted calls that
-// cannot be in flight any more.
+// returns this call as known, and over reports whether it has ended. late contains the admitted
+// calls that can no longer be in flight.
 func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,10 +21,10 @@ const MaxEvent = 8 << 20
 
 // Limits on an event's contents.
 const (
-	maxName = 200 // size in bytes of a tool name or an ID
+	maxName = 200 // maximum size in bytes of a tool name or an ID
 	maxArgs = 4 << 20
 
-	maxFolders = 64 << 10 // size in bytes of the folders
+	maxFolders = 64 << 10 // maximum size in bytes of the folders
 )
 
 // Event is an agent's hook event.
@@ -33,17 +33,17 @@ type Event struct {
 	Session string // ID given by the agent
 	ID      string // ID of the call; empty: the agent gives no ID
 	Tool    string
-	Server  string // an MCP tool's server, if the agent reports it separately; empty: unknown or no server
+	Server  string // the server of an MCP tool, if the agent reports it separately; empty: unknown, or not an MCP tool
 	Args    []byte // a JSON object
 
 	agent      *Agent
 	folders    []byte // the agent's working folders, a JSON object; nil: not reported
 	kind       kind
 	serverName string // name of the tool's MCP server; empty: not reported
-	member     string // an MCP tool's name at its server, if the agent reports it
+	member     string // the name of an MCP tool at its server, if the agent reports it
 	turn       string // the agent's turn; once the turn has ended, none of its calls is in flight; empty: not reported
-	doubtful   bool   // the end of the call does not imply that it succeeded
-	result     []byte // result in an event after a call; nil: none
+	doubtful   bool   // the call may have failed even though it has ended
+	result     []byte // the call's result in an event that follows a call; nil: none
 }
 
 // Before reports whether the event precedes a call, which needs a decision.
@@ -158,7 +158,7 @@ func foldersOf(body []byte) []byte {
 	return where.Bytes()
 }
 
-// inBackground reports whether the call is still running after the event that reports its end.
+// inBackground reports whether the call is still running although the event reports its end.
 func (e *Event) inBackground() bool {
 	for _, key := range [...]string{"run_in_background", "is_background", "isBackground"} {
 		if string(memberOf(e.Args, key)) == "true" {
@@ -169,15 +169,15 @@ func (e *Event) inBackground() bool {
 	return task || string(memberOf(e.result, "interrupted")) == "true"
 }
 
-// isInterpreted reports whether Claude Code treats a script with a nonzero exit status as a
-// success. It explains the status by the last command, for example grep without a match or git diff
-// with changes, but the status may be an earlier command's.
+// isInterpreted reports whether Claude Code treats a script as a success although its exit status
+// is not zero. Claude Code explains the status by the last command, for example grep without a
+// match or git diff with changes, but the status may come from an earlier command.
 func (e *Event) isInterpreted() bool {
 	why, _ := rawjson.String(memberOf(e.result, "returnCodeInterpretation"))
 	return why != ""
 }
 
-// check returns why a call cannot be decided or settled, or nil.
+// check returns the reason why a call cannot be decided or settled, or nil if it can.
 func (e *Event) check() error {
 	if e.Session == "" || len(e.Session) > maxName {
 		return errors.New("the event has no session, or its name is too long")
@@ -216,9 +216,8 @@ func validTool(name string) bool {
 // isShell reports whether the tool runs a script.
 func (e *Event) isShell() bool { return slices.Contains(agenttool.Shells(e.agent.Name), e.Tool) }
 
-// parts returns the possible splits of an MCP tool's name into the server and the tool's name
-// there. There are several splits if the server's or the tool's name contains the agent's
-// separator.
+// parts returns the possible ways to split an MCP tool's name into the server's name and the tool's
+// name at that server. There are several if one of these names contains the agent's separator.
 func (e *Event) parts() [][2]string {
 	if e.member != "" {
 		return [][2]string{{e.Server, e.member}}
@@ -226,10 +225,10 @@ func (e *Event) parts() [][2]string {
 	return agenttool.Parts(e.Tool)
 }
 
-// throughProxy returns the proxy's tool that the call uses: a tool that the proxy offers, at an MCP
-// server with one of the given names. The proxy decides on such a call. The name alone proves
-// little, because another server may have it. An empty name, for example from an unset variable,
-// matches no server.
+// throughProxy returns the proxy's tool that the call uses: a tool that the proxy offers, called at
+// an MCP server with one of the given names. The proxy itself decides on such a call. The server's
+// name alone proves little, because another server may have the same name. An empty name, for
+// example from an unset variable, matches no server.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {
@@ -241,7 +240,7 @@ func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool 
 			}
 		}
 		prefix, cut := copilotPrefix(s), e.agent.Name == "vscode"
-		if e.Server == s && e.member == "" { // format of earlier versions of Gemini CLI
+		if e.Server == s && e.member == "" { // the format of earlier versions of Gemini CLI
 			prefix, cut = "mcp_"+s+"_", true
 			if offered(e.Tool) {
 				return e.Tool, true
@@ -263,7 +262,7 @@ func copilotPrefix(server string) string {
 	return "mcp_" + name[:min(len(name), most)] + "_"
 }
 
-// members returns the possible names of an MCP server and of its tool.
+// members returns the possible names of the event's MCP server, and of the tool at that server.
 func (e *Event) members() [][2]string {
 	if e.member != "" {
 		return e.parts()
@@ -271,8 +270,8 @@ func (e *Event) members() [][2]string {
 	return agenttool.Members(e.agent.Name, e.Tool)
 }
 
-// call returns the event's call for the gate. taken reports whether a server's tool has the given
-// name.
+// call returns the event's call in the gate's form. taken reports whether a server has a tool with
+// the given name.
 func (e *Event) call(taken func(string) bool) gate.Call {
 	c := gate.Call{Tool: e.Tool, Foreign: taken(e.Tool), Upstream: e.agent.Name, Args: e.Args}
 	for _, n := range agenttool.Further(e.agent.Name, e.Tool, e.members(), memberOf(e.Args, "command") != nil) {
@@ -329,7 +328,7 @@ func (e *Event) key() string {
 	return e.digest()
 }
 
-// digest returns a digest of the tool and its arguments.
+// digest returns a digest of the tool name and the arguments.
 func (e *Event) digest() string { return e.Tool + " " + digestOf(e.Args) }
 
 func digestOf(arguments []byte) string {

@@ -20,21 +20,21 @@ type Options struct {
 	Admission *admission.Admission
 	Approvals *approval.Broker
 
-	// Session returns the session that decides on an agent session's calls, and opens it if
-	// necessary. own means that it serves only that agent session: End ends it.
+	// Session returns the session that decides on an agent session's calls, and opens this session
+	// if necessary. own reports whether it serves only that agent session; if so, End ends it.
 	Session func(Origin) (key admission.Key, own bool, err error)
 	End     func(admission.Key)
 	Moved   func(admission.Key)                // called when the markings of a session's nets have changed
 	Tools   func() []gate.Call                 // returns the servers' tools
-	Met     func(agent string, names []string) // called at an agent's first event with the names of its shell tools; the form AGENT.TOOL is valid too
+	Met     func(agent string, names []string) // called at an agent's first event with the names of the agent's shell tools; a name may have the form AGENT.TOOL
 	Hold    func(agent string) time.Duration
-	Asked   func(*approval.Request, string) // called when an agent's call begins to wait for approval
+	Asked   func(*approval.Request, string) // called when an agent's call begins to wait for an approval
 	Texts   Texts
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// Texts holds the messages about approvals that models read.
+// Texts holds the messages about approvals that are shown to models.
 type Texts struct {
 	Parked    func(id string) string
 	NoConsent func(tool string, r *approval.Request, answer approval.Answer, gone, ending bool, now time.Time) string
@@ -45,15 +45,15 @@ type Origin struct {
 	Principal string
 	Agent     string
 	Session   string      // ID given by the agent
-	Header    http.Header // header of the HTTP request with the event; nil: no request
+	Header    http.Header // header of the HTTP request that contained the event; nil: no request
 }
 
-// Request contains one event.
+// Request contains one event and its source.
 type Request struct {
 	Agent     string
 	Principal string
 	Session   string      // overrides the event's session; empty: no override
-	Servers   []string    // names that the proxy has among the agent's MCP servers; empty: petrigate
+	Servers   []string    // names under which the proxy is among the agent's MCP servers; empty: petrigate
 	Header    http.Header // header of the HTTP request; nil: no request
 	Event     []byte
 }
@@ -63,7 +63,7 @@ type Gate struct {
 	Options
 
 	states  map[string]*agentState // state of each agent, by name
-	proxied proxiedCalls           // calls left to the proxy
+	proxied proxiedCalls           // calls that are left to the proxy
 
 	mu    sync.Mutex
 	calls map[sessionKey]*calls
@@ -71,8 +71,8 @@ type Gate struct {
 
 // agentState tracks whether an agent's hook has reported an event yet.
 type agentState struct {
-	sync.Once             // for the setup at the first event
-	reported  atomic.Bool // an event was reported
+	sync.Once             // held during the setup at the first event
+	reported  atomic.Bool // the agent has reported an event
 }
 
 // Agents returns the agents whose hooks have reported events since the start, sorted.
@@ -104,15 +104,15 @@ func New(o Options) *Gate {
 	return &Gate{Options: o, calls: map[sessionKey]*calls{}, states: met}
 }
 
-// sessionCalls is an agent session and its calls.
+// sessionCalls holds an agent session and its calls.
 type sessionCalls struct {
 	sessionKey
 	calls *calls
 }
 
-// callsOf returns an agent session's calls. For a new session it creates them if open is true and
-// there are not too many sessions; otherwise it returns nil. It also removes idle sessions, which
-// the caller must end.
+// callsOf returns an agent session's calls. If the session is new, callsOf creates them, provided
+// that open is true and there are not too many sessions. Otherwise it returns nil. It also removes
+// idle sessions and returns them; the caller must end them.
 func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle []sessionCalls) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

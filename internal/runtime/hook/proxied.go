@@ -9,16 +9,16 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// maxProxied limits the unfinished calls that are left to the proxy. If there are more, the oldest
-// are forgotten.
+// maxProxied limits the number of unfinished calls that are left to the proxy. If there are more,
+// the oldest are forgotten.
 const maxProxied = 1000
 
-// proxiedCall is a call of a tool that the proxy offers, made at an MCP server whose name is one of
-// the proxy's names. The proxy decides on the call when it arrives there.
+// proxiedCall is a call of a tool that the proxy offers, made at an MCP server that has one of the
+// proxy's names. The proxy decides on the call when it arrives at the proxy.
 type proxiedCall struct {
 	key     string // the reported call's key
 	tool    string // tool name in the agents' form
-	arrived bool   // the proxy has received a call of the tool since
+	arrived bool   // the proxy has since received a call of the tool
 }
 
 // proxiedCalls holds the calls that are left to the proxy. Its zero value is ready to use.
@@ -40,7 +40,8 @@ func (l *proxiedCalls) add(c *proxiedCall) {
 	l.waiting.Add(1)
 }
 
-// ended removes the call with the key, and reports whether the call has not arrived.
+// ended removes the call with the given key, and reports whether it ended without arriving at the
+// proxy.
 func (l *proxiedCalls) ended(key string) (missing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,8 +61,8 @@ func (l *proxiedCalls) drop(e *list.Element) {
 	}
 }
 
-// Arrived tells the gate that a call has arrived at the proxy: the tool's oldest waiting call is
-// marked. tool is the name that the client used.
+// Arrived tells the gate that a call of the given tool has arrived at the proxy. It marks the
+// oldest call of this tool that has not arrived yet. tool is the name that the client used.
 func (g *Gate) Arrived(tool string) {
 	l := &g.proxied
 	if l.waiting.Load() == 0 {
@@ -79,9 +80,9 @@ func (g *Gate) Arrived(tool string) {
 	}
 }
 
-// leaveToProxy leaves a call to the proxy, which offers the call's tool, and records that. It logs
-// a warning if the call has ended without arriving at the proxy: then another server has the
-// proxy's name.
+// leaveToProxy leaves a call to the proxy, which offers the call's tool, and records this. It logs
+// a warning if the call has ended without arriving at the proxy, which means that another server
+// has the proxy's name.
 func (g *Gate) leaveToProxy(ctx context.Context, r *Request, e *Event, tool string) Reply {
 	key := r.Principal + "\x00" + e.agent.Name + "\x00" + e.Session + "\x00" + e.key()
 	what := audit.Left{Time: g.Now(), Event: "left", Principal: r.Principal, Upstream: e.agent.Name, Tool: audit.Bounded(e.Tool)}

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// exitCode returns the exit code in a result, which some agents encode as a string.
+// exitCode returns the exit code in a result. Some agents encode it as a string.
 func exitCode(result []byte) (code []byte, reported bool) {
 	if rawjson.Kind(result) == '"' {
 		s, _ := rawjson.String(result)
@@ -24,8 +24,9 @@ func exitCode(result []byte) (code []byte, reported bool) {
 }
 
 // endedWell reports whether the text that Gemini CLI writes for its model shows that a script ended
-// with exit code 0. The script's output precedes the report, so a script cannot forge it. If the
-// output ends like a failure, the result is false.
+// with exit code 0. In this text the script's output precedes Gemini CLI's report, so a script
+// cannot forge the report. If the output itself ends like the report of a failure, endedWell
+// returns false.
 func endedWell(report string) bool {
 	report = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(report), "</untrusted_context>"))
 	lines := strings.Split(report, "\n")
@@ -45,5 +46,6 @@ func endedWell(report string) bool {
 	return true
 }
 
-// endings maps the lines that follow a script's output to the text that they have after a success.
+// endings maps each line that may follow a script's output to the text that the line has after a
+// success.
 var endings = map[string]string{"Error": "(none)", "Exit Code": "0", "Signal": "(none)", "Background PIDs": "(none)"}

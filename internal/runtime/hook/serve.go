@@ -14,7 +14,7 @@ import (
 )
 
 // Serve handles an event and returns the answer for the agent. It blocks while a person is being
-// asked. The only error is an unknown agent.
+// asked. The only possible error is that the agent is unknown.
 func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	a := Find(r.Agent)
 	if a == nil {
@@ -25,7 +25,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	}
 	met := g.states[a.Name]
 	met.reported.Store(true)
-	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // call Met before this call is decided
+	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // call Options.Met before this call is decided
 	e, wrong := a.Read(r.Event)
 	if r.Session != "" {
 		e.Session = r.Session
@@ -41,7 +41,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 		return Reply{Output: Pass}, nil
 	}
 	defer func() {
-		if v := recover(); v != nil { // agents treat a missing answer as permission
+		if v := recover(); v != nil { // agents treat a missing answer as permission to make the call
 			g.Log.Error("panic while handling the event of a hook", "agent", a.Name, "event", e.Name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			reply = refuse(e, "The call was not made: petrigate has failed.")
 		}
@@ -84,7 +84,8 @@ func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 	return Reply{Output: Pass}
 }
 
-// end ends an agent session, and the proxy session if it serves only that agent session.
+// end ends an agent session. It also ends the proxy session if that session serves only this agent
+// session.
 func (g *Gate) end(at sessionKey, s *calls) {
 	g.settleUnknown(s.end())
 	if s.own {
@@ -156,7 +157,7 @@ func (g *Gate) decide(ctx context.Context, s *calls, key admission.Key, c *call,
 	return refuse(e, "The call was not made: petrigate could not decide on it.")
 }
 
-// admissionCall returns the call in the admission's form.
+// admissionCall returns the call in the form that the admission needs.
 func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	tools := g.Tools()
 	called := e.call(func(name string) bool { return isTool(tools, name) })
@@ -198,7 +199,7 @@ func (g *Gate) after(s *calls, e *Event) {
 	g.settle(c, end, by)
 }
 
-// settleUnknown settles calls whose ends were not reported.
+// settleUnknown settles the given calls as unknown, because their ends were not reported.
 func (g *Gate) settleUnknown(late []*call) {
 	for _, c := range late {
 		g.settle(c, gate.End{Outcome: gate.Unknown}, "")

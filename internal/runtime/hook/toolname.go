@@ -16,7 +16,7 @@ func agentName(name string) string {
 	}, name)
 }
 
-// isTool reports whether a server's tool has the given name.
+// isTool reports whether the given name is the name of a server's tool.
 func isTool(tools []gate.Call, name string) bool {
 	for i := range tools {
 		if tools[i].Tool == name {

@@ -13,8 +13,8 @@ import (
 )
 
 // ignoredMembers are the tool members that are not compared: the name, and members that may differ
-// from start to start. All other members count, including unknown ones, because a case-insensitive
-// reader would take Description for description. It is read-only.
+// each time the server starts. All other members are compared, including unknown ones, because a
+// case-insensitive reader would take Description for description. The map is read-only.
 var ignoredMembers = []string{"name", "_meta", "icons"}
 
 // Definition is a server's definition of a tool.
@@ -22,8 +22,8 @@ type Definition struct {
 	Server string `json:"server"`
 	Tool   string `json:"tool"`
 
-	// Text is the tool's JSON with only the members that count, sorted by name and without white
-	// space, so that equal definitions have equal Text values.
+	// Text is the tool's JSON without the ignored members. The members are sorted by name and there
+	// is no white space, so that equal definitions have equal Text values.
 	Text json.RawMessage `json:"definition"`
 }
 
@@ -52,12 +52,12 @@ func canonical(value []byte) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if d.Decode(&v) != nil || e.Encode(v) != nil {
-		return value // not strict JSON, so the definition is equal only to itself
+		return value // the JSON is not strict, so the definition is equal only to itself
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Hash returns the text's SHA-256 in hex digits.
+// Hash returns the SHA-256 of the definition's text in hex digits.
 func (d Definition) Hash() string {
 	sum := sha256.Sum256(d.Text)
 	return hex.EncodeToString(sum[:])
@@ -73,9 +73,9 @@ func (d Definition) checkSize() error {
 
 // Limits on what a server can make a store keep.
 const (
-	maxPins = 5000     // number of tools per server
-	maxText = 1 << 20  // size in bytes of one definition
-	maxAll  = 16 << 20 // size in bytes of all definitions of a server
-	maxName = 128      // length in bytes of a tool name; a tool with a longer name cannot be called
-	maxTold = 3        // number of definitions that an error names
+	maxPins = 5000     // maximum number of tools per server
+	maxText = 1 << 20  // maximum size in bytes of one definition
+	maxAll  = 16 << 20 // maximum total size in bytes of a server's definitions
+	maxName = 128      // maximum length in bytes of a tool name; a tool whose name is longer cannot be called
+	maxTold = 3        // maximum number of definitions that an error names
 )

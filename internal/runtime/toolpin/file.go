@@ -21,7 +21,7 @@ import (
 
 const (
 	maxFile  = 64 << 20 // maximum file size in bytes
-	maxDepth = 200      // maximum nesting of the file
+	maxDepth = 200      // maximum nesting depth of the JSON in the file
 )
 
 // File is a [Store] in a file on this machine.
@@ -61,7 +61,7 @@ func Open(path string, now func() time.Time) (*File, error) {
 func (b *File) load() error {
 	f, err := os.Open(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // keep using the pins in memory
+		return nil // keep using the pins that are in memory
 	}
 	if err != nil {
 		return fmt.Errorf("reading the accepted tool definitions: %w", err)
@@ -172,8 +172,8 @@ func (b *File) Refresh(context.Context) (changed bool, err error) {
 	return b.read != before, err
 }
 
-// update applies f to the pins and writes the file, while holding a lock between processes. If the
-// write fails, the pins are unchanged.
+// update applies f to the pins and writes the file. Meanwhile it holds a lock that excludes other
+// processes. If writing fails, the pins are unchanged.
 func (b *File) update(f func()) error {
 	return textfile.Locked(b.path, func() error {
 		if err := b.load(); err != nil {

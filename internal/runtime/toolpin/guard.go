@@ -17,7 +17,7 @@ type Guard struct {
 	Enforce bool // refuse calls of tools whose definitions are not accepted; otherwise only warn
 
 	mu         sync.Mutex
-	rejections map[string]rejection // rejections by server
+	rejections map[string]rejection // rejections by server name
 }
 
 // rejection is the reason why a server's new tools have no pins.
@@ -26,8 +26,8 @@ type rejection struct {
 	failed error // the store could not be read or written, perhaps only temporarily
 }
 
-// Register registers all tools that a server lists, and accepts the new ones. If that is
-// impossible, it returns the reason; if the same error repeats, it returns nil.
+// Register registers all tools that a server lists, and accepts the new ones. If this is
+// impossible, it returns the reason, unless it has returned the same error before.
 func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMessage) error {
 	var all []Definition
 	for _, object := range tools {
@@ -47,7 +47,7 @@ func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMes
 	g.rejections[server] = now
 	err := errors.Join(now.left, now.failed)
 	if earlier := errors.Join(before.left, before.failed); err != nil && earlier != nil && err.Error() == earlier.Error() {
-		return nil // the same error was returned before
+		return nil // the same error has been returned before
 	}
 	return err
 }

@@ -14,15 +14,16 @@ const FirstSight = "first sight"
 type Pin struct {
 	Definition
 	Since time.Time `json:"since"`
-	By    string    `json:"by"` // who accepted the definition
+	By    string    `json:"by"` // name of the person who accepted the definition, or FirstSight
 }
 
 // Store keeps pins for several processes. It is safe for concurrent use. It caches the pins in
-// memory: pins accepted by another process are known after the next Register, Accept or Refresh.
+// memory, so it knows a pin that another process accepted only after the next Register, Accept or
+// Refresh.
 type Store interface {
 	// Register registers all tools that a server currently lists, and accepts those without a pin.
-	// left is the error about tools that are too large or too many; they are not accepted. err is
-	// the error of reading or writing the store; tools that could not be stored are not accepted
+	// left is an error about tools that are too large or too many, which are not accepted. err is
+	// an error from reading or writing the store; tools that could not be stored are not accepted
 	// either.
 	Register(ctx context.Context, server string, definitions []Definition) (left, err error)
 

@@ -17,17 +17,18 @@ type Table struct {
 	database backend.Pins
 	now      func() time.Time
 	log      *slog.Logger
-	pins     atomic.Pointer[map[key]Pin] // pins at the last read; the stored map is never modified
+	pins     atomic.Pointer[map[key]Pin] // the pins when the database was last read; the stored map is never modified
 
-	sem     chan struct{} // semaphore of size one; guards the next two fields
-	pending []Pin         // pins to import once the database answers
+	sem     chan struct{} // a semaphore of size one that guards the next two fields
+	pending []Pin         // pins to import as soon as the database answers
 	last    int64         // number of the last change that was read
 }
 
 var _ Store = (*Table)(nil)
 
-// NewTable returns a store in a database, which may be unreachable. Once the database answers, the
-// pins in the list before are imported, except for tools that already have a pin in the database.
+// NewTable returns a store in a database, which may be unreachable. As soon as the database
+// answers, the pins in before are imported, except for tools that already have a pin in the
+// database.
 func NewTable(database backend.Pins, before []Pin, now func() time.Time, log *slog.Logger) *Table {
 	t := &Table{database: database, now: now, log: log, sem: make(chan struct{}, 1), pending: before}
 	t.pins.Store(&map[key]Pin{})
@@ -54,7 +55,7 @@ func (t *Table) Register(ctx context.Context, server string, definitions []Defin
 	if _, err := t.database.AddPins(ctx, rows); err != nil {
 		return left, err
 	}
-	_, err = t.read(ctx) // another process may have been faster and stored another definition
+	_, err = t.read(ctx) // another process may have stored another definition first
 	return left, err
 }
 
