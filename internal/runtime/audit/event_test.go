@@ -27,7 +27,7 @@ func TestEventsOnPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	field := regexp.MustCompile("Event +string +`json:\"event\"` // (.+)")
+	field, quoted := regexp.MustCompile("Event +string +`json:\"event\"` +// (.+)"), regexp.MustCompile(`"([^"]+)"`)
 	found := 0
 	for _, file := range files {
 		code, err := os.ReadFile(file)
@@ -35,9 +35,9 @@ func TestEventsOnPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range field.FindAllStringSubmatch(string(code), -1) {
-			for _, name := range strings.Split(m[1], ", ") {
-				if found++; !shown[strings.Trim(name, `"`)] {
-					t.Errorf("docs/configuration.md does not have the event %q of %s", name, file)
+			for _, name := range quoted.FindAllStringSubmatch(m[1], -1) {
+				if found++; !shown[name[1]] {
+					t.Errorf("docs/configuration.md does not have the event %q of %s", name[1], file)
 				}
 			}
 		}
