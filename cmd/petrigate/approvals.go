@@ -86,8 +86,8 @@ func approvalsWatch(s stdio) *cobra.Command {
 	return c
 }
 
-// unlessEnded returns err, or nil if a signal has canceled ctx: users leave the command with a
-// signal.
+// unlessEnded returns err, or nil if a signal has canceled ctx. Sending a signal is how users leave
+// the command.
 func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

@@ -83,7 +83,8 @@ func reasonFlag(c *cobra.Command) *string {
 }
 
 // readApproval returns the approval whose ID starts with the ID in args. Without an ID, it returns
-// the only pending approval. The second result is the complete approval as described by the proxy.
+// the only pending approval. The second result is the same approval with all details, as the proxy
+// describes it.
 func readApproval(args []string) (owned[operator.ApprovalInfo], operator.ApprovalInfo, error) {
 	found, err := chosenApproval(args)
 	if err != nil {

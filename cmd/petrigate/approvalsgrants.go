@@ -75,7 +75,8 @@ type grantFlags struct {
 	like []string
 }
 
-// A span is the value of the flag --for: either a duration or the rest of the session.
+// A span is the value of the flag --for: either a duration or, for the rest of the session, the
+// word "session".
 type span operator.Grant
 
 func (s *span) String() string {

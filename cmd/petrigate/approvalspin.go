@@ -51,7 +51,8 @@ func approvalsPIN(s stdio) *cobra.Command {
 	return c
 }
 
-// pinFlag adds the flag --pin-stdin. It is for programs that write the PIN to standard input.
+// pinFlag adds the flag --pin-stdin, which is meant for programs that write the PIN to standard
+// input.
 func pinFlag(c *cobra.Command) *bool {
 	return c.Flags().Bool("pin-stdin", false, "read the PIN of one proxy from standard input, if it has one (approval.pin)")
 }
@@ -67,7 +68,7 @@ func promptPIN(ctx context.Context, s stdio, fromInput bool, client *control.Cli
 // only one proxy, because a program cannot know which other proxies are running.
 func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control.Client) (map[string]string, error) {
 	typed, prompts := map[string]string{}, map[string]string{}
-	var needing, names []string // socket paths, and the names to display
+	var needing, names []string // socket paths and display names of the proxies that require a PIN
 	for _, client := range clients {
 		status, err := client.Status()
 		if _, known := prompts[client.Path]; known || err != nil { // an unreachable proxy is reported later, when the order is sent to it

@@ -116,7 +116,7 @@ func (f *filterFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.until, "until", "", "records before this `time`")
 }
 
-// parse parses the flags that are still text and completes the filter with them.
+// parse parses the flag values that are still strings, and sets the filter's fields to the results.
 func (f *filterFlags) parse(c *cobra.Command, now time.Time) (err error) {
 	f.Decision, f.Only = c.Flags().Lookup("decision").Value.String(), c.Flags().Lookup("only").Value.String()
 	if f.Since, err = parseTime(f.since, now); err != nil {
@@ -128,7 +128,7 @@ func (f *filterFlags) parse(c *cobra.Command, now time.Time) (err error) {
 	return nil
 }
 
-// parseTime parses a point in time. It may be relative to now, such as "2h ago".
+// parseTime parses a point in time. The time may be relative to now, such as "2h ago".
 func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

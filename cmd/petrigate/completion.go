@@ -168,7 +168,7 @@ func switchable(active bool) completer {
 
 func serverNames(c *cobra.Command) (names []cobra.Completion) {
 	path, _ := c.Flags().GetString("config")
-	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // if the file is found in the working directory, only its text is read
+	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // if the configuration is found in the working directory, only its text is read
 	for _, s := range servers {
 		if s.URL != "" && !s.Disabled {
 			names = append(names, cobra.CompletionWithDesc(s.Name, s.URL))

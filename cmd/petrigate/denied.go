@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// denyTools is the name of a flag. With this flag, a script accepts that built-in agent tools will
-// be refused.
+// denyTools is the name of the flag with which a script accepts that built-in agent tools will be
+// refused.
 const denyTools = "deny-tools"
 
 // acceptDenied warns if the configuration, once enforced, would refuse built-in agent tools that
@@ -36,9 +36,9 @@ func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted boo
 	return err
 }
 
-// hookedAgents returns the agents with built-in tools that the configuration controls, as far as
-// this machine can tell. These are the agents that run petrigate as a hook for this user. If there
-// are none, they are the agents that may connect over the network.
+// hookedAgents returns the agents whose built-in tools the configuration controls, as far as this
+// machine can tell. These are the agents that run petrigate as a hook for this user. If no agent
+// does so, they are the agents that may connect over the network.
 func hookedAgents(d *takeover.Driver, c *config.Config) []string {
 	if agents, _ := d.HookedAgents(); len(agents) > 0 {
 		return agents

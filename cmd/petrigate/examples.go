@@ -122,7 +122,7 @@ func addExamples(root *cobra.Command) {
 		line = strings.TrimSuffix(line, "\n")
 		c, _, err := root.Find(strings.Fields(line)[1:])
 		if err != nil || c == root {
-			continue // a test reports such lines
+			continue // a test reports examples of unknown commands
 		}
 		c.Example = strings.TrimPrefix(c.Example+"\n  "+line, "\n")
 	}

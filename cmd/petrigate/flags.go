@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A choice is a flag that only accepts one of several values.
+// A choice is a flag that accepts only one of several values.
 type choice struct {
 	value string
 	among []string

@@ -37,7 +37,7 @@ func newFmt(s stdio) *cobra.Command {
 	return c
 }
 
-// format formats all files. It returns the problems of all files as a single error.
+// format formats all files. It combines the problems in all files into a single error.
 func (f formatFlags) format(s stdio, files []string) error {
 	if f.write && (f.diff || f.check) {
 		return usage("-w cannot be combined with -d or --check")

@@ -22,10 +22,10 @@ import (
 // Until the user trusts it, commands treat it as mere text ([config.Config.TextOnly]).
 
 // actingVerbs returns the commands that do more with a configuration than read it: they start its
-// servers, log in to them, open its database, or write the configuration into the file of a client
-// that will run it. Each command is mapped to a function that reports whether the command does so
-// with the given flags. Only these commands ask for trust; all others read the configuration as
-// text.
+// servers, log in to them, open its database, or write its path into the file of a client that will
+// run petrigate with it. Each command is mapped to a function that reports whether the command acts
+// in this way with the given flags. Only these commands ask for trust; all others read the
+// configuration as text.
 func actingVerbs() map[string]acts {
 	always := func(*cobra.Command, *config.Config) bool { return true }
 	unnamed := func(c *cobra.Command, cfg *config.Config) bool { return c.Flags().NArg() == 0 && daemon.Elsewhere(cfg) }
@@ -77,7 +77,7 @@ func (s stdio) configLoader(c *cobra.Command) (configLoader, error) {
 }
 
 // options returns the options for loading the file at path, which is the value of --config. If path
-// is empty, the file is searched for in the usual places.
+// is empty, the configuration is searched for in the usual places.
 func (r configLoader) options(path string) config.Options {
 	o := config.Options{Path: path, WorkDir: true, Trust: r.book.Trusts, Fetch: daemon.Kept, Kept: daemon.Kept}
 	if !r.offline {
@@ -103,9 +103,9 @@ func (r configLoader) load(o config.Options) (*config.Config, error) {
 }
 
 // trusted asks the user to trust the file at path, which was found in the working directory. If the
-// user already trusts the file, it does not ask. The returned function accepts exactly the bytes
-// that the user was asked about. cfg is the configuration read as text, and is described to the
-// user; it is nil if the file cannot be parsed.
+// user already trusts the file, trusted does not ask. The returned function accepts exactly the
+// bytes that the user was asked about. cfg is the configuration, read only as text, and is
+// described to the user; it is nil if the file cannot be parsed.
 func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []byte) bool, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -146,8 +146,8 @@ func (r configLoader) requireOwnFile(path string) error {
 }
 
 // locate returns the path of the configuration for a command that does more than read it. If the
-// file was found in the working directory, the returned function trusts accepts the bytes that the
-// user trusts. Otherwise, trusts is nil.
+// configuration was found in the working directory, the returned function trusts accepts only the
+// bytes that the user trusts. Otherwise, trusts is nil.
 func (r configLoader) locate(path string) (file string, trusts func(string, []byte) bool, err error) {
 	file, found, err := config.Lookup(r.options(path))
 	if err != nil || !found {
@@ -158,8 +158,8 @@ func (r configLoader) locate(path string) (file string, trusts func(string, []by
 	return file, trusts, err
 }
 
-// renewTrust makes the new content of a trusted configuration trusted, after petrigate itself has
-// changed the file.
+// renewTrust makes the user's trust in a configuration cover the file's new content, after
+// petrigate itself has changed the file.
 func (r configLoader) renewTrust(path string, before, after []byte) {
 	if now, err := os.ReadFile(path); err == nil && bytes.Equal(now, after) && r.book.Trusts(path, before) {
 		_ = r.book.Trust(path, after) // on an error, the user will be asked again the next time

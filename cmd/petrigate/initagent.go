@@ -59,8 +59,8 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 	return err
 }
 
-// offerPipefail asks the user whether test commands must count even if their output is piped into
-// another command. If so, it changes the plan.
+// offerPipefail asks the user whether test commands should count even if their output is piped into
+// another command. If the user agrees, it changes the plan.
 func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
 	switch {
 	case !plan.OffersPipefail():
@@ -94,7 +94,7 @@ func (r configLoader) loadOrMake(named string) (cfg *config.Config, file string,
 }
 
 // findTests looks in the working directory for commands that run the project's tests. At a
-// terminal, it asks the user which of them count.
+// terminal, it asks the user which of these commands count as tests.
 func (s stdio) findTests(a starter.Agent, yes bool, ask func(string) (bool, error)) (tests []string, err error) {
 	for _, t := range starter.TestCommands(".") {
 		if ask != nil && !yes {

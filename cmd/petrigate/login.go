@@ -90,8 +90,8 @@ func newLogout(s stdio) *cobra.Command {
 	return c
 }
 
-// server returns the server identified by the flags or the argument. It returns an error if a login
-// to that server is not possible.
+// server returns the server identified by the flags or the argument. It returns an error if the
+// user cannot log in to that server.
 func (f *loginFlags) server(s stdio, c *cobra.Command) (_ config.Server, err error) {
 	switch {
 	case f.url != "" && len(f.args) > 0:

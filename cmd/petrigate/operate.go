@@ -37,7 +37,7 @@ func proxyFlag(c *cobra.Command) *int {
 }
 
 // selectProxy returns the proxy with the given process ID. If pid is 0, it returns the only proxy.
-// The argument what describes what the command acts on, for use in error messages.
+// In error messages, what describes the object of the command.
 func selectProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
 	var choices []string
 	for _, client := range having {
@@ -73,13 +73,13 @@ func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	return answers, nil
 }
 
-// An owned is an item together with the client for the proxy that returned it.
+// An owned is an item along with the client for the proxy that returned the item.
 type owned[T any] struct {
 	it     T
 	client *control.Client
 }
 
-// gather concatenates the lists of all running proxies.
+// gather concatenates the lists that all running proxies return.
 func gather[T any](list func(*control.Client) ([]T, error)) ([]owned[T], error) {
 	lists, err := askAll(func(client *control.Client) ([]owned[T], error) {
 		things, err := list(client)
@@ -105,8 +105,8 @@ func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error
 	return findByID(what, lister, id, all, idOf)
 }
 
-// uniqueBy drops items whose ID has occurred before, because proxies that share a database list the
-// same items.
+// uniqueBy drops each item whose ID occurred earlier in the list, because proxies that share a
+// database list the same items.
 func uniqueBy[T any](all []T, id func(T) string) []T {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(one T) bool {
@@ -137,14 +137,14 @@ func findByID[T any](what, lister, id string, all []owned[T], idOf func(T) strin
 	return owned[T]{}, fmt.Errorf("%s have an id that begins with %q; %s lists them", text.Count(len(hits), what), id, lister)
 }
 
-// A listing is the list from one proxy, with the proxy's process ID.
+// A listing is the list from one proxy, along with the proxy's process ID.
 type listing[T any] struct {
 	pid    int
 	driver string // driver of the proxy's state
 	all    []T
 }
 
-// listings returns the lists of all running proxies, both separately and joined into one.
+// listings returns the list of each running proxy, and all lists joined into one.
 func listings[T any](list func(*control.Client) ([]T, error)) (lists []listing[T], joined []T, err error) {
 	lists, err = askAll(func(client *control.Client) (of listing[T], err error) {
 		status, err := client.Status()

@@ -19,14 +19,14 @@ type policyFlags struct {
 	configLoader
 }
 
-// add adds the flags to c. The argument does is the verb to use in their help texts.
+// add adds the flags to c. The verb in does appears in their help texts.
 func (f *policyFlags) add(c *cobra.Command, does string) {
 	c.Flags().StringArrayVar(&f.rules, "rules", nil, does+" this `file` of rules instead of a configuration; may be given more than once")
 	c.Flags().StringArrayVar(&f.nets, "net", nil, does+" this `file` with a net; may be given more than once")
 }
 
-// bare reports whether rules files or net files were named. These are used instead of a
-// configuration.
+// bare reports whether rules files or net files were named. The command uses such files instead of
+// a configuration.
 func (f *policyFlags) bare() bool { return len(f.rules)+len(f.nets) > 0 }
 
 // parse evaluates the flags and the arguments of c. The arguments are policy files as well.

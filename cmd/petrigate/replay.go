@@ -69,7 +69,7 @@ func newReplay(s stdio) *cobra.Command {
 }
 
 // verifyLog verifies the log's hash chain and prints everything that cannot be verified. A forged
-// log must not be replayed, because the replay of a forged record could confirm its forged result.
+// log must not be replayed, because the replay might confirm the forged results.
 func verifyLog(ctx context.Context, s stdio, log *daemon.AuditLog) (*trail.Report, error) {
 	r, err := trail.VerifySource(ctx, log.Source)
 	if err != nil {

@@ -128,8 +128,8 @@ func kindOf(file string) fileKind {
 	return configFile
 }
 
-// below replaces each directory with the rules files in it and in its subdirectories, except hidden
-// ones. It keeps all other paths.
+// below replaces each directory in the list with the rules files in it and its subdirectories,
+// except hidden ones. It keeps all other paths.
 func below(paths []string) ([]string, error) {
 	var all []string
 	for _, path := range paths {

@@ -67,8 +67,8 @@ func newServe(s stdio) *cobra.Command {
 	return c
 }
 
-// serve runs a proxy until ctx is canceled or its stdio client disconnects. The argument o
-// determines how the configuration is reloaded.
+// serve runs a proxy until ctx is canceled or its stdio client disconnects. The reload settings in
+// o determine how the configuration is reloaded.
 func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) error {
 	result, known, err := daemon.Policy(ctx, cfg)
 	if err != nil {
@@ -79,7 +79,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 		return err
 	}
 	daemon.TuneMemory()
-	defer daemon.OutlivePipes()() // until everything has ended and the last log lines have been written
+	defer daemon.OutlivePipes()() // wait until everything has ended and the last log lines have been written
 	level := new(slog.LevelVar)
 	level.Set(daemon.Level(cfg.Log.Level))
 	log := logHandler(s.err, cfg.Log, level)

@@ -58,7 +58,7 @@ func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Driver, progr
 
 // serviceVariables returns this process's environment variables for the directories of petrigate
 // and of the programs that petrigate starts. The service needs them, because it is not started from
-// a shell in which they are set.
+// a shell that has them.
 func serviceVariables(c *config.Config) (all []service.Variable) {
 	names := []string{"PETRIGATE_RUNTIME_DIR", "XDG_STATE_HOME"}
 	if runtime.GOOS != "linux" { // on Linux, the service manager sets it

@@ -48,9 +48,9 @@ func findSession(id string) (owned[operator.SessionInfo], error) {
 	return owned[operator.SessionInfo]{}, fmt.Errorf("%s have the name %q, or an id that begins with it; %s lists them", text.Count(len(hits), "session"), id, lister)
 }
 
-// matchSessions returns the session with the given ID. If there is none, it returns all sessions
-// that have the name id or an ID that starts with id. A name must not take precedence over another
-// session's ID, because clients can choose names.
+// matchSessions returns the session with the ID id. If no session has this ID, it returns all
+// sessions that have the name id or an ID that starts with id. A name must not take precedence over
+// another session's ID, because clients can choose names.
 func matchSessions[T any](all []T, id string, of func(T) operator.SessionInfo) (hits []T) {
 	for _, one := range all {
 		o := of(one)
@@ -64,8 +64,8 @@ func matchSessions[T any](all []T, id string, of func(T) operator.SessionInfo) (
 	return hits
 }
 
-// compareByClients sorts a proxy that has clients of the session before proxies that only list the
-// session.
+// compareByClients orders proxies: one with clients of the session comes before one that only lists
+// the session.
 func compareByClients(a, b operator.SessionInfo) int {
 	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))
 }
@@ -89,8 +89,8 @@ func sessionsList(s stdio) *cobra.Command {
 	})
 }
 
-// uniqueSessions keeps each session in the list of only one proxy, because proxies that share a
-// database list the same sessions.
+// uniqueSessions removes duplicate sessions, so that each session is in the list of only one proxy.
+// Proxies that share a database list the same sessions.
 func uniqueSessions(lists []listing[operator.SessionInfo]) []listing[operator.SessionInfo] {
 	best := map[string]*operator.SessionInfo{}
 	for _, of := range lists {

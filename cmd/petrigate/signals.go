@@ -15,7 +15,8 @@ type hangUps struct {
 	received chan struct{}
 }
 
-// A signalError is the cause with which a signal cancels a context.
+// A signalError is the cancellation cause of a context that a signal has canceled. It contains the
+// signal.
 type signalError struct{ os.Signal }
 
 // Error names the signal.
@@ -24,8 +25,8 @@ func (e signalError) Error() string { return e.String() + " signal received" }
 // Is makes a signalError match [context.Canceled].
 func (signalError) Is(err error) bool { return err == context.Canceled } //nolint:errorlint // it asks for this very one
 
-// endBySignal calls the function end on the first interrupt or SIGTERM. A second signal ends the
-// program immediately, because it may take a while to notify people who are waiting.
+// endBySignal calls end on the first interrupt or SIGTERM. A second signal ends the program
+// immediately, because it may take a while to notify people who are waiting.
 func endBySignal(end context.CancelCauseFunc) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -36,8 +37,7 @@ func endBySignal(end context.CancelCauseFunc) {
 	}()
 }
 
-// newHangUps starts receiving SIGHUP. Until claim is called, it calls the function end on each
-// SIGHUP.
+// newHangUps starts receiving SIGHUP. Until claim is called, each SIGHUP calls end.
 func newHangUps(end context.CancelCauseFunc) *hangUps {
 	h := &hangUps{received: make(chan struct{}, 1)}
 	if signal.Ignored(syscall.SIGHUP) { // the signal is ignored, for example, under nohup
@@ -61,7 +61,8 @@ func newHangUps(end context.CancelCauseFunc) *hangUps {
 	return h
 }
 
-// claim returns a channel that receives later SIGHUP signals. They no longer end the program.
+// claim returns a channel that receives later SIGHUP signals. After that, SIGHUP no longer ends the
+// program.
 func (h *hangUps) claim() <-chan struct{} {
 	if h == nil {
 		return nil

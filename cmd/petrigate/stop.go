@@ -113,7 +113,7 @@ func resolveSession(p *proxy.Proxy, session string) string {
 
 // switchProxies stops or restarts calls at all running proxies, at the proxy that has the session,
 // or at the proxy with the process ID pid. It prints the results. If ask is not nil, switchProxies
-// first calls it with the proxies, to prompt for their PINs.
+// first calls ask with the proxies, to prompt for their PINs.
 func switchProxies(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (operator.Stopping, error)) error {
 	clients, session, err := switchTargets(session, pid)
 	if errors.Is(err, errNoProxy) {

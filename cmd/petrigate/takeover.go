@@ -112,8 +112,8 @@ func newImport(s stdio) *cobra.Command {
 }
 
 // importTarget sets i.Config to the configuration that receives the servers. If that file was found
-// in the working directory and is trusted, the returned function trusted renews the trust after the
-// import has changed the file. Otherwise, it is nil.
+// in the working directory and is trusted, the returned function renews the trust after the import
+// has changed the file. Otherwise, the returned function is nil.
 func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func() error, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -148,8 +148,8 @@ func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func(
 }
 
 // configPath returns the absolute path of the configuration for a command that does more than read
-// it. If the file was found in the working directory, the returned function trusts accepts its
-// trusted content. Otherwise, trusts is nil.
+// it. If the configuration was found in the working directory, the returned function trusts accepts
+// only its trusted content. Otherwise, trusts is nil.
 func (s stdio) configPath(c *cobra.Command) (path string, trusts func(string, []byte) bool, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -220,7 +220,8 @@ func newConnect(s stdio) *cobra.Command {
 	return c
 }
 
-// fillConnection sets the configuration, its servers and this program's command line in n.
+// fillConnection sets the fields of n for the configuration, its servers and this program's command
+// line.
 func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, error) {
 	path, trusts, err := s.configPath(c)
 	if errors.Is(err, config.ErrNotFound) {

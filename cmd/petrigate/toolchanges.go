@@ -87,9 +87,9 @@ func toolsAccept(s stdio) *cobra.Command {
 	return c
 }
 
-// acceptAll accepts each change at its proxy and returns the accepted changes. If a proxy refuses,
-// acceptAll sends it no further requests, because each wrong PIN counts; other proxies are not
-// affected.
+// acceptAll accepts each change at its proxy and returns the accepted changes. If a proxy refuses a
+// change, acceptAll sends that proxy no further requests, because each wrong PIN counts; other
+// proxies are not affected.
 func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (accepted []owned[operator.ToolChange], err error) {
 	refused := map[string]bool{}
 	var failed []error
@@ -118,7 +118,7 @@ func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 	}), err
 }
 
-// ofProxy returns the changes at the proxy with the given process ID.
+// ofProxy returns the tool changes at the proxy with the given process ID.
 func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.ToolChange], error) {
 	var having []*control.Client
 	for _, o := range uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.client.Path }) {
@@ -128,7 +128,8 @@ func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.Tool
 	return slices.DeleteFunc(found, func(o owned[operator.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
 }
 
-// distinctChanges removes duplicates. They occur if several proxies report the same change.
+// distinctChanges removes duplicate tool changes. They occur if several proxies report the same
+// change.
 func distinctChanges(found []owned[operator.ToolChange]) []operator.ToolChange {
 	changes := []operator.ToolChange{}
 	for _, o := range uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash }) {
