@@ -33,7 +33,7 @@ func claudeDesktop() Client {
 }
 
 // storePackageFiles finds the configuration file of a Claude Desktop that was installed from the
-// Microsoft Store. It has an AppData directory of its own.
+// Microsoft Store. Such an installation has its own AppData directory.
 func storePackageFiles(s System) []string {
 	if runtime.GOOS != "windows" || s.env("LOCALAPPDATA") == "" {
 		return nil

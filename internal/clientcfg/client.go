@@ -39,8 +39,8 @@ type Client struct {
 
 // Limits describes what a client cannot handle. The zero value means that there are no limits.
 type Limits struct {
-	Tools      int    // number of tools above which more tools are not useful
-	MoreTools  string // what the client does if there are more tools
+	Tools      int    // number of tools beyond which additional tools are useless to the client
+	MoreTools  string // what the client does if there are more tools than that
 	NameLength int    // maximum length of a tool name, without the client's prefix
 }
 
@@ -59,7 +59,7 @@ func (c Client) Places(d *splice.Document) []splice.Place {
 	return all
 }
 
-// Entry returns an entry that makes the client run petrigate. Its result ok is false if the client
+// Entry returns an entry that makes the client run petrigate. The result ok is false if the client
 // cannot express the entry, which happens only if l contains a URL.
 func (c Client) Entry(l Launch) (entry splice.Object, ok bool) {
 	entry = c.entry(l)
@@ -80,9 +80,9 @@ func (c Client) Beside(s System, file string) []string {
 	return c.guards.beside(s, file)
 }
 
-// Safeguards returns the restrictions in one of the client's files. The argument servers maps the
-// client's server names to the names in petrigate's configuration. The equivalent rules use the
-// latter names.
+// Safeguards returns the restrictions in one of the client's files. The map servers contains, for
+// each of the client's server names, the name in petrigate's configuration. The rules that are
+// equivalent to the restrictions use the latter names.
 func (c Client) Safeguards(d *splice.Document, servers map[string]string) (all []Safeguard) {
 	if c.guards.read == nil {
 		return nil
@@ -102,8 +102,8 @@ func (c Client) Closed(d *splice.Document, at splice.Place, name string) string 
 	return c.guards.closed(d, at, name)
 }
 
-// ClosedBeside is like Closed for a server in the given file, but looks for the key in d. That is
-// one of the files returned by [Client.Beside].
+// ClosedBeside is like Closed for a server in the given file, but looks for the key in d, one of
+// the files returned by [Client.Beside].
 func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	if c.guards.closedBeside == nil {
 		return ""

@@ -26,8 +26,8 @@ func vscodeInsiders() Client {
 	return c
 }
 
-// vscodeAt returns the client for a VS Code that has its settings in the given directory. The file
-// for remote windows is in the directory of the VS Code server.
+// vscodeAt returns the client for a VS Code variant that has its settings in the given directory.
+// The file for remote windows is in the directory of the VS Code server.
 func vscodeAt(folder string) Client {
 	return Client{
 		Format: splice.JSON,

@@ -27,8 +27,8 @@ func (h Hooks) Programs(d *splice.Document) (all []string) {
 	return all
 }
 
-// program returns the program that a hook's command runs, without quotes and without the shell in
-// which it runs.
+// program returns the program that a hook's command runs. The result contains neither quotes nor
+// the shell around the command.
 func program(hook any) string {
 	fields, _ := hook.(map[string]any)
 	command, _ := fields["command"].(string)

@@ -28,8 +28,8 @@ type Hooks struct {
 	events  []hookEvent
 	flat    bool // whether the list for an event contains hooks directly instead of groups of hooks
 	// failClosed is the member that makes the agent refuse a call if its pre-call hook fails. If
-	// the agent has no such member, the command itself refuses the call, but only if it runs in a
-	// shell in which that is possible.
+	// the agent has no such member, the command itself refuses the call. This works only if the
+	// command runs in a shell that makes it possible.
 	failClosed splice.Member
 	milli      bool // whether timeouts are in milliseconds
 	url        bool // whether hooks can be URLs
@@ -109,8 +109,8 @@ func AllHooks() []Hooks {
 	return all
 }
 
-// inFolder returns a function that returns a path relative to the current directory. This is the
-// directory of the project.
+// inFolder returns a function that returns a path relative to the current directory, which is the
+// project's directory.
 func inFolder(parts ...string) func(System) []string {
 	return func(System) []string {
 		path := filepath.Join(parts...)
@@ -148,7 +148,7 @@ func (h Hooks) New() []byte {
 	return []byte("{\n  \"version\": 1\n}\n")
 }
 
-// Items returns the entries with which the agent runs petrigate.
+// Items returns the hook entries that make the agent run petrigate.
 func (h Hooks) Items(s System, l Launch) (all []splice.Item) {
 	for _, e := range h.events {
 		hook := h.hook(s, l, e)
@@ -204,7 +204,7 @@ const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
 // fails.
 func (h Hooks) shellRefuses(s System) bool { return h.failClosed.Key == "" && s.OS != "windows" }
 
-// TokenVariable is the environment variable with the token for hooks that are URLs.
+// TokenVariable is the environment variable that contains the token for hooks that are URLs.
 const TokenVariable = "PETRIGATE_TOKEN"
 
 // CommandLine joins words to a command line for the system's shell. It adds quotes where needed.
@@ -237,8 +237,9 @@ type Hook struct {
 	command string
 }
 
-// Asks reports whether the hook may ask a proxy that uses the given configuration. A URL hook asks
-// any proxy that listens at the URL. A hook without a configuration asks the only running proxy.
+// Asks reports whether the hook may send its events to a proxy that uses the given configuration. A
+// hook with a URL asks any proxy that listens at the URL. A hook without a configuration asks the
+// only running proxy.
 func (t Hook) Asks(s System, config string) bool {
 	_, rest, named := strings.Cut(t.command, " --config ")
 	if t.URL != "" || !named {
@@ -254,8 +255,8 @@ func (t Hook) Asks(s System, config string) bool {
 }
 
 // Ours reports whether v, an element of a hook list, runs petrigate for this agent. Entries written
-// by petrigate connect name a configuration, so they are recognized even if the program has another
-// name.
+// by petrigate connect name a configuration. Ours therefore recognizes them even if the program has
+// been renamed.
 func (h Hooks) Ours(v any) bool {
 	fields, _ := v.(map[string]any)
 	if url, _ := fields["url"].(string); strings.HasSuffix(url, "/hook/"+h.Agent) {
@@ -292,8 +293,8 @@ func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 	return all
 }
 
-// isNarrow reports whether a hook, or a group of hooks, does not cover all tools, or runs at the
-// same time as the call.
+// isNarrow reports whether a hook, or a group of hooks, covers only some of the tools, or runs at
+// the same time as the call.
 func (e hookEvent) isNarrow(fields map[string]any) bool {
 	match, _ := fields["matcher"].(string)
 	return !slices.Contains([]string{"", "*", ".*", e.match}, match) || fields["if"] != nil || fields["async"] == true || fields["asyncRewake"] == true
@@ -330,7 +331,8 @@ func (h Hooks) refusesOnFailure(v any) bool {
 	return fields[h.failClosed.Key] == h.failClosed.Value
 }
 
-// CanClose reports whether a hook that fails can refuse a call on the given system.
+// CanClose reports whether, on the given system, a hook that fails can cause the call to be
+// refused.
 func (h Hooks) CanClose(s System) bool { return h.failClosed.Key != "" || h.shellRefuses(s) }
 
 // ClosesAll reports whether the agent itself refuses a call if its hook fails for any reason.

@@ -10,8 +10,8 @@ type Launch struct {
 	Headers splice.Object // headers to send to the URL
 }
 
-// stdio returns an entry function. The entries either run a command or contain a URL under the key
-// urlKey.
+// stdio returns a function that creates entries. An entry either runs a command or contains a URL
+// under the key urlKey.
 func stdio(urlKey string, first ...splice.Member) func(Launch) splice.Object {
 	return func(l Launch) splice.Object {
 		if l.URL == "" {
@@ -21,7 +21,7 @@ func stdio(urlKey string, first ...splice.Member) func(Launch) splice.Object {
 	}
 }
 
-// remote returns an entry for a URL.
+// remote returns an entry that contains a URL.
 func remote(l Launch, urlKey, headersKey string, first ...splice.Member) splice.Object {
 	o := append(splice.Object{}, first...)
 	o = append(o, splice.Member{Key: urlKey, Value: l.URL})

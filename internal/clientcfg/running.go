@@ -41,8 +41,8 @@ func procProcesses(dir string) (all []Process) {
 	return all
 }
 
-// psProcesses parses the output of ps. Since a path may contain spaces, the first word of a process
-// is the whole line.
+// psProcesses parses the output of ps. Since a path may contain spaces, the first word of each
+// returned [Process] is the whole output line.
 func psProcesses(out []byte) (all []Process) {
 	for line := range strings.Lines(string(out)) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -61,10 +61,10 @@ func taskProcesses(out []byte) (all []Process) {
 	return all
 }
 
-// IsRunning reports whether any of the processes is the client.
+// IsRunning reports whether any of the processes belongs to the client.
 func (c Client) IsRunning(all []Process) bool { return slices.ContainsFunc(all, c.isProcess) }
 
-// isProcess reports whether p is the client. It looks at the program and, if that is an
+// isProcess reports whether p belongs to the client. It looks at the program and, if that is an
 // interpreter, at the script.
 func (c Client) isProcess(p Process) bool {
 	for _, word := range p[:min(len(p), 2)] {

@@ -5,7 +5,7 @@ import "regexp"
 // A Safeguard is a restriction on tool calls in a client's file that petrigate import does not
 // carry over.
 type Safeguard struct {
-	Where string `json:"where"`          // the key, or several keys joined by dots
+	Where string `json:"where"`          // the restriction's key in the file, or several keys joined by dots
 	Value string `json:"value"`          // value of the key
 	Rule  string `json:"rule,omitempty"` // equivalent rule; empty: the client itself continues to enforce the restriction on its own tools
 }

@@ -26,7 +26,7 @@ type guards struct {
 type guard struct {
 	where, value string
 	tool         string // tool name in the client's form
-	deny         bool   // whether calls are refused; otherwise, a person is asked
+	deny         bool   // whether calls are refused; if false, a person is asked
 	split        string // separator between the server name and the tool name
 	prefix       string // text that precedes the server's name
 }
@@ -145,10 +145,10 @@ var claudeGuards = guards{
 }
 
 // closedOfProject returns the key that disables a server from .mcp.json, or "" if the server is
-// enabled. A server is disabled if one list in the settings of the user, the project or this
-// checkout names it; enabledMcpjsonServers and enableAllProjectMcpServers do not override this. If
-// a server is on no list, Claude Code asks the user, so the server counts as enabled. Servers that
-// the user disabled with /mcp are recorded in .claude.json.
+// enabled. A server is disabled if a list of disabled servers in the settings of the user, the
+// project or this checkout names it; enabledMcpjsonServers and enableAllProjectMcpServers do not
+// override this. If a server is on no list, Claude Code asks the user, so the server counts as
+// enabled. Servers that the user disabled with /mcp are recorded in .claude.json.
 func closedOfProject(d *splice.Document, file, name string) string {
 	project, ok := strings.CutSuffix(file, ".mcp.json")
 	if !ok {
@@ -177,7 +177,7 @@ func claudeName(name string) string {
 	}, name)
 }
 
-// gooseGuards reads the mode of Goose. Some modes require approval.
+// gooseGuards reads Goose's mode setting. Some modes require approval for calls.
 var gooseGuards = guards{read: func(d *splice.Document) (all []guard) {
 	if mode, _ := d.At("GOOSE_MODE").(string); mode == "approve" || mode == "smart_approve" {
 		all = append(all, guard{where: "GOOSE_MODE", value: mode, tool: "*"})
@@ -186,7 +186,7 @@ var gooseGuards = guards{read: func(d *splice.Document) (all []guard) {
 }}
 
 // claudeFiles returns the path of Claude Code's file that contains the user's servers and the
-// settings of projects.
+// settings of all projects.
 func claudeFiles(s System) []string {
 	if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
 		return []string{s.path(dir, ".claude.json")}

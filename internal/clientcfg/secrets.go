@@ -10,7 +10,7 @@ import (
 
 // A Secret is a value in a file that must not be displayed.
 type Secret struct {
-	Name  string // name that shows that the value is a secret; empty for the value of a variable or header that only might be one
+	Name  string // name that indicates a secret; empty for the value of a variable or header that is only possibly a secret
 	Value string
 }
 
@@ -67,7 +67,7 @@ var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"
 var nameKeys = []string{"bearer_token_env_var", "env_http_headers", "env_vars", "env_keys"}
 
 const (
-	minSecret = 4 // length below which a secret would occur in any text
+	minSecret = 4 // secrets shorter than this would occur in any text
 	minValue  = 8 // minimum length of a secret value; longer than a port number and "true"
 )
 
@@ -100,7 +100,7 @@ func Secrets(tree any) (all []Secret) {
 	return all
 }
 
-// secretUnder returns the secrets in v. The value v belongs to a key or a flag with the given name.
+// secretUnder returns the secrets in v, which is the value of a key or flag with the given name.
 func secretUnder(name string, v any) []Secret {
 	text, ok := written(v)
 	switch {

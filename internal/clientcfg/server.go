@@ -14,7 +14,7 @@ type Server struct {
 
 	// Refused explains why the entry cannot be imported. It is empty if the entry can be imported.
 	Refused string
-	// Native reports whether the entry is not a server but a built-in part of the client.
+	// Native reports whether the entry is a built-in part of the client instead of a server.
 	Native bool
 	// Dropped lists the keys that have no meaning outside the client.
 	Dropped []string

@@ -106,7 +106,7 @@ func (r *reader) read(key string, v any) {
 	}
 }
 
-// readMore reads the keys that have nothing to do with where the server is.
+// readMore reads the keys that do not describe where the server is.
 func (r *reader) readMore(key string, v any) {
 	switch key {
 	case "timeout", "tool_timeout_sec":
@@ -123,7 +123,7 @@ func (r *reader) readMore(key string, v any) {
 		r.readApproval(key, v)
 	case "oauth", "auth":
 		r.readOAuth(key, v)
-	case "scopes": // a key of Codex
+	case "scopes": // only Codex has this key
 		list, _ := v.([]any)
 		if r.scopes = texts(list); len(r.scopes) == 0 {
 			r.to.Dropped = append(r.to.Dropped, key)

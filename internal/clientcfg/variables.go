@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// A variables translates references to variables from a client's syntax to the syntax of
+// A variables value translates references to variables from a client's syntax to the syntax of
 // petrigate's configuration. If a reference cannot be translated, problem explains why.
 type variables struct {
 	find *regexp.Regexp
-	// one translates a single match. Its result ok is false if the match is not a reference but
+	// one translates a single match. The result ok is false if the match is not a reference but
 	// ordinary text.
 	one func(s System, match string) (p piece, problem string, ok bool)
 }
@@ -93,7 +93,7 @@ func shellVariable(s System, match string) (p piece, problem string, ok bool) {
 	return p, problem, true
 }
 
-// reference is like variable but returns a piece.
+// reference is like variable but returns the reference as a piece.
 func (s System) reference(name string) (p piece, problem string) {
 	ours, problem := s.variable(name)
 	return piece{ours, true}, problem
@@ -104,9 +104,9 @@ var geminiVariables = &variables{find: regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0
 
 var gooseForm = regexp.MustCompile(`\$\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
 
-// gooseHeaders returns the translation for headers of a Goose extension. It translates $NAME and
-// ${NAME}, also with spaces inside the braces. Only names listed by the extension are references:
-// the variables in envs and the secrets in env_keys. All other names are literal text.
+// gooseHeaders returns the translation for the headers of a Goose extension. It translates $NAME
+// and ${NAME}, also with spaces inside the braces. Only names that the extension lists, as
+// variables in envs or as secrets in env_keys, are references. All other names are literal text.
 func gooseHeaders(fields map[string]any) *variables {
 	set, _ := fields["envs"].(map[string]any)
 	keys, _ := fields["env_keys"].([]any)

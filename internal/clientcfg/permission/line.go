@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Decision says what happens to the calls that a line matches.
+// A Decision specifies what happens to the calls that a line matches.
 type Decision string
 
 // The possible decisions.
@@ -35,15 +35,16 @@ type Line struct {
 	why string // why the line cannot be converted; empty if it can be converted
 }
 
-// call splits a line of the usual form, such as Bash(git push:*), into the tool and the text in
-// parentheses.
+// call splits a line of the usual form, such as Bash(git push:*), into the tool name and the text
+// in parentheses.
 func call(text string) (tool, inside string, has bool) {
 	tool, rest, has := strings.Cut(text, "(")
 	inside, closed := strings.CutSuffix(rest, ")")
 	return strings.TrimSpace(tool), strings.TrimSpace(inside), has && closed
 }
 
-// setCommand sets the command. If the text ends with :* or " *", further arguments are allowed.
+// setCommand sets the command that the line matches. If the text ends with ":*" or " *", the
+// command may have further arguments.
 func (l *Line) setCommand(text string, exactly bool) {
 	words, any := strings.CutSuffix(text, ":*")
 	if !any {
@@ -62,7 +63,8 @@ func (l *Line) setCommand(text string, exactly bool) {
 	}
 }
 
-// setMCP sets a tool of an MCP server. If tool is empty, it sets all tools of the server.
+// setMCP makes the line match a tool of an MCP server or, if tool is empty, all tools of the
+// server.
 func (l *Line) setMCP(server, tool string) {
 	if tool == "" {
 		tool = "*"

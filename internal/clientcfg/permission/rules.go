@@ -10,15 +10,15 @@ import (
 
 // A writer collects rules.
 type writer struct {
-	agent    string // first word of each label
+	agent    string // agent's name, which is the first word of each label
 	out      strings.Builder
 	rejected []Line
 	labels   int
 	ran      bool // whether a command has been allowed
 }
 
-// fileTools lists the fields of the agents' tools that contain file names. The key says whether the
-// tool edits the file.
+// fileTools lists the arguments of the agents' tools that contain file names. The map key tells
+// whether the tool edits the file.
 var fileTools = map[bool][]string{
 	false: {"Read.file_path", "read_file.file_path", "read_file.absolute_path"},
 	true:  {"Edit.file_path", "Write.file_path", "MultiEdit.file_path", "write_file.file_path", "replace.file_path"},
@@ -28,7 +28,7 @@ var fileTools = map[bool][]string{
 var plainTool = regexp.MustCompile(`^[A-Za-z0-9_.*?-]+$`)
 
 // Rules converts the lines to rules. Each rule follows a comment that names its source. Rules also
-// returns the lines that cannot be converted; they are listed in the text as well.
+// returns the lines that cannot be converted; the rules text lists these lines in comments as well.
 func Rules(agent, title string, lines []Line) (rules string, left []Line) {
 	w := &writer{agent: agent}
 	fmt.Fprintf(&w.out, "# The permission lists of %s, as rules.\n", title)
@@ -90,7 +90,7 @@ func (w *writer) comment(l *Line) {
 	fmt.Fprintf(&w.out, "\n# %s: %s\n", text.Escape(l.Where), text.Escape(l.Text))
 }
 
-// restrict writes maps with a common label, followed by a rule for this label.
+// restrict writes several maps that share a label, followed by a rule for this label.
 func (w *writer) restrict(l *Line, maps ...string) {
 	w.labels++
 	label := fmt.Sprintf("%s-%s-%d", w.agent, l.Decision, w.labels)
@@ -109,7 +109,8 @@ func (w *writer) rule(d Decision, name string) {
 	fmt.Fprintf(&w.out, "require human-approval before %s\n", name)
 }
 
-// files writes a line about files. It writes maps for all tools that read or edit files.
+// files writes the maps for a line that restricts files, one for each tool that reads or edits
+// files.
 func (w *writer) files(l *Line) {
 	glob := l.reads + l.edits
 	if strings.ContainsAny(glob, "[]{}!\"\n") {

@@ -8,24 +8,24 @@ import (
 // A body is the text of a file in a form that can be edited. An edit returns new text and does not
 // modify the body.
 type body interface {
-	// entries returns the entries at a place, in file order.
+	// entries returns the entries at a place, in the order of the file.
 	entries(at Place) ([]Entry, error)
 	// replace removes the entries with the given names. It inserts the new entries where the first
 	// removed entry was or, if none was removed, at the end.
 	replace(at Place, remove []string, add []New) ([]byte, error)
-	// restore removes the entry named ours, and inserts the entries of the old file that have the
-	// given names.
+	// restore removes the entry with the name in ours. In its place, it inserts those entries of
+	// the old file that have the given names.
 	restore(at Place, old body, names []string, ours string) ([]byte, error)
 }
 
-// An Entry is one of the entries at a place.
+// An Entry is one of the entries at a [Place].
 type Entry struct {
 	Name         string
 	Value        any // value as decoded by encoding/json with UseNumber
 	Line, Column int
 }
 
-// A New is an entry to add.
+// A New is an entry to be added.
 type New struct {
 	Name  string
 	Value Object

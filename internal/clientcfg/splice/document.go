@@ -45,8 +45,8 @@ func (d *Document) At(path ...string) any { return value(d.tree, path) }
 func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at) }
 
 // Replace returns the text of the file without the entries named in remove, and with the new
-// entries in add. It inserts them where the first removed entry was or, if none was removed, at the
-// end. If the place does not exist, Replace creates it.
+// entries in add. It inserts the new entries where the first removed entry was or, if none was
+// removed, at the end. If the place does not exist, Replace creates it.
 func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error) {
 	text, err := d.body.replace(at, remove, add)
 	if err != nil {
@@ -67,8 +67,9 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 	})
 }
 
-// Restore returns the text of the file after replacing the entry named ours with entries of the old
-// document. These are the entries with the given names, exactly as the old document contains them.
+// Restore returns the text of the file after replacing the entry with the name in ours with the
+// named entries of the old document. It inserts those entries exactly as the old document contains
+// them.
 func (d *Document) Restore(at Place, old *Document, names []string, ours string) ([]byte, error) {
 	text, err := d.body.restore(at, old.body, names, ours)
 	if err != nil {
@@ -88,7 +89,7 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 	})
 }
 
-// verified parses an edited text. It returns an error if anything has changed other than the
+// verified parses an edited file. It returns an error if anything has changed other than the
 // entries that the edit concerns.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
@@ -189,7 +190,7 @@ func (d *Document) checkRemoved(at Place, remove []string, add []New) error {
 	return nil
 }
 
-// Parse parses a file. Its error is a [diag.List] whose problems have the given file name.
+// Parse parses a file. Its error is a [diag.List]; each problem in it has the given file name.
 func Parse(name string, src []byte, f Format) (*Document, error) {
 	d := &Document{name: name, src: src}
 	if len(src) > maxSize {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// named returns the object. If the place contains a list, it adds the entry's name to the object.
+// named returns an object that can be inserted at the place. If the place contains a list, the
+// result is o with the entry's name added.
 func (o Object) named(at Place, name string) Object {
 	if at.Named == "" {
 		return o
@@ -72,7 +73,7 @@ type style struct {
 	compact bool   // whether everything is on one line
 }
 
-// asJSON encodes an object with the given style and indentation.
+// asJSON encodes an object in the given style and with the given indentation.
 func (o Object) asJSON(s style, indent string) string {
 	if len(o) == 0 {
 		return "{}"
@@ -183,7 +184,7 @@ func (o Object) asYAML(newline, indent string) string {
 // Objects.
 type Object []Member
 
-// A Member is a key of an [Object] with its value.
+// A Member is a key of an [Object] and its value.
 type Member struct {
 	Key   string
 	Value any

@@ -197,8 +197,8 @@ func (b *jsonBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-// A jsonMember is a member of an object, with the white space and comments before it, and with the
-// comment after it on the same line.
+// A jsonMember is a member of an object. It includes the white space and comments before the
+// member, and the comment after the member on the same line.
 type jsonMember struct {
 	hujson.ObjectMember
 	behind hujson.Extra
@@ -220,7 +220,8 @@ func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	return head, all
 }
 
-// tail cuts off a comment on the same line as the text before it, to which it refers.
+// tail cuts off a comment that follows other text on the same line and therefore belongs to that
+// text.
 func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	end := bytes.IndexByte(extra, '\n')
 	if end < 0 {
@@ -268,7 +269,7 @@ func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	return slices.Concat(comment, extra)
 }
 
-// change replaces the members of an object with the result of the function to.
+// change passes an object's members to the function to and replaces them with the result.
 func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
 	head, all := segments(object)
 	b.setMembers(object, head, to(all))
@@ -328,7 +329,7 @@ func nested(path []string, add []New) Object {
 	return inner
 }
 
-// newMember formats a new member in the same way as the members next to it.
+// newMember formats a new member in the same way as its neighbors.
 func newMember(object *hujson.Object, key string, v any, s style, depth int) jsonSegment {
 	front := s.newline + strings.Repeat(s.unit, depth)
 	if len(object.Members) > 0 {
@@ -416,8 +417,8 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 	return root.Pack(), nil
 }
 
-// restorePlace restores a missing place. It copies the part of the old file that contains the named
-// entries and what encloses them.
+// restorePlace restores a missing place. From the old file, it copies the named entries and
+// everything that encloses them.
 func (b *jsonBody) restorePlace(root *hujson.Value, was *jsonBody, at Place, missing, names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return root.Pack(), nil

@@ -9,8 +9,8 @@ import (
 // A lineSegment is a sequence of whole lines.
 type lineSegment = segment[[]byte]
 
-// A run is a range of lines that belong together. Lines are counted from 0; the line from is
-// included, and the line to is not.
+// A run is a range of lines that belong together. It begins at the line from and ends before the
+// line to, both counted from 0.
 type run struct {
 	name     string
 	entry    bool
@@ -32,9 +32,9 @@ func lineStarts(text []byte) []int {
 	return starts
 }
 
-// cut cuts a text into segments: the given runs, which must be in order, and the text between them.
-// The segment of an entry includes the comment directly above it and the empty lines above that
-// comment.
+// cut cuts text into segments: the given runs, which must be in order, and the text between them.
+// The segment of an entry includes the comment directly above the entry and the empty lines above
+// that comment.
 func cut(text []byte, runs []run) []lineSegment {
 	starts := lineStarts(text)
 	piece := func(from, to int) []byte { return text[starts[from]:starts[to]] }
@@ -74,8 +74,8 @@ func withComment(text []byte, starts []int, least, from int) int {
 	return at
 }
 
-// trimmed returns the end of a run without the empty lines at its end, and without the comments at
-// its end for which the function other returns true.
+// trimmed returns where a run ends if empty lines at its end are left out. It also leaves out
+// comments at the end for which other returns true.
 func trimmed(text []byte, starts []int, from, to int, other func(line string) bool) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])
@@ -111,7 +111,7 @@ func emptyAbove(all []lineSegment, names []string) string {
 	return ""
 }
 
-// lastWithoutEnd removes the final line break from text if there was none at the end before the
+// lastWithoutEnd removes the line break at the end of text if the file had none there before the
 // edit.
 func lastWithoutEnd(text, before []byte, newline string) []byte {
 	if len(before) > 0 && before[len(before)-1] != '\n' {

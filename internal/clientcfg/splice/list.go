@@ -44,10 +44,10 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	return now.src, nil
 }
 
-// Drop returns the text of the file without the items that satisfy the function ours, in all lists
-// in the mapping at the given path. If an item contains a list under the key inner, Drop removes
-// elements from that list instead. It also removes lists that become empty, unless they exist in
-// the old document.
+// Drop returns the text of the file without the items that satisfy ours, in all lists in the
+// mapping at the given path. If an item contains a list under the key inner, Drop removes elements
+// from that list instead. It also removes lists that become empty, unless they exist in the old
+// document.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -75,7 +75,7 @@ func (d *Document) Drop(path []string, inner string, old *Document, ours func(an
 	return next.src, nil
 }
 
-// withoutOurs returns the items of a list that do not satisfy the function ours.
+// withoutOurs returns the items of a list that do not satisfy ours.
 func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	var left []any
 	for _, v := range list {
@@ -101,7 +101,7 @@ func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	return left
 }
 
-// edited parses an edited text. It returns an error unless the lists equal those in want and
+// edited parses an edited file. It returns an error unless the lists equal those in want and
 // nothing else has changed.
 func (d *Document) edited(text []byte, path []string, want map[string][]any) (*Document, error) {
 	var touched []string
@@ -191,7 +191,7 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 	return nil
 }
 
-// dropFrom removes the items that satisfy the function ours, from all lists with a key in want.
+// dropFrom removes the items that satisfy ours from all lists whose keys are in want.
 func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map[string][]any, ours func(any) bool) ([]byte, error) {
 	root := b.clone()
 	object, _, err := b.find(&root, path)
@@ -223,8 +223,8 @@ func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map
 	return root.Pack(), nil
 }
 
-// filter removes the items that satisfy the function ours. The list has a trailing comma afterwards
-// if and only if it had one before.
+// filter removes the items that satisfy ours. Afterwards, the list has a trailing comma if and only
+// if it had one before.
 func (b *jsonBody) filter(array *hujson.Array, inner string, ours func(any) bool) {
 	n := len(array.Elements)
 	trailing := n > 0 && array.Elements[n-1].AfterExtra != nil

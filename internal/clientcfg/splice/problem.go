@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// problemAt returns a problem with a position, given by an offset in a text.
+// problemAt returns a problem at the given offset in the file's text.
 func problemAt(name string, text []byte, offset int, msg, hint string) diag.List {
 	line, column := position(text, offset)
 	return diag.List{{File: name, Line: line, Column: column, Msg: msg, Hint: hint}}
@@ -26,8 +26,8 @@ func refused(name string, err error) error {
 	return diag.List{{File: name, Msg: fmt.Sprintf("petrigate cannot edit the file in this form: %v", err), Hint: "edit it by hand; nothing was written"}}
 }
 
-// wrongKind returns a problem: the place is not a mapping or, if entries are elements of a list,
-// not a list.
+// wrongKind returns the problem that the value at the place is not a mapping or, if entries are
+// elements of a list, not a list.
 func wrongKind(name string, line, column int, at Place) diag.List {
 	want := "a mapping"
 	if at.Named != "" {

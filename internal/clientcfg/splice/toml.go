@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A tomlBody is a TOML text with the line numbers of all tables and keys.
+// A tomlBody is a TOML file, along with the line numbers of all tables and keys.
 type tomlBody struct {
 	name  string
 	text  []byte
@@ -34,7 +34,7 @@ type tomlPart struct {
 
 func parseTOML(name string, text []byte) (body, any, error) {
 	b := &tomlBody{name: name, text: text, tree: map[string]any{}}
-	if at := tooDeep(text); at >= 0 { // strings and comments differ slightly in TOML, so the result may be too deep, but never too shallow
+	if at := tooDeep(text); at >= 0 { // strings and comments differ slightly in TOML, so the computed depth may be too great, but never too small
 		return nil, nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
 	}
 	if err := toml.Unmarshal(text, &b.tree); err != nil {
@@ -103,7 +103,7 @@ func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	return max(offset, 0), path
 }
 
-// below removes a prefix from a path. Its result ok is false if the path does not start with the
+// below removes a prefix from a path. The result ok is false if the path does not start with the
 // prefix.
 func below(path, of []string) (rest []string, ok bool) {
 	if len(path) <= len(of) || !slices.Equal(path[:len(of)], of) {
@@ -112,8 +112,8 @@ func below(path, of []string) (rest []string, ok bool) {
 	return path[len(of):], true
 }
 
-// runs groups the parts into runs. A run consists of adjacent parts of the same entry, of another
-// table together with its keys, or of one key in the table of the place itself.
+// runs groups the parts of the file into runs. A run consists of adjacent parts: either those of
+// one entry, or another table and its keys, or one key in the table of the place itself.
 func (b *tomlBody) runs(at Place) (all []run) {
 	for _, part := range b.parts {
 		next := run{name: "[" + strings.Join(part.path, "\x00"), from: part.from, to: part.to}
@@ -183,8 +183,7 @@ func lookup(tree map[string]any, path []string) (any, bool) {
 	return value, true
 }
 
-// inline returns the key with an inline value that contains the place. It returns nil if there is
-// none.
+// inline returns the key whose inline value contains the place, or nil if no key does.
 func (b *tomlBody) inline(at Place) *tomlPart {
 	for i, part := range b.parts {
 		if !part.table && len(part.path) <= len(at.Path) && slices.Equal(part.path, at.Path[:len(part.path)]) {
@@ -194,7 +193,7 @@ func (b *tomlBody) inline(at Place) *tomlPart {
 	return nil
 }
 
-// normalize converts a value to the form in which JSON is decoded.
+// normalize converts a value to the types that the JSON decoder uses.
 func normalize(v any) (any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -245,7 +244,7 @@ func (b *tomlBody) captures(all, more []lineSegment) bool {
 	return false
 }
 
-// isTable reports whether a text begins with a table header. If it begins with a key, the key
+// isTable reports whether text begins with a table header. If text begins with a key, the key
 // belongs to the header before it.
 func isTable(text []byte) bool {
 	for line := range strings.Lines(string(text)) {

@@ -21,7 +21,7 @@ func nameIn(v any, named string) string {
 	return name
 }
 
-// onlyComments reports whether a text consists only of comments and empty lines.
+// onlyComments reports whether text consists only of comments and empty lines.
 func onlyComments(text []byte) bool {
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {

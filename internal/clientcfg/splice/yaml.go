@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A yamlBody is a YAML text in which each key of a mapping is on a line of its own. The root is nil
-// if the file is empty.
+// A yamlBody is a YAML file that has each key of a mapping on a line of its own. The root is nil if
+// the file is empty.
 type yamlBody struct {
 	name string
 	text []byte
@@ -87,7 +87,7 @@ func mapping(n ast.Node) *ast.MappingNode {
 	return nil
 }
 
-// A yamlPlace describes where a YAML file contains a place with its entries.
+// A yamlPlace describes where a YAML file contains a place and its entries.
 type yamlPlace struct {
 	key      *ast.MappingValueNode // nil if the key is missing
 	empty    bool                  // whether the value of the key is null, {} or []
@@ -250,8 +250,8 @@ func emptyValue(at Place) string {
 	return "{}"
 }
 
-// withNewKey writes the key of the place with the new entries. If the key exists with an empty
-// value, withNewKey replaces it; otherwise, it adds the key at the end of the file.
+// withNewKey writes the place's key and the new entries under it. If the key exists but its value
+// is empty, withNewKey replaces the key; otherwise, it adds the key at the end of the file.
 func (b *yamlBody) withNewKey(at Place, add []New, all []lineSegment, key int, newline string) []byte {
 	if len(add) == 0 {
 		return b.text
