@@ -83,7 +83,7 @@ func (o output) noteNoHeaders(l clientcfg.Launch) {
 	}
 }
 
-// variableReference matches references to variables without which a configuration cannot be loaded.
+// variableReference matches references to variables that must be set for a configuration to load.
 var variableReference = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::\?[^}]*)?\}`)
 
 // noteVariables lists the variables that the client must set when it starts petrigate. Desktop
@@ -144,8 +144,8 @@ func (d *Driver) noteDirectServers(items []item, c Connection) {
 	}
 }
 
-// withEntry returns the file's content with petrigate's entry, together with the entries that had
-// to be removed.
+// withEntry returns the file's content with petrigate's entry added, and the entries that had to be
+// removed.
 func (d *Driver) withEntry(f *file, items []item, c Connection, entry splice.Object) (after []byte, changed []removed, err error) {
 	doc := f.doc
 	for i, at := range f.client.Places(f.doc) {
@@ -222,7 +222,8 @@ func (d *Driver) Disconnect(ctx context.Context, name, path string) error {
 	return d.disconnect(f, n, after, exists)
 }
 
-// noteCopies names the copies of the original file. It is used if the file can no longer be parsed.
+// noteCopies prints the paths of the copies of the original file. It is used if the file can no
+// longer be parsed.
 func (d *Driver) noteCopies(f *file) {
 	for _, name := range []string{f.backup(), d.records().path(f)} {
 		if _, err := os.Lstat(name); err == nil {
@@ -245,7 +246,7 @@ func (d *Driver) notRecorded(f *file) error {
 	return nil
 }
 
-// undoSteps undoes the recorded steps in reverse order and returns the resulting content. Its
+// undoSteps undoes the recorded steps in reverse order and returns the resulting content. The
 // result exists is false if petrigate created the file and nothing else was added to it.
 func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists

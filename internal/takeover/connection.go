@@ -49,7 +49,7 @@ func (d *Driver) replaces(c Connection, i item) bool {
 	return slices.ContainsFunc(c.Servers, func(s config.Server) bool {
 		named := s.Name == i.entry.Name
 		if why != "" {
-			return named // it is unknown what the entry runs
+			return named // the entry's command is unknown
 		}
 		return sameServer(s, theirs) && (named || slices.Equal(s.Args, theirs.Args)) // the server may have been imported under a different name
 	})

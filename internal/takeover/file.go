@@ -104,8 +104,8 @@ func (f *file) backup() string {
 	return f.target + ".before-petrigate"
 }
 
-// backupHint returns text to add to a message. The text names the backup from an earlier connect,
-// if there is one.
+// backupHint returns a sentence to add to a message. It names the backup from an earlier connect,
+// if that backup exists.
 func (f *file) backupHint() string {
 	if _, err := os.Lstat(f.backup()); err != nil {
 		return ""
@@ -114,8 +114,8 @@ func (f *file) backupHint() string {
 }
 
 // keepBackup makes a backup copy that only this user can read, because the file may contain
-// secrets. An existing backup was made before petrigate's entry was added, so keepBackup leaves it
-// unchanged unless first is true.
+// secrets. An existing backup was made before petrigate's entry was added, so keepBackup replaces
+// it only if first is true.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {

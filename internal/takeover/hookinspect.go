@@ -45,7 +45,7 @@ func (d *Driver) InspectHooks() (all []HookInspection) {
 	return all
 }
 
-// HookedAgents returns the agents that run petrigate as a hook. Its result complete is false if a
+// HookedAgents returns the agents that run petrigate as a hook. The result complete is false if a
 // file could not be read.
 func (d *Driver) HookedAgents() (agents []string, complete bool) {
 	complete = true

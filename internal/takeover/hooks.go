@@ -94,7 +94,7 @@ func (d *Driver) withHooks(f *file, n *record, h clientcfg.Hooks, l clientcfg.La
 	}
 	var before *splice.Document
 	if n != nil {
-		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // cannot fail: it has been parsed before
+		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // cannot fail: the file has been parsed before
 	}
 	bare, err := doc.Drop(hooksAt, "hooks", before, h.Ours)
 	if err != nil {
@@ -181,7 +181,7 @@ func (d *Driver) unhook(f *file, n *record, h clientcfg.Hooks, after []byte, exi
 }
 
 // withoutHooks undoes the recorded steps in reverse order and returns the resulting content,
-// without petrigate's hooks. Its result exists is false if the file must be removed.
+// without petrigate's hooks. The result exists is false if the file must be removed.
 func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	var before *splice.Document
@@ -189,7 +189,7 @@ func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []by
 		for i := len(n.Steps) - 1; i >= 0 && exists && bytes.Equal(after, n.Steps[i].After); i-- {
 			after, exists = n.Steps[i].Before, n.Steps[i].Existed
 		}
-		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // cannot fail: it has been parsed before
+		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // cannot fail: the file has been parsed before
 	}
 	if !exists {
 		return after, false, nil

@@ -48,7 +48,7 @@ type ImportPlan struct {
 // An ImportedServer describes what an import does with one of the client's servers.
 type ImportedServer struct {
 	Name    string   `json:"name"`
-	As      string   `json:"as,omitempty"`     // name in the configuration, if it is a different name
+	As      string   `json:"as,omitempty"`     // new name in the configuration; empty if the name is unchanged
 	Result  string   `json:"result"`           // "taken", "there" (already in the configuration), or "refused"
 	Reason  string   `json:"reason,omitempty"` // why the server was refused
 	Dropped []string `json:"dropped,omitempty"`
@@ -163,7 +163,7 @@ func (p *ImportPlan) take(d *Driver, i Import, items []item, there []splice.Entr
 	}
 }
 
-// freeName appends the lowest number to name that makes the name unused.
+// freeName appends a number to name: the lowest one that makes the name unused.
 func freeName(known map[string]any, name string) string {
 	for n := 2; ; n++ {
 		next := fmt.Sprintf("%s-%d", name, n)
@@ -296,8 +296,8 @@ func (d *Driver) noteExposed(p *ImportPlan) {
 	}
 }
 
-// variableFor returns the name of a variable that will hold a secret. The name is derived from that
-// of the variable, header or argument with the secret.
+// variableFor returns the name of a variable that will hold a secret. The name is derived from the
+// name of the variable, header or argument that contains the secret.
 func variableFor(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

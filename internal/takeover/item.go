@@ -91,7 +91,7 @@ func (d *Driver) besideFiles(f *file) (all []*file) {
 	return all
 }
 
-// load parses a translated server as if it were in a configuration. If that fails, its result why
+// load parses a translated server as if it were in a configuration. If that fails, the result why
 // explains the problem.
 func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, why string) {
 	if s.Refused != "" {

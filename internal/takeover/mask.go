@@ -30,12 +30,12 @@ func (d *Driver) show(path string, format splice.Format, before, after []byte) e
 	return err
 }
 
-// minSecretLine is the minimum length for masking a single line of a secret. Shorter lines also
-// occur in text that is not secret.
+// minSecretLine is the minimum length at which a single line of a secret is masked. Shorter lines
+// also occur in text that is not secret.
 const minSecretLine = 4
 
-// masked replaces secrets in the text with asterisks, even if they contain escape sequences or
-// consist of several lines.
+// masked replaces secrets in text with asterisks, even if they contain escape sequences or consist
+// of several lines.
 func masked(shown string, secrets []clientcfg.Secret) string {
 	var words []string
 	for _, s := range secrets {
@@ -64,7 +64,7 @@ func masked(shown string, secrets []clientcfg.Secret) string {
 	return b.String()
 }
 
-// jsonEscaped returns the text as it appears within a JSON string.
+// jsonEscaped returns text as it appears within a JSON string.
 func jsonEscaped(s string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(text.EscapeJSON(jsonText(s))), `"`), `"`)
 }

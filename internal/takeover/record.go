@@ -34,7 +34,7 @@ type step struct {
 	Removed []removed `json:"removed"`
 }
 
-// A removed contains the entries that were removed from a single mapping or list.
+// A removed value holds the entries that were removed from a single mapping or list.
 type removed struct {
 	Path  []string `json:"path"`
 	Named string   `json:"named,omitempty"`
@@ -122,9 +122,9 @@ func (r records) change(f *file, s step, connected bool) error {
 	})
 }
 
-// undo writes or removes a file and then deletes its record, while it holds the lock of the state
-// directory. If asBefore is true, the file is restored exactly, so an identical backup is no longer
-// needed.
+// undo writes or removes a file and then deletes the file's record, while it holds the lock of the
+// state directory. If asBefore is true, the file is restored exactly, so an identical backup is no
+// longer needed.
 func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	return r.locked(func() error {
 		err := f.unchanged()
@@ -158,7 +158,8 @@ func (r records) appendStep(f *file, n *record, s step) error {
 	return r.write(f, &next)
 }
 
-// restore writes the earlier record n. If n is nil, it removes the record instead.
+// restore writes n, which is the file's earlier record. If n is nil, restore removes the record
+// instead.
 func (r records) restore(f *file, n *record) error {
 	if n == nil {
 		return os.Remove(r.path(f))

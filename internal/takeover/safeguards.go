@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// safeguards returns the client's restrictions that are not in a server's entry; they are not
-// carried over by petrigate import. For restrictions in other files of the client, the result
+// safeguards returns the client's restrictions that are outside a server's entry. petrigate import
+// does not carry these restrictions over. For restrictions in other files of the client, the result
 // includes the name of the file.
 func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	client := p.file.client
@@ -38,7 +38,7 @@ func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 			continue
 		}
 		for _, g := range client.Safeguards(doc, names) {
-			if g.Rule != "" { // the client itself continues to apply all others
+			if g.Rule != "" { // the client itself continues to apply all other restrictions
 				g.Where += " of " + path
 				all = append(all, g)
 			}

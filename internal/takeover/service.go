@@ -26,7 +26,7 @@ type HookService struct {
 	Memory bool     // whether each proxy keeps its states in memory
 
 	Make bool // whether to install the service without asking
-	Skip bool // whether to leave out the offer of a service
+	Skip bool // whether to skip the offer to install a service
 
 	barred bool // whether a service cannot be installed
 }
@@ -64,8 +64,8 @@ func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err e
 	return true, s.start(ctx, d, before, unit)
 }
 
-// plan returns the content of the service file. Its result runs is true if a service with this
-// content is already running. If no service can be installed, its result why explains the reason.
+// plan returns the content of the service file. The result runs is true if a service with this
+// content is already running. If no service can be installed, the result why explains the reason.
 func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bool, why error) {
 	m := s.Manager
 	if m == nil {
@@ -197,7 +197,7 @@ func (s *HookService) restore(ctx context.Context, d *Driver, before service.Ins
 	})
 }
 
-// await waits until a proxy responds that is not in the list of old ones.
+// await waits until a proxy responds that is not in old.
 func (s *HookService) await(ctx context.Context, d *Driver, old []Proxy) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
