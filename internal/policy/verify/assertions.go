@@ -27,11 +27,11 @@ type AtMost struct {
 	Per   Period
 }
 
-// A Period determines which calls are counted together. The zero value is a session.
+// A Period determines how long calls are counted together. The zero Period means: per session.
 type Period struct {
-	Call       gate.Tool     // a call of this tool restarts the count; no name: no call does
+	Call       gate.Tool     // a call of this tool restarts the count; empty name: no call does
 	Successful bool          // only a success of Call restarts the count
-	Window     time.Duration // if set, as in a limit's token bucket: Count calls can be made at once, and another call after each Window/Count
+	Window     time.Duration // if set, as in a limit's token bucket: Count calls may be made at once, and another call after each Window/Count
 	User       bool          // the calls in all sessions of a user are counted together
 }
 
@@ -45,7 +45,7 @@ type (
 		Tool      gate.Tool
 		ButBudget bool
 
-		each bool // the claim is made for each value of the keys separately
+		each bool // make the claim for each value of the keys separately
 	}
 )
 
@@ -79,9 +79,9 @@ type NoFailureLocks struct{ Tool gate.Tool }
 // Each claims that all assertions in Of hold.
 type Each struct{ Of []Assertion }
 
-// NeverAfter claims that no call of Tool is admitted after a call of After was admitted, regardless
-// of its outcome, until a call of one of Until has succeeded. With Unapproved, the claim covers
-// only calls that need no approval.
+// NeverAfter claims that, after a call of After was admitted, whatever its outcome, no call of Tool
+// is admitted until a call of one of the tools in Until has succeeded. If Unapproved is set, the
+// claim covers only calls that need no approval.
 type NeverAfter struct {
 	Tool, After gate.Tool
 	Until       []gate.Tool // the calls that end the restriction; empty: it is permanent
@@ -89,8 +89,8 @@ type NeverAfter struct {
 }
 
 // NeverWhile claims that no call of Tool is admitted while a call of Other is in flight or has an
-// unknown outcome, and vice versa. If both are the same tool, no two of its calls are ever in
-// flight at the same time.
+// unknown outcome, and vice versa. If Tool and Other are the same, no two calls of this tool are
+// ever in flight at the same time.
 type NeverWhile struct{ Tool, Other gate.Tool }
 
 // An Approval is an approval that must be requested before a call. The zero value requires one
@@ -107,8 +107,8 @@ type (
 		Approval
 	}
 
-	// Only claims that every admitted call is certain to have one of the names. With Unapproved,
-	// the claim covers only calls that need no approval.
+	// Only claims that every admitted call is certain to have one of the names. If Unapproved is
+	// set, the claim covers only calls that need no approval.
 	Only struct {
 		Tools      []gate.Tool
 		Unapproved *Approval // nil: the claim covers all calls

@@ -32,8 +32,8 @@ func (m *prover) validates() bool {
 	return slices.ContainsFunc(m.Nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Validate != nil })
 }
 
-// checkName returns n with its runs replaced by runs that the gate admits. If the gate admits none,
-// why is the reason.
+// checkName returns n with its runs replaced by runs that the gate admits. If the gate admits none
+// of them, why says so.
 func (m *prover) checkName(n Name) (played Name, why string) {
 	var failing string
 	n.Shortest, why = m.checkRun(n.Shortest)
@@ -94,13 +94,14 @@ func (m *prover) callableBy(t gate.Tool) Name {
 	return name
 }
 
-// setImpossible records as few of the nets as suffice to forbid all calls with the name.
+// setImpossible records a set of nets that forbid all calls with the name. The set is as small as
+// possible.
 func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 	nets, sure := m.Minimal(q, nets)
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure
 }
 
-// admits returns the query for a call with the given name.
+// admits returns the query that looks for a call with the given name.
 func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: ofItself(t), Sole: -1} }
 
 // carrying returns a tag function that tags the calls with the given name as [explore.Wanted].

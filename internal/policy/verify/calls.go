@@ -9,20 +9,19 @@ import (
 
 // A Call represents all calls that a policy cannot distinguish from it.
 type Call struct {
-	Name string // human-readable name: the label or, failing that, the tool
+	Name string // human-readable name: the last label or, without labels, the tool
 	Tool string
 	Also []gate.Name // further names of the tool, from Options.Tools
 	Args string      // arguments in JSON; empty: {}
 
-	// Doubtful is set if the call might not exist, because no arguments are known to which the maps
-	// give exactly the names in Mapped. Calls returns doubtful calls only if Options.Doubtful is
-	// set.
+	// Doubtful is set if the call might not exist: no arguments are known that make the maps give
+	// exactly the names in Mapped. Calls returns doubtful calls only if Options.Doubtful is set.
 	Doubtful bool
 	Mapped   []gate.Name
 }
 
 // Calls returns one call for each kind of call that the policy's nets and the names in
-// Options.Prove distinguish. If kinds were omitted, why is the reason.
+// Options.Prove distinguish. If it omitted kinds of calls, why is the reason.
 func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	o.passes = true // include calls that are unknown to all nets
 	m := newProver(p, &o)
@@ -54,8 +53,9 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	return calls, why
 }
 
-// Synthesize returns an unused name for each set of patterns that can match the same name after one
-// of the prefixes. The first prefix must be empty. complete is false if there are too many sets.
+// Synthesize considers each set of patterns that can all match the same name after one of the
+// prefixes, and returns one unused name per set. The first prefix must be empty. complete is false
+// if there are too many sets.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	return callclass.Synthesize(patterns, prefixes, taken)
 }

@@ -20,8 +20,8 @@ func (m *prover) groupsOf(nets []int) []int {
 }
 
 // ofOne returns a function that selects the calls of tool t that have the tracked value in all
-// fields that keys read. If none of these calls is gated by a net with a key, the function also
-// selects calls with other values, and one is false.
+// fields that keys read. If no net with a key gates any of these calls, the function also selects
+// calls with other values, and the second result is false.
 func (m *prover) ofOne(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
 	carries := func(s *callclass.Class) bool { return s.Carries(t, false) }
 	classes, _ := m.ClassesFor(nil, carrying(t))
@@ -41,8 +41,8 @@ func (m *prover) gatedByKey(s *callclass.Class) bool {
 	})
 }
 
-// goalOf returns the goal that is met by a call that match selects. The goal is about a single key
-// value or about any values.
+// goalOf returns the goal that is met by a call that match selects. If one is true, the goal is
+// about a single key value; otherwise, it is about any values.
 func goalOf(match func(*callclass.Class) bool, one bool) *explore.Goal {
 	if one {
 		return explore.GoalOfOne(match)

@@ -67,7 +67,7 @@ func (m *prover) explored(nets []int) Group {
 	return g
 }
 
-// deadlocked converts the answer t to a [Deadlock] for the report.
+// deadlocked converts the search's answer t to a [Deadlock] for the report.
 func (m *prover) deadlocked(t explore.Answer) Deadlock {
 	return Deadlock{Result: t.Result, Trace: trace(t.Moves), Because: m.named(t.Nets), Rough: t.Rough, Why: t.Why}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// Nets can judge the arguments of calls with validators, keys, limits on equal calls in a row, and
-// sums. The searches do not evaluate any of these. A run that refutes a claim is therefore replayed
-// in the gate. If a net refuses the arguments of a call, other arguments are tried.
+// The searches do not evaluate how nets judge the arguments of calls: with validators, keys, limits
+// on equal calls in a row, and sums. A run that refutes a claim is therefore replayed in the gate.
+// If a net refuses the arguments of a call, other arguments are tried.
 
 // checkRefutation returns p after replaying its counterexample. The result is unknown if nets
 // refuse arguments in the run and no other arguments are found.
@@ -50,7 +50,7 @@ func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
 	return withoutClasses(r.run), ""
 }
 
-// withoutClasses returns the run without the classes of its calls, as reports contain it.
+// withoutClasses returns the run as it appears in reports: without the classes of its calls.
 func withoutClasses(t Trace) Trace {
 	t = slices.Clone(t)
 	for i := range t {
@@ -59,7 +59,7 @@ func withoutClasses(t Trace) Trace {
 	return t
 }
 
-// maxApart is the maximum number of repetitions for which a step is written out as separate calls.
+// A step that is repeated at most maxApart times is written out as separate calls.
 const maxApart = 64
 
 // expandRepeats writes out repeated steps as separate calls, so that these can have different

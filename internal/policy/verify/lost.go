@@ -9,11 +9,11 @@ import (
 )
 
 // A limit per session is meant to be exhausted, whatever the outcomes of calls are. If anything
-// else makes a tool permanently unavailable, this is either the end of a workflow, if successful
-// calls alone can cause it, or a trap, if a failed call is needed.
+// else makes a tool permanently unavailable, it is one of two things: if successful calls alone can
+// cause it, it is the end of a workflow; if a failed call is needed, it is a trap.
 
-// Limits on the search for losses: the total number of states, and the number of states per search.
-// They apply if Options.States is at most its default.
+// These constants limit the search for losses: the total number of states, and the number of states
+// per search. They apply unless Options.States exceeds its default.
 const (
 	lossEffort = 2 * DefaultStates
 	lossStates = DefaultStates / 25
@@ -79,9 +79,9 @@ func isFixedLimit(n *gate.NetInfo) bool {
 	return n.Cause == gate.CauseLimit && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe || t.Every > 0 })
 }
 
-// loses looks for a run with a failure that makes t unreachable by successful calls, although t
-// remains reachable in every run without failures. If no such run exists, the returned loss is
-// empty. If that is unknown, why is the reason.
+// loses looks for a run with a failure after which successful calls no longer reach tool t,
+// although t remains reachable in every run without failures. If no such run exists, the returned
+// loss is empty. If the result is unknown, why is the reason.
 func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	match, one := m.ofOne(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
@@ -109,9 +109,9 @@ func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	return Loss{Trace: p.Counterexample, Because: p.Because, Rough: p.Rough}, ""
 }
 
-// keptBySuccess reports whether the goal remains reachable after every run of successful calls. If
-// that is unknown, why is the reason. It starts with the given nets and adds nets that may block
-// calls.
+// keptBySuccess reports whether the goal remains reachable after every run of successful calls. It
+// starts with the given nets and adds nets that may block calls. If the result is unknown, why is
+// the reason.
 func (m *prover) keptBySuccess(nets []int, g *explore.Goal) (kept bool, why string) {
 	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	for {

@@ -9,7 +9,7 @@ import (
 )
 
 // narrow restricts a tag function to calls with the tracked value. If a call that the claim is
-// about has no value, no other call counts as preceding it with the same value.
+// about has no value, no other call has the same value and precedes it.
 func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
 	if tag == nil {
 		return nil
@@ -29,9 +29,9 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 	}
 }
 
-// own reports whether class s stands for a call whose own value is the tracked value. If a claim is
-// made for each value of a key, the claim determines which fields hold that value; these do not
-// always include the first field of the call.
+// own reports whether class s represents a call whose own value is the tracked value. If a claim is
+// made for each value of a key, the claim determines which fields hold the call's own value; these
+// need not include the first field of the call.
 func (m *prover) own(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.OfItself()
@@ -96,5 +96,5 @@ func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore
 	return m.Model.Budgeted(tag, count, b)
 }
 
-// again is the tag bit of calls that require a new success afterwards.
+// again is the tag bit of calls after which a new success is required.
 const again = 8

@@ -33,7 +33,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.ofOne(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, carrying(a.Tool))
-	var matched, known []int // nets that affect matching calls, and nets that affect those matching calls that are known to be possible
+	var matched, known []int // nets that affect matching calls, and nets that affect matching calls known to be possible
 	for i, s := range classes {
 		if !match(s) {
 			continue
@@ -60,9 +60,9 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	return m.always(m.groupsOf(known), nil, goalOf(match, one))
 }
 
-// always proves that the goal can be reached from every state. If the nets in the slice around have
-// few states, it uses all of these nets. Otherwise, it uses as few nets as suffice, starting with
-// those in the slice few.
+// always proves that the goal can be reached from every state. If the nets in around have few
+// states, it uses all of these nets. Otherwise, it uses as few nets as suffice, starting with those
+// in few.
 func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 	if why := m.Yielding(around); why != "" {
 		return Proof{Why: why}

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// asks returns a function that selects the transitions that require a sufficient approval. It
-// returns nil if all transitions that require an approval are to be selected.
+// asks returns a function that selects the transitions that require a sufficient approval. A nil
+// result selects all transitions that require an approval.
 func (a *Approval) asks() func(*gate.Transition) bool {
 	if a == nil || a.Count < 2 && a.Via == "" {
 		return nil

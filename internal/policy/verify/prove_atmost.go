@@ -45,7 +45,7 @@ func (a AtMost) every() time.Duration {
 // maxCount is the maximum number of calls that a monitor counts individually.
 const maxCount = 64
 
-// maxExact is used instead of maxCount if extending a shorter run fails.
+// maxExact replaces maxCount if extending a shorter run fails.
 const maxExact = 500
 
 // query returns the query for a run with more than count calls.
@@ -94,8 +94,8 @@ func (a AtMost) counted(m *prover) (Proof, []explore.Move) {
 	return m.answered(f, q), f.Moves
 }
 
-// longer repeats a call of a shorter run until the run exceeds the count. It returns nil if that
-// run is not admitted.
+// longer repeats a call of a shorter run until the run contains more calls than the count allows.
+// It returns nil if that run is not admitted.
 func (a AtMost) longer(m *prover, ms []explore.Move) []explore.Move {
 	q := a.query(a.Count)
 	for i, mv := range ms {
@@ -109,8 +109,8 @@ func (a AtMost) longer(m *prover, ms []explore.Move) []explore.Move {
 	return nil
 }
 
-// inTime proves the claim for a time window. A run refutes the claim if a limit with this window
-// would refuse it.
+// inTime proves the claim for a time window. A run refutes the claim if a limit with the same
+// window would refuse it.
 func (a AtMost) inTime(m *prover) Proof {
 	over := a
 	over.Per.Window = 0
@@ -123,7 +123,7 @@ func (a AtMost) inTime(m *prover) Proof {
 	return Proof{Why: "calls were counted only at some times"}
 }
 
-// past is the monitor state that means that some time has passed.
+// past is the monitor state after some time has passed.
 const past = ^uint32(0)
 
 // atOnce returns the query for a run with more than Count calls before any time has passed.
@@ -174,7 +174,7 @@ func (a AtMost) exceeded(ms []explore.Move) bool {
 }
 
 // ofUser extends a proof for a single session to all sessions of a user. It ignores nets with
-// session scope, because calls that they forbid can be made in another session.
+// session scope, because a call that they forbid can be made in another session.
 func (a AtMost) ofUser(m *prover, one Proof) Proof {
 	if a.Per.Window > 0 {
 		return Proof{Why: "a user can have several sessions, and it holds in each of them by itself"}

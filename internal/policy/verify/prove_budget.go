@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// butBudget proves the claim for the policy without the limits that gate only Tool. The modified
-// policy admits every run of the real one. A counterexample counts only if the real policy admits
-// it.
+// butBudget proves the claim for the policy without those limits that gate only Tool. Without them,
+// the policy still admits every run that it admitted before. A counterexample counts only if the
+// real policy admits it.
 func (a AlwaysPossible) butBudget(m *prover) Proof {
 	var nets []gate.Net
 	own := false

@@ -48,8 +48,8 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 	return Proof{Result: f.Result, Why: f.Why, Supposed: f.Supposed}
 }
 
-// lockedByFailure turns a run that ends with a failure into a refutation if, for some values, the
-// success of the same call would lead to a call that match selects.
+// lockedByFailure takes a run that ends with a failure. It returns a refutation if, for some
+// values, the success of the same call would lead to a call that match selects.
 func (m *prover) lockedByFailure(failed []explore.Move, match func(*callclass.Class) bool) Proof {
 	won := slices.Clone(failed)
 	won[len(won)-1].End = gate.Success

@@ -16,7 +16,7 @@ type prover struct {
 	policy     *gate.Policy
 	also       map[string][]gate.Name // further names of known tools, by tool
 	conditions []string               // conditions that nets evaluate on arguments
-	each       *ForEach               // the claim that restricts questions to a single value of its key; nil: questions are about all calls
+	each       *ForEach               // the claim that restricts questions to a single value of its key; nil: questions are about calls with any values
 	options    *Options
 
 	judging bool // some net judges arguments
@@ -98,7 +98,7 @@ type Options struct {
 	Conditions []string // CEL conditions that nets evaluate on arguments; sample arguments are derived from them
 
 	States int         // maximum number of states per search; less than 1: DefaultStates
-	Stop   func() bool // called periodically; returning true ends the searches; nil: never stop
+	Stop   func() bool // called periodically; if it returns true, the searches end; nil: never stop
 
 	passes     bool // calls unknown to all nets are admitted, regardless of the default
 	groups     int  // maximum number of states in a group that is explored completely for liveness; 0: explore.GroupLimit
@@ -114,17 +114,17 @@ type Assertion interface {
 	prove(m *prover) Proof
 }
 
-// A Proof is the result for an assertion.
+// A Proof is the result of trying to prove an assertion.
 type Proof struct {
 	Assertion      Assertion // the assertion; for Each, the one in Of that the other fields are about
-	Part           int       // for Each, the index of this assertion in Of
+	Part           int       // for Each, the index of Assertion in Of
 	Result         Result
 	Counterexample Trace  // if Refuted, a shortest run that violates the assertion; empty if no run can show the violation
 	Witness        Trace  // for Reachable, if Proved, a run that leads to a call of Tool
 	Because        []Net  // the nets that cause the result; if Refuted, none of these nets can be omitted
 	Rough          bool   // if Refuted, a subset of Because might suffice, because not all subsets were tried
 	Default        bool   // if Refuted, the default denies all calls that the assertion is about
-	ForEach        string // if not Proved, the fields of a key, as claims write them, for each of whose values the claim is proved
+	ForEach        string // if not Proved: the claim is proved for each value of these key fields, written as in claims
 	Why            string
 	Supposed       string // if Unknown, the tool whose existence decides the result
 

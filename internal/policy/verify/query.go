@@ -25,11 +25,11 @@ func (m *prover) answered(f explore.Answer, q *explore.Query) Proof {
 	return p
 }
 
-// earlier is the tag bit of calls that start a watch of the monitor.
+// earlier is the tag bit of calls that make the monitor start to watch.
 const earlier = 4
 
-// tagged returns a tag function. It tags the calls that a claim is about, the calls that start a
-// watch, and the calls whose success ends the watch.
+// tagged returns a tag function. It tags the calls that a claim is about, the calls that make the
+// monitor start to watch, and the calls whose success ends this.
 func tagged(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) (tag uint8) {
 		if carriesAny(s, about, false) {

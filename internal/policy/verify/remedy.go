@@ -28,23 +28,23 @@ type Remedy struct {
 	Found bool   // the refused call is admitted after Steps
 	None  bool   // no successful calls make the refused call possible
 	Steps Trace  // the calls to make; each succeeds before the next begins; the refused call is not included
-	Why   string // if neither Found nor None is set, the reason
+	Why   string // if neither Found nor None is set, the reason for this
 
 	// Asks holds the number of people who must approve each step, by index of the step. The key
 	// len(Steps) stands for the refused call.
 	Asks map[int]int
 
-	Shared bool              // some of the refusing nets also count calls of other sessions
+	Shared bool              // some of the refusing nets also count calls made in other sessions
 	valued map[int]bool      // indexes of the steps whose Args contain key values
-	madeUp map[string]string // by synthesized tool in Steps, the pattern that the tool stands for
+	madeUp map[string]string // for each synthesized tool in Steps, the pattern that it stands for
 }
 
 // remedyStates is the maximum number of states visited per refusal. It is low because the response
 // to the client waits for the result.
 const remedyStates = 2000
 
-// remedyRoom is the maximum number of states that a model visits before it is replaced by a new
-// one, which limits memory use.
+// remedyRoom is the maximum number of states that a model visits. After that, the model is replaced
+// by a new one, which limits memory use.
 const remedyRoom = 1_000_000
 
 // NewRemedyFinder returns a RemedyFinder for p. It uses only the options Tools and Lacks. If Tools
@@ -103,8 +103,8 @@ func awaited(r *gate.Refusal) bool {
 	})
 }
 
-// madeUp returns the tools in the steps that stand for any tool that matches a pattern, because no
-// rule names them. The result is empty if the existing tools are known.
+// madeUp returns the tools in the steps that no rule names; each of them stands for any tool that
+// matches a pattern. The result is empty if the existing tools are known.
 func (f *RemedyFinder) madeUp(r *Remedy) map[string]string {
 	if f.also != nil {
 		return nil
@@ -167,7 +167,7 @@ type remedySearch struct {
 	rounds int
 }
 
-// value records the key values with which the nets refused the call.
+// value records the values of the keys in the refusing nets.
 func (t *remedySearch) value(r *gate.Refusal) {
 	t.values = callclass.Values{}
 	take := func(net string, key []gate.KeyValue) {
@@ -312,10 +312,10 @@ func (t *remedySearch) makeLast(s *gate.State, c gate.Call, remedy *Remedy, resu
 	return nil
 }
 
-// plan returns the classes of the shortest run of successful calls that leads to the goal. The goal
-// itself is not included. If there is no such run, plan returns nil.
+// plan returns the classes of the shortest run of successful calls that leads to the goal, without
+// the goal itself. If no such run exists, plan returns nil.
 func (t *remedySearch) plan(nets []int, witnessed bool) (plan []*callclass.Class, complete bool) {
-	offers := func(s *callclass.Class) bool { // consider only existing tools
+	offers := func(s *callclass.Class) bool { // consider only tools that exist
 		_, ok := t.finder.also[s.Tool]
 		return ok || t.finder.also == nil
 	}

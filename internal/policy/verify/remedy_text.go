@@ -22,8 +22,8 @@ func (r *Remedy) Calls() []string {
 	return names
 }
 
-// OwnToolMay is a sentence for a client. It is used if no call of a server's tool is a remedy but a
-// call of one of the agent's own tools may be one.
+// OwnToolMay is a sentence for a client. It is used if no call of a server's tool is a remedy, but
+// a call of one of the agent's own tools may be.
 const OwnToolMay = "No call of a server's tool changes that; a call of one of the agent's own tools may."
 
 // Sentence tells a model how to proceed after the refusal of tool. It returns the empty string if

@@ -125,9 +125,9 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 // maxOthers is the maximum number of additional values per run.
 const maxOthers = 100
 
-// renewed makes the call of a step with an additional value, either one that earlier calls have or
-// a new one. If the gate refuses this call as well, renewed first makes calls with the new value
-// that lead to it.
+// renewed makes the call of a step with an additional value, which is either new or already used by
+// earlier calls. If the gate refuses this call as well, renewed first makes calls with the new
+// value that lead to it.
 func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.Renewed(r.values, n)
@@ -146,7 +146,8 @@ func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	return r.led(s, s.class.AsSame(r.values, r.others))
 }
 
-// led makes the call of a step with the given values after the calls that lead to it.
+// led makes the call of a step with the given values. Before it, led makes the calls that lead to
+// it.
 func (r *replay) led(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
 		c := left[0]
@@ -203,7 +204,7 @@ func (r *replay) decide(tool, args string) (number uint64, refused *gate.Refusal
 	return 0, &gate.Refusal{}
 }
 
-// meets reports whether the replayed run meets the query, according to the query's monitor. If the
+// meets reports whether, according to the query's monitor, the replayed run meets the query. If the
 // query is about calls that never end, meets assumes that the run meets it.
 func (r *replay) meets(q *explore.Query) bool {
 	if q.Start == nil || q.Stay != nil {

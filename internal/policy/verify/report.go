@@ -7,11 +7,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A Report holds the findings about a policy before any call is made. It assumes that all nets are
-// active and enforced, and it covers a single session.
+// A Report holds what was found out about a policy before any call is made. It assumes that all
+// nets are active and enforced, and it covers a single session.
 type Report struct {
 	Names        []Name
-	Proofs       []Proof // the results for Options.Prove, in the same order
+	Proofs       []Proof // the results for the assertions in Options.Prove, in the same order
 	Losses       []Loss
 	Open         []Question // open questions, except for the Unknown and Unsure results in this report
 	Groups       []Group
@@ -28,12 +28,12 @@ type Name struct {
 	Tool     gate.Tool
 	Callable Callable
 	Shortest Trace  // if Possible, a shortest run of successful calls whose last call has the name
-	Failing  Trace  // if AfterFailure, a run that leads to a call with the name
+	Failing  Trace  // if AfterFailure, a run with a failure or overlapping calls that leads to a call with the name
 	Because  []Net  // if Impossible, nets that forbid all calls with the name; none of them can be omitted
 	Rough    bool   // whether a subset of Because might suffice, because not all subsets were tried
 	Default  bool   // if Impossible, the default denies all calls with the name
 	Why      string // if Unsure, the reason
-	Supposed string // if Unsure, the tool on whose existence the result depends
+	Supposed string // if Unsure, the tool whose existence decides the result; may be empty
 }
 
 // Callable describes whether a name can be called.
@@ -58,8 +58,8 @@ type Group struct {
 // the group gates, even if all calls in flight and all later calls succeed.
 type Deadlock struct {
 	Result  Result // if Proved, no such state is reachable
-	Trace   Trace  // a run that leads to such a state
-	Because []Net  // nets that forbid all calls in that state and later; none of them can be omitted
+	Trace   Trace  // if Refuted, a run that leads to such a state
+	Because []Net  // if Refuted, nets that forbid all calls in that state and later; none of them can be omitted
 	Rough   bool   // whether a subset of Because might suffice, because not all subsets were tried
 	Why     string // if Unknown, the reason
 }
@@ -71,8 +71,8 @@ type Redundant struct {
 	Because []Net // nets that already forbid the same calls
 }
 
-// A Loss is a set of names that a run with failures makes permanently unavailable, although no run
-// without failures does.
+// A Loss is a set of names that become permanently unavailable after a run with failures, but not
+// after any run without failures.
 type Loss struct {
 	Tools   []gate.Tool
 	Trace   Trace // a shortest run that makes Tools unreachable by successful calls
@@ -91,7 +91,7 @@ type Question struct {
 // A Topic is the subject of a question.
 type Topic uint8
 
-// The topics of questions.
+// These are the topics of questions.
 const (
 	TopicLost      Topic = iota // whether a failure can make Tools permanently unavailable
 	TopicRedundant              // for each of Nets, whether it ever changes a verdict
@@ -99,11 +99,11 @@ const (
 	TopicBecause                // whether all of Nets are needed to forbid Tools, or all further calls if Tools is empty
 )
 
-// String returns the topic in the form that "check --json" prints.
+// String returns the topic as printed by "check --json".
 func (t Topic) String() string { return [...]string{"lost", "redundant", "deadlock", "because"}[t] }
 
-// open returns the open question with the given topic and reason. If there is no such question yet,
-// open adds one.
+// open returns the open question that has the given topic and reason. If none exists yet, open adds
+// one.
 func (r *Report) open(t Topic, why string) *Question {
 	at := slices.IndexFunc(r.Open, func(q Question) bool { return q.Topic == t && q.Why == why })
 	if at < 0 {
@@ -113,8 +113,8 @@ func (r *Report) open(t Topic, why string) *Question {
 	return &r.Open[at]
 }
 
-// lost adds tool t to a loss in the report that is equal to l. If there is none, it adds l as a new
-// loss.
+// lost adds tool t to the loss in the report that is otherwise equal to l. If no such loss exists,
+// it adds l as a new loss.
 func (r *Report) lost(t gate.Tool, l Loss) {
 	at := slices.IndexFunc(r.Losses, func(o Loss) bool { return slices.Equal(o.Because, l.Because) && slices.Equal(o.Trace, l.Trace) })
 	if at < 0 {
@@ -127,7 +127,7 @@ func (r *Report) lost(t gate.Tool, l Loss) {
 // whyFewer is the reason given if it is unknown whether all of the nets are needed.
 const whyFewer = "not every combination of rules was tried"
 
-// askOpen adds the questions that parts of the report leave open.
+// askOpen adds the questions that other fields of the report leave open.
 func (r *Report) askOpen() {
 	need := func(rough bool, nets []Net, tools ...gate.Tool) {
 		if rough {
@@ -151,8 +151,8 @@ func (r *Report) askOpen() {
 	}
 }
 
-// The reasons for an open question that a higher limit can answer.
+// These reasons mean that a higher limit can answer the question.
 const (
-	WhyStates = explore.WhyStates // this reason can be removed by raising Options.States
-	WhyTime   = explore.WhyTime   // the cause of this reason is that Options.Stop ended the search
+	WhyStates = explore.WhyStates // a higher Options.States can answer the question
+	WhyTime   = explore.WhyTime   // Options.Stop ended the search
 )

@@ -53,8 +53,8 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	return out
 }
 
-// known returns the field f itself. If f is an expression without a reader, it returns the field
-// that has the same source text in a key of the policy.
+// known returns the field f. If f is an expression without a reader, known instead returns a field
+// of the policy's keys that has the same source text.
 func known(p *gate.Policy, f gate.Field) gate.Field {
 	if f.Path != "" || f.Reader != nil {
 		return f
@@ -71,8 +71,8 @@ func known(p *gate.Policy, f gate.Field) gate.Field {
 	return f
 }
 
-// sides returns the names of the calls that the claim is about, and the names of the other calls
-// that it involves.
+// sides returns two lists of names: the names of the calls that the claim is about, and those of
+// the other calls that it involves.
 func (a ForEach) sides() (about, others []gate.Tool) {
 	switch of := a.Of.(type) {
 	case NeverBefore:

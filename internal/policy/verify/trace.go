@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A Trace is a run, as a list of calls that begin and end.
+// A Trace is a run: a list of the beginnings and ends of calls.
 type Trace []Step
 
 // A Step is the beginning or the end of a call.
@@ -19,9 +19,9 @@ type Step struct {
 	Names   *gate.Call    // an example call that has the same names as this one; nil: the names follow from the tool
 	Args    string        // arguments in JSON; empty: {}
 	Result  string        // result, in JSON, that the call must return on success; empty: any
-	Name    string        // human-readable name: the label or, failing that, the tool
+	Name    string        // human-readable name: the last label or, without labels, the tool
 	Weak    bool          // the success of the call does not count as evidence for Name
-	Wait    time.Duration // if greater than 0, the step is not a call but the passage of this time
+	Wait    time.Duration // if greater than 0, the step is not a call: this amount of time passes
 	Ends    bool          // the call ends
 	Outcome gate.Outcome  // outcome, if the call ends
 	Times   int           // if greater than 1, the step stands for this number of consecutive successful calls
@@ -38,7 +38,7 @@ type Net struct {
 // DefaultStates is the default maximum number of states per search.
 const DefaultStates = explore.DefaultStates
 
-// A Tool is a callable tool, with its further physical names.
+// A Tool is a callable tool and its further physical names.
 type Tool = callclass.Tool
 
 // An Overlap is a pair of maps that read the same field and can match the same call.
@@ -67,8 +67,8 @@ func (t Trace) Calls() []string {
 
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
-// traceTo returns the trace of the run ms. It uses values that the calls in the slice then can
-// have, too.
+// traceTo returns the trace of the run ms. If possible, it chooses values that the calls in then
+// can have, too.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

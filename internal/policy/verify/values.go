@@ -7,12 +7,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A net with a key is verified for a single arbitrary value of the key. A claim that is proved
-// while calls may also have other values holds for all values. A counterexample may use several
-// values, because a claim without a key is about the calls with all values together.
+// A net with a key is verified for a single arbitrary value of the key. If a claim is proved under
+// the assumption that calls may also have other values, it holds for all values. A counterexample
+// may use several values, because a claim without a key is about the calls with all values
+// together.
 
-// proof proves the assertion for all values. Failing that, it refutes the assertion with calls of a
-// single value or, if there is no such run, with calls of several values.
+// proof proves the assertion for all values. If this fails, proof tries to refute the assertion,
+// first with calls of a single value and then with calls of several values.
 func (m *prover) proof(a Assertion) Proof {
 	if _, ok := a.(Each); ok {
 		return a.prove(m) // the assertions in Of are proved one by one
@@ -23,10 +24,10 @@ func (m *prover) proof(a Assertion) Proof {
 	}
 	switch a.(type) {
 	case Reachable, DeadlockFree, NoTerminalStates:
-		return p // each of these assertions already considers both a single value and several
+		return p // each of these assertions already considers a single value and several values
 	}
 	if always, ok := a.(AlwaysPossible); ok && always.ButBudget {
-		return p // this assertion does so, too
+		return p // this assertion also considers a single value and several values
 	}
 	one := m.oneValue()
 	q := one.checkRefutation(a.prove(one))
@@ -96,8 +97,8 @@ func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 
 func (c *Compared) differs() bool { return c.Other.Name() != c.Field.Name() }
 
-// paired returns the fields that a claim compares between its two kinds of calls, or nil if the
-// claim cannot compare fields.
+// paired returns the fields that a claim compares between the calls it is about and the other
+// calls. It returns nil if the claim cannot compare fields.
 func paired(about, other []gate.Field) (key []Compared) {
 	if len(about) != len(other) {
 		return nil
@@ -112,7 +113,7 @@ func paired(about, other []gate.Field) (key []Compared) {
 }
 
 // isLiveness reports whether the assertion claims that calls remain reachable. Calls with other
-// values may then also lead to them.
+// values may then also lead to these calls.
 func isLiveness(a Assertion) bool {
 	switch a.(type) {
 	case AlwaysPossible, NoFailureLocks:

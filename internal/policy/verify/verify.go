@@ -5,7 +5,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Policy verifies a policy. It proves the assertions first, in case the time is limited.
+// Policy verifies a policy. It proves the assertions first, because the time may be limited.
 func Policy(p *gate.Policy, o Options) *Report {
 	m := newProver(p, &o)
 	r := &Report{Proofs: m.proofs(o.Prove)}

@@ -8,9 +8,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// candidates yields values to try for the fields: first the default values of the sorts, then the
-// values that the form specifies for a field, then constants from conditions, and finally the
-// results of the fields' expressions for arguments that contain the members mentioned in them.
+// candidates yields values to try for the fields. The default values of the sorts (fields that are
+// compared with each other) come first, followed by the values that the form specifies for a field,
+// and by constants from conditions. The last ones are the results of the fields' expressions,
+// evaluated for arguments that contain the members mentioned in them.
 func (w *recipe) candidates() func(yield func(Values) bool) {
 	return func(yield func(Values) bool) {
 		if !yield(Values{}) || len(w.data) == 0 {
@@ -46,7 +47,7 @@ func (w *recipe) tried(d *Datum) (all []literal) {
 		return all
 	}
 	made := w.evaluated(d)
-	if d.Has == Other { // a value that differs from the first candidate
+	if d.Has == Other { // add a value that differs from the first candidate
 		slices.Reverse(made)
 	}
 	return append(all, made...)
@@ -76,8 +77,8 @@ func (w *recipe) valueOf(d *Datum, args string) (l literal, ok bool) {
 	return literal(value), ok && string(value) != "null"
 }
 
-// samples returns sets of argument members that the expressions mention. The members are filled
-// with the given values and with others.
+// samples returns sets of argument members that the expressions mention. It fills the members with
+// the given values and with other values.
 func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	var sources []string
 	var values []any
@@ -120,7 +121,7 @@ func leaves(v any) []literal {
 	return all
 }
 
-// read reports whether the expressions have the intended values for the given arguments.
+// read reports whether, for the given arguments, the expressions yield the intended values.
 func (w *recipe) read(args string, v Values, expressions []Datum) bool {
 	if args == "" {
 		args = "{}"

@@ -10,17 +10,18 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// When a map assigns a label after reading a text, the label can be certain, and it can be
-// evidence. If several such maps match the same text, only those combinations of these properties
-// are possible that a single script can produce. The values for a set of maps cover these
+// When a map assigns a label after reading a text, the label has two properties: it can be certain,
+// and it can be evidence. If several such maps match the same text, only some combinations of these
+// properties can be produced by a single script. The values for a set of maps cover exactly these
 // combinations.
 
-// maxMatters is the maximum number of labels per text for which certainty and evidence are
+// maxMatters is the maximum number of labels per text whose certainty and evidence are
 // distinguished.
 const maxMatters = 6
 
-// findCertainties finds the labels for which it matters whether they are evidence (for observers
-// and assertions) or certain (for exemptions).
+// findCertainties finds two kinds of labels: those that observers or assertions use as evidence,
+// and those that exempt calls if the label is certain. Only for these labels do the properties
+// matter.
 func (b *Enumerator) findCertainties() {
 	b.certainties = make(map[string]certainty)
 	for _, m := range b.maps {
@@ -44,8 +45,8 @@ func (b *vocabulary) isEvidence(name string) bool {
 	return slices.ContainsFunc(b.extra, func(t gate.Tool) bool { return naming.Matches(&t, l) })
 }
 
-// exempts reports whether the label exempts calls from one of the net's transitions or phases if it
-// is certain.
+// exempts reports whether the label, if it is certain, exempts calls from one of the net's
+// transitions or phases.
 func (n *Net) exempts(name string) bool {
 	l := &naming.Label{Text: name, From: naming.FromMap}
 	return slices.ContainsFunc(n.certain(), func(u gate.Tool) bool { return naming.Matches(&u, l) }) ||
@@ -54,10 +55,10 @@ func (n *Net) exempts(name string) bool {
 		})
 }
 
-// kindsOf returns values that are matched by exactly the patterns in set, one for each combination
-// of properties of their labels. It returns none if no text is matched in this way. Patterns in the
-// set either are allowed to match as well, because this makes no difference. ok is false if there
-// are too many combinations.
+// kindsOf returns values that are matched by exactly the patterns in set, one value for each
+// combination of properties of their labels. It returns none if no text is matched in this way.
+// Whether the patterns in either match makes no difference, so they are allowed to match as well.
+// ok is false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -148,7 +149,8 @@ func (p *pattern) evidentCommand() string {
 	return ""
 }
 
-// hitsOf returns a strong hit for each pattern in set.
+// hitsOf returns a hit for each pattern in set. Every hit is strong: its label is both certain and
+// evidence.
 func hitsOf(ps []pattern, set uint64) []hit {
 	var hits []hit
 	for i := range members(set) {
@@ -159,8 +161,8 @@ func hitsOf(ps []pattern, set uint64) []hit {
 
 func hitsKey(hits []hit) string { return fmt.Sprint(hits) }
 
-// reads returns the maps' hits in text, reduced to the properties that matter. exact reports
-// whether text is matched by all patterns in set and by no others.
+// reads returns the hits that the maps have in text, reduced to the properties that matter. exact
+// is true if text is matched by all patterns in set and by no others.
 func (b *Enumerator) reads(ps []pattern, set uint64, text string) (hits []hit, exact bool) {
 	if !exactly(ps, set, text) {
 		return nil, false
@@ -198,9 +200,9 @@ func unrelatedCommand(ps []pattern) string {
 	return "date"
 }
 
-// possibleHits returns the combinations of label properties that the readers can produce together.
-// Properties that do not matter are set to weak and uncertain. ok is false if there are too many
-// combinations.
+// possibleHits returns the combinations of label properties that the maps with the given readers
+// can produce together. Properties that do not matter are set to weak and uncertain. ok is false if
+// there are too many combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
 	var proving, exempting uint64 // the labels that matter as evidence, and those that matter as certain labels, as sets of indexes into matter
@@ -256,7 +258,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 	return ways, true
 }
 
-// oneCommand reports whether a single command could be found by all readers. It is also true if the
+// oneCommand reports whether all readers could find the same single command. It is also true if the
 // readers do not read scripts.
 func oneCommand(ps []pattern, readers []int) bool {
 	first := &ps[readers[0]]
@@ -266,7 +268,7 @@ func oneCommand(ps []pattern, readers []int) bool {
 	})
 }
 
-// compatible reports whether a script can have each of the strong labels with certainty and still
+// compatible reports whether a single script can make each of the strong labels certain and still
 // contain the commands that the other readers find.
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {
@@ -286,14 +288,14 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	return true
 }
 
-// carries reports whether a command that p looks for, followed by more words, could also be a
-// command that the pattern other looks for. The arguments of an unknown program can be anything.
+// carries reports whether a command that pattern p looks for, followed by more words, could also be
+// a command that the pattern other looks for. An unknown program can have any arguments.
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether the command of the pattern other has no effect, so that a script can run
-// it in addition to the command of p and otherwise still run only the latter.
+// spares reports whether the command of the pattern other has no effect. A script can then run it
+// in addition to p's command and is otherwise a script that only runs p's command.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })

@@ -40,7 +40,7 @@ func (s *Class) Nets() []int {
 	return out
 }
 
-// Name returns a human-readable name: the last label or, failing that, the tool.
+// Name returns a human-readable name: the last label or, without labels, the tool.
 func (s *Class) Name() string {
 	if s.Waits {
 		return "time passes"
@@ -54,13 +54,13 @@ func (s *Class) Name() string {
 	return name
 }
 
-// Mapped returns the names that maps give to calls of class s. ok is false if the calls also have
-// names that are not names of tools, or if keys read the calls, because the nets then see more than
-// the names.
+// Mapped returns the names that maps give to calls of class s. If the calls also have names that
+// are not names of tools, or if keys read the calls, the nets see more than these names, and ok is
+// false.
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {
-		case l.Glob > 0 || l.From&naming.FromTool != 0: // follows from the names that the tool and the maps give
+		case l.Glob > 0 || l.From&naming.FromTool != 0: // this label follows from the names that the tool and the maps give
 		case l.From&naming.FromAction != 0:
 			return nil, false
 		default:
@@ -70,7 +70,8 @@ func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	return names, len(s.Data) == 0
 }
 
-// Weakly reports whether calls of class s have the given name, but not as evidence.
+// Weakly reports whether calls of class s have the given name only as a restriction, not as
+// evidence.
 func (s *Class) Weakly(name string) bool {
 	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return l.Glob == 0 && l.Text == name && l.Weak })
 }

@@ -7,8 +7,8 @@ const WhyTime = "the time ran out"
 // askEvery is the number of forms enumerated between two calls of stop.
 const askEvery = 64
 
-// A clock limits the duration of an enumeration. Calls that are not enumerated in time are missing
-// everywhere. A nil clock never expires.
+// A clock limits the duration of an enumeration. Calls that were not enumerated in time are missing
+// from all results. A nil clock never expires.
 type clock struct {
 	stop  func() bool // nil: never stop
 	ticks int
@@ -24,7 +24,7 @@ func (c *clock) over() bool {
 	return c.late
 }
 
-// tick reports the same as the method over but calls stop only periodically.
+// tick is like the method over but calls stop only periodically.
 func (c *clock) tick() bool {
 	c.ticks++
 	if c.ticks%askEvery == 0 {

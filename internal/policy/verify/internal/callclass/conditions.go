@@ -43,7 +43,7 @@ func (w *conditions) sources() (all []string) {
 	return all
 }
 
-// Limits on the samples.
+// These constants limit the sample arguments.
 const (
 	maxMembers = 4
 	maxSampled = 512

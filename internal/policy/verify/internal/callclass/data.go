@@ -10,11 +10,11 @@ import (
 // A net with a key is verified for a single arbitrary value of the key, the tracked value.
 // Different values never interact in a net, so by symmetry what holds for the tracked value holds
 // for all values. For each field that a key reads, the class of a call specifies whether the field
-// has that value. Fields that are compared with each other, and fields with the same name, form a
-// sort and share a tracked value.
+// has the tracked value. Fields that are compared with each other, and fields that have the same
+// name, form a [sort]: they share a tracked value.
 
-// reading returns the fields that the transition reads from its calls. It returns nil if the net
-// has no key.
+// reading returns the fields that the given transition reads from its calls. It returns nil if the
+// net has no key.
 func (n *Net) reading(transition int) []gate.Field {
 	t := &n.Info.Transitions[transition]
 	switch {
@@ -26,8 +26,8 @@ func (n *Net) reading(transition int) []gate.Field {
 	return n.Info.Key
 }
 
-// KeyOf returns the fields that n reads from calls of tool t. It returns nil if n has no key or
-// does not list the tool.
+// KeyOf returns the fields that the net's key reads from calls of tool t. It returns nil if the net
+// has no key or does not list the tool.
 func (n *Net) KeyOf(t gate.Tool) []gate.Field {
 	for i := range n.Info.Transitions {
 		listed := slices.ContainsFunc(n.Info.Transitions[i].Tools, func(u gate.Tool) bool { return u.Name == t.Name && u.Kind == t.Kind })
@@ -43,8 +43,8 @@ func (n *Net) Keyed() bool {
 	return slices.ContainsFunc(n.Info.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 }) || len(n.Info.Key) > 0
 }
 
-// findSorts partitions the fields into sorts. Fields that nets or assertions compare belong to the
-// same sort.
+// findSorts groups the fields into sorts. Fields that nets or assertions compare with each other
+// belong to the same [sort].
 func (b *keyFields) findSorts(compared [][]Reading) {
 	of := make(map[gate.Field]int)
 	put := func(f gate.Field, number int) int {
@@ -58,7 +58,7 @@ func (b *keyFields) findSorts(compared [][]Reading) {
 			b.sorts[number].fields = append(b.sorts[number].fields, f)
 		case number < 0 || number == old:
 			return old
-		default: // f belongs to both sorts, so merge them
+		default: // the field belongs to two sorts, so merge them
 			for _, g := range b.sorts[old].fields {
 				of[g] = number
 			}
@@ -97,8 +97,8 @@ func (b *keyFields) findSorts(compared [][]Reading) {
 	}
 }
 
-// Crossed reports whether two fields of a key belong to the same sort. Such a key can have two
-// different values of that sort, but the model tracks only one.
+// Crossed reports whether two fields of a key belong to the same [sort]. Such a key can have two
+// different values of this sort, but the model tracks only one.
 func (b *keyFields) Crossed(key []gate.Field) bool {
 	seen := make(map[int]bool)
 	for _, f := range key {
@@ -115,7 +115,7 @@ func (b *keyFields) Crossed(key []gate.Field) bool {
 // used.
 var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", "a-b", "c-d", "#", "-"}
 
-// findTexts chooses two values for the sort that are, if possible, not matched by any map.
+// findTexts chooses two values for the fields of the sort. If possible, no map matches them.
 func (b *keyFields) findTexts(s *sort) {
 	s.texts = [2]string{valueTexts[0], valueTexts[1]}
 	var free []string
@@ -134,11 +134,12 @@ func (s *sort) has(field string) bool {
 	return field != "" && slices.ContainsFunc(s.fields, func(f gate.Field) bool { return f.Path != "" && (f.Path == field || overlap(f.Path, field)) })
 }
 
-// maxData is the maximum number of fields per tool whose values are distinguished.
+// maxData is the maximum number of fields per tool whose tracked and other values are
+// distinguished.
 const maxData = 4
 
-// data returns the fields that keys read from a call with the effects and names of s. If some of
-// these fields cannot be tracked, why is the reason.
+// data returns the fields that keys read from a call that has the effects and names of class s. If
+// some of these fields cannot be tracked, why is the reason.
 func (b *keyFields) data(s *Class) (data []Datum, why string) {
 	add := func(f gate.Field) {
 		f = normalize(f)
@@ -173,8 +174,8 @@ func (b *keyFields) data(s *Class) (data []Datum, why string) {
 	return data[:min(len(data), maxData)], why
 }
 
-// eachPresence calls the function do for every combination of presences. A result does not restrict
-// a call, so a field of a result either has the tracked value or is ignored.
+// eachPresence calls the function do for every combination of presences of the fields. A field of a
+// result does not restrict the call, so it either has the tracked value or is ignored.
 func eachPresence(data []Datum, do func([]Datum)) {
 	count := 1
 	options := func(d *Datum) int {
@@ -203,10 +204,10 @@ func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Exchanged returns the class with the roles of the tracked value and the other value exchanged.
-// For a class with the tracked value, the returned class shows how the calls appear when a new
-// value is tracked; for a class with another value, how they appear when that value is tracked. It
-// returns nil if no such class is known. A class without values is returned unchanged.
+// Exchanged returns the class in which the tracked value and the other value have changed roles.
+// For a class with the tracked value, this class shows how the calls appear when a new value is
+// tracked. For a class with another value, it shows how they appear when that value is tracked.
+// Exchanged returns nil if no such class is known. A class without values is returned unchanged.
 func (s *Class) Exchanged() *Class {
 	if len(s.Data) == 0 {
 		return s
@@ -214,8 +215,8 @@ func (s *Class) Exchanged() *Class {
 	return s.exchanged
 }
 
-// exchange links the classes that differ only in the roles of the two values. A field of a result
-// never has the new value.
+// exchange links the classes that differ only in which of the two values is the tracked one. A
+// field of a result never has the new value.
 func exchange(all []*Class) {
 	for _, s := range all {
 		s.alike = all
@@ -263,7 +264,7 @@ func (s *Class) Has(f gate.Field) Presence {
 	return Lacks
 }
 
-// project returns the part of meaning m that affects the marking of the tracked value.
+// project returns the part of meaning m that affects the net's marking for the tracked value.
 func (n *Net) project(m Meaning, s *Class) Meaning {
 	var out Meaning
 	refused := false
@@ -304,7 +305,7 @@ func (n *Net) awaits(t int) bool {
 }
 
 // reads reports whether transition t reads a field that the call lacks (void), and whether it reads
-// a field that has another value (other).
+// a field whose value is not the tracked one (other).
 func (n *Net) reads(t int, s *Class) (void, other bool) {
 	for _, f := range n.reading(t) {
 		switch s.Has(f) {

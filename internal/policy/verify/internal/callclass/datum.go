@@ -16,7 +16,7 @@ const (
 	Other                 // the field has another value
 )
 
-// A Datum is a field of a class that keys read, with its presence.
+// A Datum is a field that keys read from calls of a class, and its [Presence].
 type Datum struct {
 	Field gate.Field // the field, without its source text
 	Has   Presence
@@ -32,10 +32,10 @@ type Reading struct {
 // A sort is a set of fields that are compared with each other.
 type sort struct {
 	fields []gate.Field
-	texts  [2]string // the texts of the tracked value and of another value; they match no map, if that is possible
+	texts  [2]string // text of the tracked value, and text of another value; if possible, no map matches them
 }
 
-// normalize returns f without those of its parts that do not affect its value.
+// normalize returns f without those of its members that do not affect the value read.
 func normalize(f gate.Field) gate.Field {
 	f.Source = ""
 	if key, ok := strings.CutPrefix(f.Path, "$."); ok && !strings.ContainsAny(key, `.["`) {
@@ -44,8 +44,8 @@ func normalize(f gate.Field) gate.Field {
 	return f
 }
 
-// Values holds the concrete values of a run, by sort: those for the tracked value and those for the
-// other value.
+// Values holds the concrete values of a run, one pair per sort: the tracked value and another
+// value.
 type Values struct {
 	same, other map[int]literal
 }

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// seen returns the atoms that the nets or the tag function can see.
+// seen returns those atoms (maps, actions or patterns that calls match) that the nets or the tag
+// function can see.
 func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
 	var atoms []int
 	for _, n := range nets {
@@ -32,7 +33,7 @@ func (d *deferred) kinds(atoms []int) kinds {
 }
 
 // Kinds returns the classes of deferred calls that the nets and the tag function can distinguish.
-// gap is the reason why these may not be all classes; it is empty if they are.
+// If classes might be missing, gap is the reason; otherwise, it is empty.
 func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
 	for _, d := range b.deferred {
 		k := d.kinds(d.seen(nets, tag))
@@ -45,8 +46,8 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 	return classes, gap
 }
 
-// Together returns sets of nets. The nets of each set can all be affected by the same unlisted
-// call: a call of an open tool or of a name that many patterns match.
+// Together returns sets of nets that a single unlisted call can affect together. Such a call is a
+// call of an open tool or of a name that many patterns match.
 func (b *Enumerator) Together() [][]int {
 	var sets [][]int
 	for _, d := range b.deferred {

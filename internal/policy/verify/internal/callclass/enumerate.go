@@ -10,15 +10,15 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// Limits on the number of enumerated classes.
+// These constants limit the number of enumerated classes.
 const (
 	maxClassesOfTool = 2048
 	maxClasses       = 8192
-	maxMapsOfField   = 8 // maximum number of maps per field for which all subsets are tried
-	maxListed        = 5 // maximum number of maps per field for which all subsets are enumerated in advance
+	maxMapsOfField   = 8 // maximum number of maps per field whose subsets are all tried
+	maxListed        = 5 // maximum number of maps per field whose subsets are all enumerated in advance
 )
 
-// Options specify which calls exist and what, apart from the nets, distinguishes them.
+// Options specify which calls exist and what distinguishes them in addition to the nets.
 type Options struct {
 	Tools     []Tool      // tools known to exist
 	Known     bool        // no tools exist besides Tools
@@ -58,7 +58,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 		b.supposed[t.Name] = t.Supposed
 	}
 	for _, t := range o.Tools {
-		for _, a := range t.Also { // further names are not additional tools
+		for _, a := range t.Also { // a tool's further names are not additional tools
 			b.isTool[a.Text] = true
 		}
 	}
@@ -106,7 +106,7 @@ func (b *Enumerator) Admitted() []*Class {
 	return out
 }
 
-// Actual returns the class of a call that was actually made.
+// Actual returns the class of a real call c.
 func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 	s := &Class{Tool: c.Tool, Args: string(c.Args)}
 	for _, meaning := range p.Meaning(c) {

@@ -17,20 +17,20 @@ type Enumerator struct {
 	deferred          []*deferred
 	overflows         []string // gaps found in deferred calls
 	Deny              bool
-	certainties       map[string]certainty   // the properties of labels that matter, by label of a reader
+	certainties       map[string]certainty   // for each label that a reader gives, the properties that matter
 	conditions        map[string]*conditions // the conditions that apply to each tool, by tool
 	paths             map[string][]string    // cached results of [Enumerator.pathsOf], by tool
 	certainConditions map[*mapping]bool      // cached results of [Enumerator.certainIfHolds]
 	lacks             func(tool string, f gate.Field) string
 }
 
-// A keyFields holds the fields that keys and assertions read from calls with the names in a
-// vocabulary.
+// A keyFields holds the fields that keys and assertions read from calls. The calls are those that
+// have names in the vocabulary.
 type keyFields struct {
 	vocabulary
 	sorts  []*sort
 	sortOf map[gate.Field]int
-	asked  []Reading // fields that assertions read
+	asked  []Reading // fields that assertions read from calls
 }
 
 // A Class is a kind of call: a physical tool together with the names that a single real call can
@@ -40,7 +40,7 @@ type Class struct {
 	Args      string         // a witness in JSON; empty: {}
 	Doubtful  bool           // no arguments with exactly these names are known
 	supposed  bool           // the tool might not exist
-	lacking   string         // argument of the calls that is not listed in the tool's schema; may be empty
+	lacking   string         // an argument of the calls that the tool's schema does not list; may be empty
 	labels    []naming.Label // first the policy's labels, then those added by nets' own maps, then patterns that match a label
 	Effects   []Effect       // the effects of the class; at most one per net
 	KnownTo   []int          // indexes of the nets that know the call; this matters if the default denies unknown calls
@@ -50,7 +50,7 @@ type Class struct {
 	Data      []Datum
 	AddsToSum bool // every known call of the class increases the sum of some net
 
-	of        *recipe  // the recipe for building the arguments
+	of        *recipe  // describes how to build the arguments
 	exchanged *Class   // the result of [Class.Exchanged]
 	alike     []*Class // the classes of the same call, one for each combination of presences of the tracked value
 }
@@ -70,30 +70,31 @@ type recipe struct {
 
 type presences []Datum
 
-// A sum is the total that a net keeps of a field in the calls of a class.
+// A sum is the total of a field's values over the calls of a class, as kept by a net.
 type sum struct {
 	field gate.Field
 	most  *big.Rat // the maximum amount per call
 	net   int
 }
 
-// A deferred represents calls that can be distinguished in too many ways to list them all. They
-// differ in atoms, and any single question sees only a few atoms. The classes are created when the
-// question is asked.
+// A deferred represents calls that can be distinguished in too many ways to list all their classes.
+// They differ in their atoms, which are the maps, actions or patterns that they match, and any
+// single question sees only a few atoms. The classes are created when the question is asked.
 type deferred struct {
 	nets     []int        // nets that a single call can affect together
 	byNet    [][]int      // by net, the atoms that the net can see
-	alone    [][]contrast // by atom, the calls with the atom and the same calls without it
+	alone    [][]contrast // for each atom, the calls with the atom and the same calls without it
 	of       func(atoms []int) kinds
 	made     map[string]kinds // the classes that were already created, by atoms
 	overflow string           // the reason why not all calls can be created if all atoms are visible
 }
 
-// A contrast is the class of a call with a single atom, and the class of the same call without it.
+// A contrast is a pair of classes: that of a call with a single atom, and that of the same call
+// without this atom.
 type contrast struct{ with, without *Class }
 
-// A kinds holds the classes of deferred calls that some atoms distinguish. gap is the reason why
-// these may not be all classes; it is empty if they are.
+// A kinds holds the classes of deferred calls that some atoms distinguish. If classes might be
+// missing, gap is the reason; otherwise, it is empty.
 type kinds struct {
 	classes []*Class
 	gap     string
@@ -102,8 +103,7 @@ type kinds struct {
 // A gap describes omitted calls of a tool, or of any tool if tool is empty.
 type gap struct{ tool, text string }
 
-// A certainty records whether a label matters as evidence, and whether it matters if the label is
-// certain.
+// A certainty says when a label matters: if it is evidence, or if it is certain.
 type certainty struct{ evidence, certain bool }
 
 // A conditions value groups the maps of a tool that read a whole call, such as CEL conditions.

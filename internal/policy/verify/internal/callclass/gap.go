@@ -16,7 +16,7 @@ func (b *Enumerator) Gap(nets []int, tag func(*Class) uint8) string {
 		if g.tool == "" {
 			return g.text
 		}
-		for _, s := range b.classes.List { // omitted classes may affect the same nets as the listed ones
+		for _, s := range b.classes.List { // omitted classes might affect the same nets as the listed classes
 			if s.Tool != g.tool {
 				continue
 			}
@@ -29,8 +29,8 @@ func (b *Enumerator) Gap(nets []int, tag func(*Class) uint8) string {
 	return gap
 }
 
-// AnyGap returns the reason why a name might still occur in a call although no listed call has it.
-// It returns the empty string if no such name can occur.
+// AnyGap returns the reason why some call might still have a name that no listed call has. It
+// returns the empty string if this is impossible.
 func (b *Enumerator) AnyGap() string {
 	if len(b.gaps) == 0 {
 		return ""

@@ -9,7 +9,7 @@ import (
 type mapping struct {
 	*gate.Map
 	net  int   // index of the net that owns the map; -1: the policy
-	same []int // patterns of readers that give the same label for the same field
+	same []int // patterns whose readers give the same label for the same field
 
 	readings map[readingKey]gate.Reading // a cache that all mappings created together share
 }
@@ -49,8 +49,8 @@ func (m *mapping) read(text string) gate.Reading {
 	return r
 }
 
-// matches reports whether text contains what the map looks for. It also returns true if the map's
-// reader cannot tell.
+// matches reports whether text contains what the map looks for. If the map's reader cannot tell,
+// matches returns true.
 func (m *mapping) matches(text string) bool {
 	if m.Reader != nil {
 		return m.read(text).Finds(m.Pattern) != gate.NotFound

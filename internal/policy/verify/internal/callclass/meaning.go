@@ -33,7 +33,7 @@ func (n *Net) barred(ls []naming.Label) []int {
 	return places
 }
 
-// allows reports whether the phase lists a name that the call certainly has.
+// allows reports whether the phase lists a name that the call is certain to have.
 func allows(p gate.Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(p.Tools, func(t gate.Tool) bool { return naming.Exempts(&t, ls) })
 }
@@ -56,8 +56,8 @@ func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	return out
 }
 
-// knows reports whether ls contains a certain name that n gates or declares free. Merely observing
-// a name does not count.
+// knows reports whether ls contains a certain name that net n gates or declares free. A name that n
+// only observes does not count.
 func (n *Net) knows(ls []naming.Label) bool {
 	return n.listing.Knows(ls) || slices.ContainsFunc(n.Info.Phases, func(p gate.Phase) bool { return allows(p, ls) })
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// synthesizeTools adds tools and actions that are matched only by patterns. It reports whether
-// these are all that can be distinguished.
+// synthesizeTools adds tools and actions that only patterns match. It reports whether these are all
+// tools and actions that the policy can distinguish.
 func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	var all, dots []string
 	for _, g := range b.patterns() {
@@ -38,7 +38,7 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
 			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // the base name comes from a map rather than a tool
-			b.dotted(f.text)                                    // treat the name like a name with a dot in a rule
+			b.dotted(f.text)                                    // treat the name as if it were a name with a dot in a rule
 			if fresh {
 				b.supposed[f.text[:i]] = true
 			}
@@ -74,8 +74,8 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	return true
 }
 
-// supposeMatched adds tools that are named like the label of a map, for those sets of patterns that
-// match no other name.
+// supposeMatched considers the sets of patterns that match no other name. For each set, it adds a
+// tool that has the same name as the label of a map.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthesized) {
 	met := make(map[string]bool)
 	for _, f := range fresh {
@@ -107,7 +107,7 @@ func (b *vocabulary) taken() map[string]bool {
 }
 
 // synthesizeBases adds tools that the patterns distinguish only by their actions. unnamed holds the
-// tools that no rule names. Each of the other tools represents only itself.
+// tools that no rule names. A tool that a rule names represents only itself.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.apart = func(at []uint64) string {
 		after := v.step(at, '.')
@@ -135,8 +135,8 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	return complete
 }
 
-// takenActions returns the taken names, and also those actions of t for which rules use another
-// name of t. Such actions have a meaning of their own.
+// takenActions returns the taken names and additional actions of tool t. The additional actions are
+// those that rules mention with another name of t, because such an action has a meaning of its own.
 func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]bool) map[string]bool {
 	all := maps.Clone(taken)
 	for _, a := range also {

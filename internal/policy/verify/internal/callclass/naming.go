@@ -12,7 +12,7 @@ import (
 type policyNaming struct {
 	naming.Naming
 	maps   []*mapping
-	used   bool            // some net reads labels, or an assertion uses names that are not physical
+	used   bool            // set if some net reads labels, or an assertion uses names that are not physical
 	others map[string]bool // the names of known tools that contain a dot; an action with the same name does not count as evidence
 }
 
@@ -54,7 +54,7 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *p
 	return g
 }
 
-// A form describes those parts of a call's arguments that determine its names.
+// A form describes what determines a call's names: its tool and the content of its argument fields.
 type form struct {
 	tools  []naming.Label // the physical names
 	fields []value
@@ -64,13 +64,13 @@ type form struct {
 // instead.
 type value struct {
 	field string
-	weak  bool     // whether the value is not a string; texts then holds the leaves, followed by their concatenation
+	weak  bool     // the value is not a string; texts then holds the leaves, followed by their concatenation
 	texts []string // the texts of the value; nil for an abstract value
 	hits  []hit    // the matches of an abstract value
 	like  string   // for an abstract value, an action that is matched by the same name patterns; may be empty
 }
 
-// A hit is a map that matches, with the properties of its label.
+// A hit is a map that matches a value, and the properties of its label.
 type hit struct {
 	of      *mapping
 	weak    bool
@@ -170,14 +170,14 @@ func mapped(maps []*mapping, f *form) []naming.Label {
 	return ls
 }
 
-// otherReader reports whether some field of the call other than the given one is read by a reader.
+// otherReader reports whether a reader reads some field of the call other than the given field.
 func (f *form) otherReader(maps []*mapping, field string) bool {
 	return field != "" && slices.ContainsFunc(maps, func(m *mapping) bool {
 		return m.Reader != nil && m.Field != "" && m.Field != field && m.appliesTo(f.tools) && f.value(m.Field) != nil
 	})
 }
 
-// own returns the names that a net's own maps give.
+// own returns the names that the net's own maps give to a call.
 func (n *Net) own(f *form) []naming.Label {
 	ls := slices.Clone(f.tools)
 	hits := mapped(n.maps, f)

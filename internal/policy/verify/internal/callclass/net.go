@@ -16,10 +16,10 @@ import (
 type Net struct {
 	Info  gate.NetInfo
 	Index int
-	Place map[string]int // place indexes, by name
+	Place map[string]int // indexes of the places, by name
 	Trans []petri.Transition
-	Adds  []bool // whether a weak name is not enough, by transition
-	Dead  []bool // whether the transition can never fire, by transition
+	Adds  []bool // for each transition, whether a weak name is not enough
+	Dead  []bool // for each transition, whether it can never fire
 
 	crossed bool // the result of [Enumerator.Crossed]
 
@@ -29,7 +29,7 @@ type Net struct {
 	key      []byte
 }
 
-// NewNet creates a Net from a net's listing. index is its position in the policy.
+// NewNet creates a Net from a net's listing. index is the net's position in the policy.
 func NewNet(info gate.NetInfo, index int) *Net {
 	n := &Net{Info: info, Index: index, Place: make(map[string]int), Meanings: new(Numbers[Meaning])}
 	for i, p := range info.Places {
@@ -77,8 +77,8 @@ func AppendKey(key []byte, numbers []int) []byte {
 	return key
 }
 
-// A Meaning is the effect that a call has on a net: the call's names in order, each with the
-// transitions that list it.
+// A Meaning is the effect that a call has on a net. It lists the call's names in order, and for
+// each name the transitions that list it.
 type Meaning []Ask
 
 // An Ask is the meaning of a single name of a call in a net.
@@ -86,11 +86,11 @@ type Ask struct {
 	gate.Asked       // the transitions that list the name, without the spoiling ones
 	Spoilers   []int // spoiling transitions that list the name
 	Barred     []int // places whose phases do not admit the call, by index; such an Ask has no name
-	Idle       []int // those in Transitions that wait for another value in the result
+	Idle       []int // those of Transitions that wait for a result with another value
 	Refused    bool  // a gating transition needs a value that the call lacks; such an Ask has no name
 }
 
-// Spoils reports whether the call invalidates watches in the net.
+// Spoils reports whether the call spoils the evidence that the net watches for.
 func (m Meaning) Spoils() bool {
 	return slices.ContainsFunc(m, func(a Ask) bool { return len(a.Spoilers) > 0 })
 }
@@ -184,8 +184,8 @@ func (n *Net) intern(e Meaning) int {
 	return n.Meanings.Of(k, e)
 }
 
-// certain returns the names that exemptions and phases use. These names affect the net only if
-// calls certainly have them.
+// certain returns the names that exemptions and phases use. Such a name affects the net only if the
+// call is certain to have it.
 func (n *Net) certain() []gate.Tool {
 	var all []gate.Tool
 	for _, t := range n.Info.Transitions {

@@ -10,20 +10,20 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// Many patterns can match the same name in so many combinations that it is not possible to
-// synthesize names for all of them. A question is about only a few of the patterns, so names for
-// these are synthesized when the question is asked.
+// Many patterns can match the same name, in so many combinations that names cannot be synthesized
+// for all of them. A question is about only a few of these patterns, so names for them are
+// synthesized when the question is asked.
 
-// openNames represents the calls of tools that are matched only by patterns.
+// openNames represents the calls of tools that only patterns match.
 type openNames struct {
 	deferred
-	before *Enumerator // the state before, with only the tools and actions that the policy names
+	before *Enumerator // the earlier enumerator, which contains only the tools and actions that the policy names
 	also   map[string][]gate.Name
 	all    []naming.Pattern
 }
 
-// openPatterns defers the names that patterns match, except for those synthesized for a single
-// pattern.
+// openPatterns defers the enumeration of names that patterns match. Names synthesized for a single
+// pattern are not deferred.
 func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Name) {
 	o := &openNames{before: before, also: also, all: include(nil, b.patterns()...)}
 	o.made, o.of = make(map[string]kinds), o.kindsOf
@@ -96,7 +96,7 @@ func (o *openNames) kindsOf(seen []int) kinds {
 			}
 		}
 		for _, s := range b.classes.List {
-			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // a similar name may be known to a net
+			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // a net may know a similar name
 		}
 		k.classes = b.classes.List
 		if len(b.deferred) > 0 {

@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// An openTool is a tool with more combinations of matching fields than can be listed. Any single
-// question, together with the nets that it involves, sees only a few names of the tool's calls.
-// Calls that a question cannot distinguish are of the same kind for it, so the kinds are created
-// for each view; see [Enumerator.Kinds].
+// An openTool is a tool whose fields can match in more combinations than can be listed. Any single
+// question, together with its nets, sees only a few names of the tool's calls. Calls that a
+// question cannot distinguish are of the same kind for this question, so the kinds are created for
+// each view; see [Enumerator.Kinds].
 type openTool struct {
 	deferred
 	name   string
@@ -19,8 +19,8 @@ type openTool struct {
 	known  []int // atoms that can make a net know the call
 }
 
-// An openField is a field of an open tool. Its atoms are the maps or actions that the field can
-// match, in any combination. Its fixed values are tried in each view.
+// An openField is a field of an open tool. The field can match several maps or actions, its atoms,
+// in any combination. Its fixed values are tried in each view.
 type openField struct {
 	name    string
 	first   int       // the number that the field's first atom has among all atoms of the tool
@@ -29,8 +29,8 @@ type openField struct {
 	fixed   []*value
 }
 
-// deferTool defers the enumeration of the tool's classes until a question needs them. For now, it
-// only adds the classes with fully known arguments, one for each text that the policy names.
+// deferTool defers the enumeration of the tool's classes until a question needs them. It adds only
+// the classes with fully known arguments, one for each text that the policy names.
 func (b *Enumerator) deferTool(tool string, base []naming.Label) {
 	o := &openTool{name: tool, base: base}
 	o.made, o.of = make(map[string]kinds), func(atoms []int) kinds { return b.kindsOfTool(o, atoms) }
@@ -160,9 +160,8 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 	return k
 }
 
-// admitted returns the classes that the default admits. A call may also match atoms that are not
-// considered here, and one of these may make a net know the call. The arguments of such a call are
-// unknown.
+// admitted returns the classes that the policy's default admits. A call may also match other atoms,
+// which could make a net know the call. The arguments of such a call are unknown.
 func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
 	return slices.DeleteFunc(classes, func(s *Class) bool {
@@ -171,9 +170,9 @@ func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 	})
 }
 
-// subsets returns values for each subset of the atoms, with texts if these are known. If several
-// maps give the same label, it uses only one of them, because it makes no difference which of them
-// match. ok is false if there are too many subsets.
+// subsets returns values for each subset of the atoms. The values have texts if these are known. If
+// several maps give the same label, subsets uses only one of them, because it makes no difference
+// which of them match. ok is false if there are too many subsets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
 		var actions []string
@@ -229,8 +228,8 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 // maxSetsOfField is the maximum number of map sets per field that are tried for a question.
 const maxSetsOfField = 2048
 
-// certaintyOf returns a key for the properties of the value's labels. Nets see nothing else of the
-// value.
+// certaintyOf returns a key for the properties of the labels that the value gets. Nets see nothing
+// else of the value.
 func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	var certainties []string
 	for _, h := range v.hits {

@@ -13,8 +13,8 @@ import (
 // gate admits the run.
 
 // OfItself reports whether calls of class s have the tracked value in the first field of each sort.
-// Every call with values meets this condition for a suitable choice of tracked values. The sorts of
-// the fields in chosen are not examined, because the question determines their values.
+// For a suitable choice of tracked values, this is true of every call with values. OfItself ignores
+// the sorts of the fields in chosen, because the question determines the values of these fields.
 func (s *Class) OfItself(chosen ...gate.Field) bool {
 	var seen []int
 	for _, f := range chosen {
@@ -49,8 +49,8 @@ func (s *Class) Owns(other *Class) bool {
 // numbered returns the literal for the additional value with number n.
 func numbered(n int) literal { return quoted("v" + strconv.Itoa(n)) }
 
-// Renewed returns the arguments of a call of class s that has the additional value with number n as
-// its other value. ok is false if the names of the class do not permit this value.
+// Renewed returns the arguments of a call of class s whose other value is the additional value with
+// number n. ok is false if the names of the class do not permit this value.
 func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	if s.of == nil || !s.HasOther() {
 		return "", false
@@ -64,8 +64,8 @@ func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	return s.of.arguments(v)
 }
 
-// AsSame returns v with the additional value number n as the tracked value of each sort where calls
-// of class s have another value.
+// AsSame returns v with changed tracked values: in each sort where calls of class s have another
+// value, the additional value number n becomes the tracked value.
 func (s *Class) AsSame(v Values, n int) Values {
 	same := maps.Clone(v.same)
 	if same == nil {
@@ -79,8 +79,8 @@ func (s *Class) AsSame(v Values, n int) Values {
 	return Values{same: same}
 }
 
-// Mixed reports whether, within the same sort, calls of class s have both the tracked value and
-// another value. No call with a single additional value has this form.
+// Mixed reports whether calls of class s have, within the same sort, both the tracked value and
+// another value. A call with a single additional value cannot look like this.
 func (s *Class) Mixed() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other && s.same(d.sort) })
 }
@@ -90,8 +90,8 @@ func (s *Class) same(sort int) bool {
 }
 
 // On returns the class that calls of class s have if the values that [Class.AsSame] gives for class
-// to are tracked: they have another value in each sort where calls of class to do. A field of a
-// result then lacks the value. On returns nil if no such class is known.
+// to are tracked. These calls then have another value in each sort where calls of class to do, and
+// a field of a result lacks the value. On returns nil if no such class is known.
 func (s *Class) On(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

@@ -8,8 +8,9 @@ type Overlap struct {
 	Text          string // a string that both maps match
 }
 
-// maxRead is the maximum number of overlaps reported between maps that both have a Reader, such as
-// one for shell commands. For any two commands, there is almost always a script that runs both.
+// maxRead is the maximum number of reported overlaps between maps that both have a Reader, for
+// example a reader of shell commands. Without this limit, there would be too many: for any two
+// commands, there is almost always a script that runs both.
 const maxRead = 200
 
 // Overlaps finds pairs of maps that read the same field and can match the same text. more is true

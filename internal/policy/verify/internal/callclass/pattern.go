@@ -13,14 +13,15 @@ type pattern struct {
 	*mapping
 	samples []string // strings that the pattern matches
 	word    string   // the word to look for; empty for a regular expression
-	grows   bool     // every text that contains a match also matches
+	grows   bool     // every text that contains a matching text also matches
 	script  []string // words of a command to look for in scripts; nil: the map does not read scripts
 }
 
 // maxSamples is the maximum number of texts tried for a pattern.
 const maxSamples = 6
 
-// newPattern parses the source of map m: a word, a /regex/ with flags, or what a reader looks for.
+// newPattern parses the source of map m, which is a word, a /regex/ with flags, or what a reader
+// looks for.
 func newPattern(m *mapping) pattern {
 	p := pattern{mapping: m}
 	candidates := []string{m.Source}
@@ -144,12 +145,12 @@ func classTexts(ranges []rune) []string {
 // maxTries is the maximum number of texts tried for a set of patterns.
 const maxTries = 128
 
-// maxScripts replaces maxTries if all patterns look for commands but the script of these commands
-// is also matched by other patterns.
+// maxScripts is used instead of maxTries if all patterns look for commands but other patterns also
+// match the script that runs these commands.
 const maxScripts = 16
 
-// scriptOf returns a script of the commands that the patterns in set look for. ok is false if set
-// has fewer than two patterns or contains a pattern that does not look for a command.
+// scriptOf returns a script that runs the commands that the patterns in set look for. ok is false
+// if set contains fewer than two patterns or a pattern that does not look for a command.
 func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	var commands []string
 	for i := range members(set) {
@@ -161,7 +162,8 @@ func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	return strings.Join(commands, "; "), len(commands) > 1
 }
 
-// exactly reports whether each pattern in set matches one of the texts, and no other pattern does.
+// exactly reports whether each pattern in set matches at least one of the texts and no other
+// pattern matches any.
 func exactly(ps []pattern, set uint64, texts ...string) bool {
 	for i := range ps {
 		if slices.ContainsFunc(texts, ps[i].matches) != (set&(1<<i) != 0) {
@@ -171,8 +173,8 @@ func exactly(ps []pattern, set uint64, texts ...string) bool {
 	return true
 }
 
-// witness returns a text that is matched by exactly the patterns in set. The result is false if
-// none was found.
+// witness returns a text that is matched by exactly the patterns in set. The second result is false
+// if no such text was found.
 func witness(ps []pattern, set uint64) (string, bool) {
 	exact := func(s string) bool { return exactly(ps, set, s) }
 	parts, tries := []string{""}, maxTries
@@ -213,8 +215,8 @@ func join(a, b string) []string {
 	return []string{a + " " + b, b + " " + a, a + b, a + "; " + b}
 }
 
-// impossible reports whether there is obviously no text that matches the patterns in set and, apart
-// from them, at most those in either.
+// impossible reports whether it is obvious that no text matches all patterns in set and no other
+// patterns except those in either.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {
@@ -228,8 +230,8 @@ func impossible(ps []pattern, set, either uint64) bool {
 }
 
 // includes reports whether every script that runs the command of the pattern narrow also runs a
-// command that the pattern wide looks for. If this is undecided for the command alone, further
-// words might decide it.
+// command that the pattern wide looks for. If the command alone does not decide this, includes also
+// tries it with further words.
 func includes(wide, narrow *pattern) bool {
 	return wide.script != nil && narrow.script != nil && wide.script[0] == narrow.script[0] &&
 		wide.read(strings.Join(narrow.script, " ")).Finds(wide.Pattern) == gate.Surely

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// literal returns the value of field d. If the field is to have another value, the result differs
-// from the tracked value.
+// literal returns the value of field d. If d must have another value, the result differs from the
+// tracked value.
 func (b *keyFields) literal(v Values, d *Datum) literal {
 	texts := b.sorts[d.sort].texts
 	same, ok := v.same[d.sort]
@@ -57,12 +57,12 @@ func (w *recipe) matched(field string, l literal) bool {
 	})
 }
 
-// lack reports whether keys read the field but must not find a value there.
+// lack reports whether the field must not contain a value for the keys that read it.
 func (p presences) lack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
 
-// filled reports whether the members set a field where keys must not find a value.
+// filled reports whether the members set a field that must not contain a value for keys.
 func (p presences) filled(members map[string]any) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool {
 		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {
@@ -73,8 +73,8 @@ func (p presences) filled(members map[string]any) bool {
 	})
 }
 
-// permits reports whether it is possible that keys find no value in those of the form's fields
-// where they must not find one. A string is always a value.
+// permits reports whether the fields that must not contain a value for keys can indeed lack it.
+// They cannot if the form sets such a field to a string, which is always a value.
 func (f *form) permits(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A net that limits a sum refuses a call whose field is not a single number, is negative, or
-// already exceeds the limit. The searches do not add up amounts; a class only determines whether
-// such a call can be admitted at all.
+// A net that limits a sum refuses a call if the summed field is not a single number, is negative,
+// or already exceeds the limit. The searches do not add up amounts. A class only determines whether
+// the net can admit such a call at all.
 
 // sums returns the sums of the nets that the class affects.
 func (b *vocabulary) sums(s *Class) (all []sum) {
@@ -24,14 +24,14 @@ func (b *vocabulary) sums(s *Class) (all []sum) {
 	return all
 }
 
-// reads reports whether one of the sums reads the field.
+// reads reports whether one of the sums adds up the given field.
 func reads(sums []sum, field string) bool {
 	return slices.ContainsFunc(sums, func(s sum) bool {
 		return s.field.Reader == nil && s.field.Path == normalize(gate.Field{Path: field}).Path
 	})
 }
 
-// summed returns the source texts of the expressions that are read by the sums.
+// summed returns the source texts of the expressions whose values are added up.
 func (w *recipe) summed() (sources []string) {
 	for _, s := range w.sums {
 		if s.field.Reader != nil {
@@ -69,7 +69,7 @@ func (w *recipe) withSums(o object) (out object, ok bool) {
 	return o, true
 }
 
-// read returns the value that s reads from o, as JSON.
+// read returns the value that is added to sum s for the arguments o, as JSON.
 func (s *sum) read(w *recipe, o object) (text string, found bool) {
 	if s.field.Reader != nil {
 		value, ok := s.field.Reader.Value(&gate.Call{Tool: w.form.tools[0].Text, Args: []byte(o.text())}, s.field.Number)
@@ -169,7 +169,7 @@ func comparisons(source, field string) (all []comparison, whole bool) {
 // A between is an interval of numbers from low to high.
 type between struct {
 	low, high         *big.Rat
-	aboveLow, belowUp bool // whether the interval excludes low, and whether it excludes high
+	aboveLow, belowUp bool // whether low itself is excluded, and whether high is
 }
 
 // cut restricts the interval to the numbers that satisfy the comparison.

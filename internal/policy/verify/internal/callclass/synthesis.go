@@ -11,7 +11,7 @@ import (
 // A synthesized name represents all names that the same patterns match.
 type synthesized struct {
 	text string
-	set  string // key that identifies the set of matching patterns
+	set  string // identifies the set of matching patterns
 }
 
 // A synthesis searches for names. It explores the product of the patterns' automata and represents
@@ -24,9 +24,9 @@ type synthesis struct {
 	prefixes []string        // the name is appended to each prefix; a pattern matches if it matches one of the results
 	taken    map[string]bool // names that must not be used after the first prefix
 	apart    func(at []uint64) string
-	// apart further distinguishes names that the same patterns match, by the states of the
-	// automata. If it returns the empty string, the name is not wanted. If apart is nil, names that
-	// no pattern matches are not wanted.
+	// apart distinguishes further between names that the same patterns match, by the states of the
+	// automata. An empty result means that the name is not wanted. If apart is nil, names that no
+	// pattern matches are not wanted.
 }
 
 // maxSyntheses is the default limit on the search for names; see [Options].
@@ -36,22 +36,22 @@ const maxSyntheses = 3000
 // into a bit set.
 const longestPattern = 62
 
-// names finds an unused name for each set of patterns that can match the same name. complete is
-// false if the search reached its limit.
+// names finds one unused name for each set of patterns that can all match the same name. complete
+// is false if the search reached its limit.
 func (v *synthesis) names() (names []synthesized, complete bool) {
 	if slices.ContainsFunc(v.patterns, func(p string) bool { return len(p) > longestPattern }) {
 		return nil, false
 	}
 	names, sets, complete := v.search(nil)
-	if len(names) < sets { // for some sets, only taken names were found
+	if len(names) < sets { // for some pattern sets, only taken names were found
 		names, _, complete = v.search(v.passCounts())
 	}
 	return names, complete
 }
 
-// Synthesize returns an unused name for each set of patterns that can match the same name after the
-// prefixes. Each returned name starts with the first prefix. complete is false if the search
-// reached its limit.
+// Synthesize considers each set of patterns that can all match the same name after the prefixes,
+// and returns one unused name per set. Each returned name starts with the first prefix. complete is
+// false if the search reached its limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	v := synthesis{tries: maxSyntheses, patterns: patterns, prefixes: prefixes, taken: taken}
 	found, complete := v.names()
@@ -120,7 +120,7 @@ func (v *synthesis) start() []uint64 {
 	return start
 }
 
-// after returns the states that the automata reach by reading name.
+// after returns the states of the automata after they have read name.
 func (v *synthesis) after(name string) []uint64 {
 	at := v.start()
 	for _, c := range name {
@@ -137,7 +137,7 @@ func (v *synthesis) step(at []uint64, c rune) []uint64 {
 	return next
 }
 
-// rests returns the part of each taken name that follows the first prefix.
+// rests returns the taken names that start with the first prefix, without this prefix.
 func (v *synthesis) rests() map[string]bool {
 	rests := make(map[string]bool)
 	for name := range v.taken {
@@ -170,8 +170,8 @@ func keyAfter(c rune, at []uint64) string {
 	return stateKey(at)
 }
 
-// accepted returns the set of patterns that match in the given state and reports whether such a
-// name is wanted.
+// accepted returns the set of patterns that match in the given state. wanted reports whether a name
+// that leads to this state is wanted.
 func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
 	b := make([]byte, len(at))
 	for i := range at {
@@ -260,7 +260,8 @@ func stateKey(at []uint64) string {
 	return string(b)
 }
 
-// joint reports whether the pattern set of name a is the union of the pattern sets of other names.
+// joint reports whether name a matches exactly those patterns that several other names match
+// together.
 func joint(a synthesized, names []synthesized) bool {
 	union := bytes.Repeat([]byte{'0'}, len(a.set))
 	for _, n := range names {

@@ -18,8 +18,8 @@ func (b *vocabulary) mapsOf(field string, tools []naming.Label) []pattern {
 	return ps
 }
 
-// values returns the contents of the field that have different effects. ok is false if there are
-// too many.
+// values returns contents of the field, one for each different effect. ok is false if there are too
+// many.
 func (b *Enumerator) values(field string, tools []naming.Label) (values []*value, ok bool) {
 	ps := b.mapsOf(field, tools)
 	if len(ps) > maxListed {
@@ -44,7 +44,7 @@ func (b *Enumerator) values(field string, tools []naming.Label) (values []*value
 	return out, true
 }
 
-// weakValue returns a value that is not a string and that is matched by the patterns in set.
+// weakValue returns a value that is not a string and is matched by the patterns in set.
 func weakValue(field string, ps []pattern, set uint64) *value {
 	weak := &value{field: field, weak: true, hits: hitsOf(ps, set)}
 	if text, ok := witness(ps, set); ok {
@@ -72,7 +72,7 @@ func weakWitness(ps []pattern, set uint64) []string {
 	return nil
 }
 
-// leavesOf returns the texts by which a list of strings is represented.
+// leavesOf returns the texts that represent a list of strings.
 func leavesOf(leaves []string) []string {
 	if len(leaves) < 2 {
 		return leaves
@@ -93,8 +93,8 @@ func listed(actions []string) (values []*value, ok bool) {
 }
 
 // actionValues returns the actions that the policy distinguishes, starting with those whose text is
-// unknown. listed holds the texts that have different effects in a list: all actions except those
-// that several others together represent.
+// unknown. listed holds the texts that have different effects in a list. These are all actions
+// except those that several other actions together represent.
 func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []*value, listed []string) {
 	var texts []string
 	for _, t := range tools {
@@ -126,8 +126,9 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 	return values, slices.DeleteFunc(texts, func(s string) bool { return b.joint[tools[0].Text+"."+s] })
 }
 
-// actionsOf returns the actions that are matched by exactly the patterns in set: texts, including
-// some that no rule names, and abstract values if no text is known or if name patterns match too.
+// actionsOf returns the actions that are matched by exactly the patterns in set. Most of them are
+// texts, including some that no rule names. Abstract values are added if no text is known or if
+// name patterns match too.
 func (b *Enumerator) actionsOf(tools []naming.Label, ps []pattern, set uint64, invented []string) (texts []string, others []*value, ok bool) {
 	values, ok := b.kindsOf("action", ps, set, 0)
 	for _, v := range values {
@@ -152,7 +153,7 @@ func (b *Enumerator) actionsOf(tools []naming.Label, ps []pattern, set uint64, i
 	return texts, others, ok
 }
 
-// named reports whether rules name the action itself, rather than only labels that maps give it.
+// named reports whether rules name the action itself and not only the labels that maps give it.
 func (b *vocabulary) named(tools []naming.Label, action string) bool {
 	return slices.ContainsFunc(tools, func(t naming.Label) bool {
 		l := naming.Label{Text: t.Text + "." + action, From: naming.FromAction, Certain: t.Certain}
@@ -160,8 +161,8 @@ func (b *vocabulary) named(tools []naming.Label, action string) bool {
 	})
 }
 
-// unnamed returns an action that no rule names and that the maps treat like the given one. It is a
-// longer text if one is found; otherwise, it is an abstract value.
+// unnamed returns an action that no rule names and that the maps treat like the given action. If
+// possible, it is a longer text; otherwise, it is an abstract value.
 func (b *Enumerator) unnamed(tools []naming.Label, ps []pattern, set uint64, action string) *value {
 	hits, _ := b.reads(ps, set, action)
 	for _, s := range join(action, "x") {

@@ -93,7 +93,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 			if !n.begins(e) {
 				b.addGap("", "the net %s counts calls in a row, and does not let each of them begin", n.Info.Name)
 			}
-			continue // the net admits any call with other arguments
+			continue // if the arguments were different, the net would admit any call
 		}
 		if len(e) > 0 {
 			s.Effects = append(s.Effects, Effect{n.Index, n.intern(e)})
@@ -106,8 +106,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 	return s
 }
 
-// keyOf returns a key for everything by which nets and assertions distinguish the class from
-// others.
+// keyOf returns a key for all properties of the class that nets and assertions can see.
 func (b *vocabulary) keyOf(s *Class, f *form) string {
 	var key strings.Builder
 	fmt.Fprintf(&key, "%q", s.Tool)
@@ -127,7 +126,7 @@ func (b *vocabulary) keyOf(s *Class, f *form) string {
 	return key.String()
 }
 
-// appendNames appends everything that nets and assertions can see of the names.
+// appendNames appends to key all properties of the names that nets and assertions can see.
 func (b *vocabulary) appendNames(key *strings.Builder, ls []naming.Label) {
 	key.WriteByte('|')
 	for _, l := range ls {

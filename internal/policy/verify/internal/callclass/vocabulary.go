@@ -20,8 +20,8 @@ type vocabulary struct {
 	known    map[string]bool         // names of known tools
 	supposed map[string]bool         // tools that might not exist
 	complete bool                    // no tools exist besides the known tools and those that the policy or an assertion names
-	action   map[string][]string     // actions that rules name, by tool
-	joint    map[string]bool         // tool.action names that are represented by several others together
+	action   map[string][]string     // actions that rules name, by the tool they belong to
+	joint    map[string]bool         // names of the form tool.action that several other names together represent
 	listed   map[string]bool         // names that a net or an assertion uses
 	tries    int                     // the limit on the synthesis of names
 	only     map[naming.Pattern]bool // patterns to synthesize names for; nil: all patterns
@@ -35,7 +35,8 @@ func (b *vocabulary) tool(name string) {
 	}
 }
 
-// reads adds the tool that map m is for. For a tool pattern, names are synthesized later.
+// reads adds the tool whose calls map m reads. If m has a tool pattern, names are synthesized
+// later.
 func (b *vocabulary) reads(m *mapping) {
 	if !m.Glob {
 		b.tool(m.Tool)
@@ -114,8 +115,8 @@ func (b *vocabulary) suppose(names []string) {
 	}
 }
 
-// dotted interprets name as an action of each known tool that it can belong to. If there is no such
-// tool, it uses the tool named by the part before the first dot.
+// dotted interprets name as an action of each known tool that it can belong to. If it belongs to no
+// known tool, dotted uses the tool named by the part before the first dot.
 func (b *vocabulary) dotted(name string) {
 	if listed := b.actionsNamed(name); listed || b.known[name] {
 		return // the name may also be the name of a known tool

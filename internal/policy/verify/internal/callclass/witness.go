@@ -16,16 +16,17 @@ func (s *Class) Values() Values {
 	return s.of.fixed
 }
 
-// HasValues reports whether the arguments of class s have the values v wherever they have the
-// tracked value. Maps may match one value but not another, so calls with different values cannot be
-// treated as calls with the same value, even if each of them alone could have it.
+// HasValues reports whether, wherever the arguments of class s have the tracked value, they have
+// the values v. Maps may match one value but not another. Calls with different values therefore
+// cannot be treated as calls with the same value, even if each of them alone could have it.
 func (s *Class) HasValues(v Values) bool {
 	return s.of == nil || !slices.ContainsFunc(s.Data, func(d Datum) bool {
 		return d.Has == Same && s.of.b.literal(v, &d) != s.of.b.literal(s.of.fixed, &d)
 	})
 }
 
-// RecordKey records the values of a key of the net for those sorts that have no value yet.
+// RecordKey records the values in the given key of the net, but only for those sorts that have no
+// value yet.
 func (b *keyFields) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	if v.same == nil {
 		v.same = make(map[int]literal)
@@ -45,8 +46,8 @@ func (b *keyFields) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	}
 }
 
-// KeyText returns the text by which the net's state identifies the values. ok is false if the
-// values are unknown.
+// KeyText returns the text that identifies the values in the net's state. ok is false if the values
+// are unknown.
 func (b *keyFields) KeyText(v Values, net int) (text string, ok bool) {
 	n := b.nets[net]
 	for t := range n.Info.Transitions {
@@ -174,8 +175,7 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 	return "", false
 }
 
-// Common returns values that all of the classes can have, as far as one value per sort is enough
-// for this.
+// Common returns values that all of the classes can have, if one value per sort is enough for this.
 func Common(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {

@@ -7,8 +7,8 @@ import "fmt"
 // is real, because no net blocks any of its calls. A proof that no run exists counts only if it
 // also holds without the advisory nets.
 
-// Yielding returns the reason why an answer is unknown if any of the nets is advisory, and the
-// empty string otherwise.
+// Yielding returns the reason why an answer is unknown if any of the nets is advisory. Otherwise,
+// it returns the empty string.
 func (sys *system) Yielding(nets []int) string {
 	for _, n := range nets {
 		if sys.Nets[n].Info.Advisory {

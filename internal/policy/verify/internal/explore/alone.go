@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// lenient reports whether n obviously never blocks effect e, because the only transitions that list
-// its names are observers or have inputs that are always marked. All effects that calls can have on
-// n must be known; see [Model.Attract].
+// lenient reports whether n obviously never blocks calls with effect e, because the only
+// transitions that list their names are observers or have inputs that are always marked. lenient
+// requires that all effects that calls can have on n are known; see [Model.Attract].
 func (n *Net) lenient(e int) bool {
 	for _, a := range n.Meanings.List[e] {
 		if len(a.Barred) == 0 && !a.Refused && (a.Free || n.Observed(a.Transitions)) {
@@ -21,7 +21,7 @@ func (n *Net) lenient(e int) bool {
 	return len(n.free) == 0 || n.static || n.quiesces()
 }
 
-// passes reports whether n admits effect e in every state.
+// passes reports whether n admits calls with effect e in every state.
 func (n *Net) passes(e int) bool {
 	if n.static {
 		return n.begin(0, e).verdict != blocks
@@ -45,8 +45,8 @@ func (n *Net) quiesces() bool {
 	return !n.locals.List[0].stuck
 }
 
-// reachableAlone returns the states that n can reach, over all calls and outcomes, if no other net
-// forbids any call. ok is false if there are too many states or if tokens can be in flight.
+// reachableAlone returns the states that n could reach, over all calls and outcomes, if no other
+// net forbade any call. ok is false if there are too many states or if tokens can be in flight.
 func (n *Net) reachableAlone() (locals []int, ok bool) {
 	if n.incomplete {
 		return nil, false
@@ -102,8 +102,8 @@ func (n *Net) exploreAlone() (locals []int, ok bool) {
 	return locals, true
 }
 
-// Limits on the number of states that are examined for an attractor: in a single net, and in
-// several nets together.
+// These constants limit the number of states that are examined for an attractor, in a single net
+// and in several nets together.
 const (
 	maxLocals = 200
 	maxJoint  = 2000

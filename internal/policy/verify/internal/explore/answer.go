@@ -34,12 +34,12 @@ type Answer struct {
 	Moves    []Move
 	Nets     []int  // if Proved, nets that suffice for the proof; if a goal is Refuted, nets that forbid the goal after Moves
 	Rough    bool   // if a goal is Refuted, a subset of Nets might suffice, because not all subsets were tried
-	Why      string // if Unknown, the reason
+	Why      string // if Unknown, the reason for it
 	Supposed string // if Unknown, the tool whose existence decides the answer; may be empty
 }
 
-// leaveOut removes one net after the other, as long as do proves that the remaining nets suffice.
-// sure is true if do refuted the removal of each net that remains.
+// leaveOut removes nets one by one, as long as the function do proves that the remaining nets
+// suffice. sure is true if do refuted the removal of each net that remains.
 func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
 	left, sure = slices.Clone(nets), true
 	for i := 0; i < len(left); {
@@ -57,10 +57,10 @@ func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
 	return left, sure
 }
 
-// Any matches every class.
+// Any returns true for every class.
 func Any(*callclass.Class) bool { return true }
 
-// Tagged returns a tag function that marks the classes that match selects as [Wanted].
+// Tagged returns a tag function that marks as [Wanted] the classes that match selects.
 func Tagged(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) uint8 {
 		if match(s) {

@@ -37,8 +37,8 @@ func (m *Model) Attract() *attractor {
 	return a
 }
 
-// layer reports whether calls of the existing layers make a call of class s possible. prep holds
-// the nets whose states these calls change.
+// layer reports whether calls of the existing layers can make a call of class s possible. prep
+// holds the nets whose states these calls change.
 func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	m := a.model
 	var strict []callclass.Effect // the effects on nets that can refuse the class
@@ -66,8 +66,8 @@ func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	return prep, true
 }
 
-// together returns the first strict net and all other strict nets whose states the helpers of that
-// net also change, together with the helpers of all these nets. Helpers are classes of the
+// together returns the first strict net and all other strict nets whose states the first net's
+// helpers also change. It also returns the helpers of all these nets. Helpers are classes of the
 // attractor that can be prepared without changing the state of any strict net. The helpers do not
 // affect the nets in rest.
 func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
@@ -92,7 +92,7 @@ func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect
 }
 
 // recover reports whether, from every state that the nets can reach on their own, successful calls
-// of the helpers lead to a state where each net admits its effect.
+// of the helpers lead to a state where each net admits the call with its effect.
 func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	joint := [][]int{nil}
 	for _, t := range nets {
@@ -120,8 +120,8 @@ func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	return len(good) == len(joint)
 }
 
-// leads reports whether the nets admit their effects in state, or whether some helper leads from
-// state to a state that is known to be good.
+// leads reports whether the nets admit calls with their effects in state, or whether some helper
+// leads from state to a state that is known to be good.
 func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, good map[string]bool) bool {
 	m := a.model
 	if !slices.ContainsFunc(nets, func(t callclass.Effect) bool {

@@ -1,7 +1,7 @@
 package explore
 
-// Barred returns a proof that the query is never met if the proof needs no exploration, and an
-// unknown answer otherwise.
+// Barred tries to prove without exploration that the query is never met. If this is not possible,
+// it returns an unknown answer.
 func (m *Model) Barred(q *Query) Answer {
 	nets, barred := m.seed(q)
 	if !barred {

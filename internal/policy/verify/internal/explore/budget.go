@@ -10,12 +10,12 @@ import (
 
 // A Budget selects the nets that can prove an upper bound on the number of calls.
 type Budget struct {
-	Shared bool          // consider only nets whose scope is wider than a session
+	Shared bool          // consider only nets with a wider scope than a session
 	Every  time.Duration // the shortest interval between two tokens that the clock returns; 0: the clock returns no tokens
 }
 
-// Budgeted finds a net with a place that bounds the number of calls tagged as wanted. The place
-// starts with at most count tokens, and each such call permanently takes one of them. Nothing
+// Budgeted finds a net that bounds the number of calls tagged as wanted by one of its places. The
+// place starts with at most count tokens, and each such call permanently takes one of them. Nothing
 // refills the place, except possibly the clock.
 func (m *Model) Budgeted(tag func(*callclass.Class) uint8, count int, b Budget) (net int, ok bool) {
 	if m.Calls.Gap(nil, tag) != "" {
@@ -59,7 +59,7 @@ func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every 
 }
 
 // bounded reports whether place never holds more tokens than at the start. This is so if every
-// token that place gains comes from a second place, which is empty at the start, and the total of
+// token that place gains comes from a second place that is empty at the start, and the total of
 // both places never grows.
 func (n *structure) bounded(place int) bool {
 	for q, name := range n.Info.Places {

@@ -12,8 +12,7 @@ import (
 // Namjoshi, "Reasoning about rings", POPL 1995) is not assumed but detected in the explored states;
 // see [Space.saturated].
 
-// minLargeCounter is the largest initial number of tokens with which a place is not yet a large
-// counter.
+// A place that initially has more than minLargeCounter tokens is a large counter.
 const minLargeCounter = 8
 
 // counter returns the index of the net's large counter, or -1. If a net has several large counters,
@@ -31,8 +30,8 @@ func (n *structure) counter() int {
 	return found
 }
 
-// steady reports whether only calls and the clock change the token count of place, by one token at
-// a time and without deferring the change to the end of the call.
+// steady reports whether only calls and the clock change the number of tokens in place, and whether
+// each change is by one token and takes effect immediately, not at the end of the call.
 func (n *structure) steady(place int) bool {
 	for i := range n.Trans {
 		in, out := weight(n.Trans[i].In, place), weight(n.Trans[i].Out, place)
@@ -47,8 +46,8 @@ func (n *structure) steady(place int) bool {
 	return true
 }
 
-// cap returns a cached copy of n whose counter starts with the given number of tokens. It returns n
-// if n has no larger counter.
+// cap returns a cached copy of n whose large counter starts with the given number of tokens. It
+// returns n itself if n has no larger counter.
 func (n *Net) cap(to int) *Net {
 	p := n.counter()
 	if p < 0 || n.Info.Initial[n.Info.Places[p]] <= to {

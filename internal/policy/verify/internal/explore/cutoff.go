@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// saturated reports whether, for each reduced counter, there are two adjacent levels, away from
-// both ends, at which the states are equal. Then the states are also equal at any number of levels
-// in between, because the effect of calls does not depend on the level there.
+// saturated reports whether, for each reduced counter, the states are equal at two adjacent levels
+// away from both ends. The states are then also equal at any number of levels in between, because
+// the effect of calls there does not depend on the level.
 func (s *Space) saturated() bool {
 	for _, pos := range s.limits {
 		if !s.saturatedAt(pos) {
@@ -56,8 +56,8 @@ func (s *Space) saturatedAt(pos int) bool {
 	return false
 }
 
-// mirrors returns place and its complements: the places whose tokens and those of place always add
-// up to top.
+// mirrors returns place and its complements. A complement is a place whose tokens and the tokens in
+// place always add up to top.
 func (n *Net) mirrors(place, top int) []int {
 	out := []int{place}
 	for p := range n.Info.Places {

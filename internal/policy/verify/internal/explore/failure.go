@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// FailureLock looks for a call in flight with this property: its success would leave the goal
-// reachable by successful continuations, but its failure or unknown outcome makes the goal
-// unreachable by them. No counter of the space may be reduced.
+// FailureLock looks for a call in flight whose success would leave the goal reachable by successful
+// calls, but whose failure or unknown outcome makes the goal unreachable by successful calls. No
+// counter of the space may be reduced.
 func (s *Space) FailureLock(g *Goal) Answer {
 	found, open := s.failureLocks(g)
 	if len(found) == 0 && !open {
@@ -49,8 +49,8 @@ func (s *Space) FailureLock(g *Goal) Answer {
 	return Answer{Why: WhyValues}
 }
 
-// failureLocks returns the failures and unknown outcomes that make the goal unreachable although it
-// would be reachable after the success of the same call. open is true if this is undecided for some
+// failureLocks returns the failures and unknown outcomes that make the goal unreachable although
+// the success of the same call would leave it reachable. open is true if this is undecided for some
 // outcome.
 func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	sure, possible := s.Assured(g, s.surely), s.Escapes(g, func(int) bool { return true })
@@ -79,8 +79,8 @@ func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 }
 
 // failRest returns the moves along edge e. If the state represents calls in flight without listing
-// them, failRest inserts a failure of each such call before the last move. The failure is needed
-// because a call in flight could still succeed.
+// them, failRest inserts a failure of each such call before the last move. Without this failure,
+// the call could still succeed.
 func (s *Space) failRest(ms []Move, e edge) []Move {
 	last := ms[len(ms)-1]
 	ms = slices.Clone(ms[:len(ms)-1])

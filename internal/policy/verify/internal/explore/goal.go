@@ -25,9 +25,9 @@ func GoalOfOne(match func(*callclass.Class) bool) *Goal {
 	return g
 }
 
-// Escapes reports, for each state, whether successful calls may lead from it to a state where a
-// call that meets the goal is admitted. Only calls of classes that the function may accepts are
-// considered. A state also counts as good if the goal allows a run to stop there.
+// Escapes reports, for each state, whether successful calls can lead from it to a state that admits
+// a call that meets the goal. It considers only calls of classes that the function may accepts. A
+// state where the goal allows a run to stop is also good.
 func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	good := make([]bool, len(s.At))
 	var queue []int32
@@ -59,8 +59,8 @@ func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	return good
 }
 
-// successful returns the reversed edges of all steps where a call succeeds: either a call in
-// flight, or a call that begins and succeeds at once.
+// successful returns the reversed edges of all steps that are the success of a call: either a call
+// in flight succeeds, or a call begins and succeeds at once.
 func (s *Space) successful(may func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
 	for _, e := range s.edges {
@@ -76,7 +76,7 @@ func (s *Space) successful(may func(class int) bool) [][]int32 {
 	return back
 }
 
-// atOnce returns the state where a call of class c has begun and succeeded while all earlier calls
+// atOnce returns the state after a call of class c has begun and succeeded while all earlier calls
 // in flight are still in flight. ok is false if that state was not visited. If one observing call
 // stands for any number of calls, the ended call must not be kept.
 func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
@@ -91,12 +91,12 @@ func (v *view) Unhindered(class int) bool {
 	return c.sure && len(c.beyond) == 0
 }
 
-// surely reports whether a call of the class is known to be possible and only the nets that judge
-// it can refuse it.
+// surely reports whether a call of the class is known to be possible and can be refused only by the
+// nets that judge it.
 func (v *view) surely(class int) bool { return !uncertain(v.classes[class].member) }
 
-// rebuildPaths recomputes the path to each state without the calls that avoid selects. States that
-// cannot be reached without these calls have no predecessor afterwards.
+// rebuildPaths recomputes the path to each state so that it contains none of the calls that avoid
+// selects. A state that cannot be reached without these calls then has no predecessor.
 func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	next := make([][]int, len(s.At))
 	for i, e := range s.edges {
@@ -117,8 +117,8 @@ func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	}
 }
 
-// BlockingNets returns a smallest set of nets outside the view whose removal would make the goal
-// reachable from at least one more state. It returns nil if no set does.
+// BlockingNets returns a smallest set of nets outside the view that would, if they were removed,
+// let at least one more state reach the goal. It returns nil if no set does so.
 func (s *Space) BlockingNets(g *Goal, good []bool) []int {
 	var least []int
 	for i := range good {

@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Queries about the tokens of one net.
+// The following queries are about the tokens of one net.
 
 // Unbalanced returns the query for a state where the net's token count, including tokens in flight,
-// differs from that at the start.
+// differs from the count at the start.
 func (sys *system) Unbalanced(net int) *Query {
 	return &Query{Sole: -1, state: func(s *Space, words []uint32) bool {
 		n, start, now := s.nets[s.at[net]], 0, 0
@@ -86,8 +86,8 @@ func (n *Net) marked(state int, places []int) (set uint32) {
 	return set
 }
 
-// released returns the set of places that get tokens back after an unknown outcome even though the
-// call may still be running.
+// released returns the set of places that get tokens back after the unknown outcome of a call, even
+// though the call may still be running.
 func (n *Net) released(hold int, places []int) (set uint32) {
 	for _, t := range n.held.List[hold].flights {
 		for i, p := range places {

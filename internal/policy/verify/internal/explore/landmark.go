@@ -6,19 +6,20 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A landmark is a set of calls of which every run to the goal contains at least one (a disjunctive
+// A landmark is a set of calls. Every run to the goal contains at least one of them (a disjunctive
 // action landmark).
 type landmark struct {
 	calls  []int
 	nets   []int // nets that require the landmark because they block all calls of its parent
-	parent int   // index of the landmark that first needs this landmark; -1: the goal needs it
+	parent int   // index of the landmark that was the first to need this landmark; -1: the goal needs it
 }
 
 // landmarks returns the landmarks of all runs from state to a call of the goal. If a net blocks all
-// calls of a landmark, a call that changes the state of this net must come first and forms the next
-// landmark. ok is false if the last landmark found is empty; then no run reaches the goal.
+// calls of a landmark, a call that changes the state of this net must come first; such calls form
+// the next landmark. ok is false if the last landmark found is empty, because then no run reaches
+// the goal.
 //
-// The net with position sole is not counted as a barrier to the goal itself.
+// The net with position sole does not count as a barrier to the goal itself.
 func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, ok bool) {
 	g.round++
 	found = append(found, landmark{calls: goal, parent: -1})
@@ -45,8 +46,8 @@ func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, 
 }
 
 // barriers returns sets of nets. In each set, at least one net must change its state before any of
-// the calls is admitted. A set is either a single net that blocks all calls or contains one net for
-// each call. barriers returns nil if some call is not blocked.
+// the calls is admitted. A set consists either of a single net that blocks all calls or of one net
+// for each call. If some call is not blocked, barriers returns nil.
 func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 	var common, each []int
 	fresh := false

@@ -21,7 +21,7 @@ func (sys *system) gated(s *callclass.Class) bool {
 	return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return sys.Nets[t.Net].lists(t.Meaning) })
 }
 
-// Lock looks for a state from which no sequence of successful calls reaches the goal. States where
+// Lock looks for a state after which no sequence of successful calls reaches the goal. States where
 // the goal allows a run to stop do not count.
 func (s *Space) Lock(g *Goal) Answer {
 	good := s.Assured(g, s.surely)
@@ -59,8 +59,8 @@ func (s *Space) Lock(g *Goal) Answer {
 	return Answer{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets, Rough: !sure}
 }
 
-// reached returns a reachable state that is not good, or -1. It prefers a state reached by calls
-// with a single value. If required is true, only calls that are known to exist may lead to the
+// reached returns a reachable state that is not good, or -1. It prefers a state that calls with a
+// single value lead to. If required is true, only calls that are known to exist may lead to the
 // state.
 func (s *Space) reached(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
@@ -76,8 +76,7 @@ func (s *Space) reached(good []bool, required bool) int32 {
 }
 
 // locked returns a reachable state that is not good, or -1. It prefers a state without calls in
-// flight, because if a state is bad, the state after the success of all its calls in flight is also
-// bad.
+// flight: if a state is bad, the state after the success of all its calls in flight is also bad.
 func (s *Space) locked(good []bool) int32 {
 	found := int32(-1)
 	for i := range good {
@@ -106,7 +105,7 @@ func (s *Space) leastSure() *callclass.Class {
 }
 
 // failSurplus appends the failures of those calls that are in flight after the run but not in state
-// k. A space does not track how many observing calls are in flight, so the two can differ.
+// k. Such calls can exist because a space does not track how many observing calls are in flight.
 func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	r := s.newRun()
 	r.play(ms)
@@ -126,8 +125,8 @@ func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	return ms
 }
 
-// real extends the run such that it is also possible with unreduced counters and the nets still
-// forbid, after the run, the calls that match selects.
+// real extends the run so that it is also possible with unreduced counters and the nets still
+// forbid afterwards all calls that match selects.
 func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
 	if len(s.limits) == 0 {
 		return ms, true
@@ -192,8 +191,8 @@ func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []in
 	return Proved
 }
 
-// callsOf returns the classes that affect a net of the view, and separately those among them that
-// match selects.
+// callsOf returns the classes that affect a net of the view, and separately those of these classes
+// that match selects.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	var out []*callclass.Class
 	classes, _ := v.model.ClassesFor(v.numbers(), Tagged(match))

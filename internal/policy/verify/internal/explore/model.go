@@ -15,32 +15,32 @@ type Model struct {
 	searchLimits
 	Calls     *callclass.Enumerator
 	Classes   []*callclass.Class // classes that the policy's default admits
-	byNet     [][]int            // indexes of the classes that affect a net, by net
+	byNet     [][]int            // for each net, the indexes of the classes that affect it
 	keyed     bool               // at least one enforced net has a key
 	attractor *attractor         // the attractor, which is computed when it is first needed
 	all       *scope             // the scope of all classes, which is computed when it is first needed
-	full      *Model             // for the result of [Model.OneValue], the model with all calls; otherwise nil
+	full      *Model             // set only in the result of [Model.OneValue]: the model with all calls
 	one       *Model             // the result of [Model.OneValue], which is computed when it is first needed
 }
 
 // A system is the set of nets of a policy. These nets run together.
 type system struct {
 	Nets []*Net
-	off  []bool // whether the net is omitted because it is redundant, by net
+	off  []bool // for each net, whether it is omitted because it is redundant
 }
 
 // searchLimits holds the limits of the searches and counts the work done.
 type searchLimits struct {
 	Limit  int // maximum number of states per search
 	Stop   func() bool
-	States int // number of states visited so far
+	States int // number of states visited so far by all searches
 	effort int // states visited so far, weighted by the number of classes tried in each state
 }
 
 // Options limit the searches.
 type Options struct {
 	States int         // maximum number of states per search; less than 1: DefaultStates
-	Stop   func() bool // called periodically; returning true ends the searches; nil: never stop
+	Stop   func() bool // called periodically; if it returns true, the searches end; nil: never stop
 }
 
 // DefaultStates is the default maximum number of states per search.
@@ -84,9 +84,8 @@ func (m *Model) index() {
 	}
 }
 
-// ClassesFor returns all classes. It includes the classes of deferred calls as far as the nets and
-// the tag can distinguish them. gap is the reason why these may not be all classes; it is empty if
-// they are.
+// ClassesFor returns all classes. It distinguishes deferred calls as far as the nets and the tag
+// can. If classes might be missing, gap is the reason; otherwise, it is empty.
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
 	kinds, gap := m.Calls.Kinds(nets, tag)
 	if m.full != nil {
@@ -118,7 +117,7 @@ func lasting(stop func() bool) func() bool {
 }
 
 // waits adds the classes of the clock, which may fire each of its transitions at any time. This
-// over-approximates, because one transition may then be overdue while another one fires.
+// permits more than the real clock does: one transition may be overdue while another one fires.
 func (m *Model) waits() {
 	for _, n := range m.Nets {
 		if n.Info.Shadow {
@@ -138,6 +137,6 @@ func (m *Model) waits() {
 // set.
 type attractor struct {
 	model *Model
-	Ok    []bool         // whether the class is in the attractor, by class
-	prep  []map[int]bool // the nets whose states change while a call of the class is prepared, by class
+	Ok    []bool         // for each class, whether it is in the attractor
+	prep  []map[int]bool // for each class, the nets whose states change while a call of the class is prepared
 }

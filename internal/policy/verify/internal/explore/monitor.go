@@ -2,7 +2,7 @@ package explore
 
 import "github.com/petrigate/petrigate/gate"
 
-// Meets passes the moves to the monitor of a query about the beginning of a call, and reports
+// Meets replays the moves in the monitor of a query about the beginning of a call, and reports
 // whether the run meets the query. If the query is about calls that never end ([Query].Stay), Meets
 // assumes that the run meets it.
 func (sys *system) Meets(q *Query, ms []Move) bool {

@@ -16,7 +16,7 @@ type structure struct {
 	lasting    [][]petri.Arc
 	free       []int // indexes of structural transitions
 	timed      []int // indexes of transitions fired by the clock
-	watchAt    []int // by transition, the index that a deferred observer has among the watches; -1: the transition is not a deferred observer
+	watchAt    []int // for each transition that is a deferred observer, its index among the watches; -1 for other transitions
 	spoils     bool  // a transition of the net spoils evidence that other transitions watch for
 	static     bool  // the marking never changes
 	incomplete bool  // some effects that calls can have on the net are unknown
@@ -28,9 +28,9 @@ type Net struct {
 	structure
 
 	counterAt int          // index of the place whose initial marking was reduced; see [Net.cap]
-	capped    map[int]*Net // copies with reduced counters, by initial tokens; see [Net.cap]
+	capped    map[int]*Net // copies with reduced counters, by the initial number of tokens; see [Net.cap]
 
-	aloneCache struct { // the result of [Net.reachableAlone] for the given number of effects
+	aloneCache struct { // caches the result of [Net.reachableAlone] for the given number of effects
 		effects int
 		locals  []int
 		ok      bool
@@ -42,8 +42,8 @@ type Net struct {
 	key    []byte
 }
 
-// A local is a local state of a net: the available tokens and the number of calls in flight of each
-// transition.
+// A local is a local state of a net: its available tokens and, for each transition, the number of
+// calls in flight.
 type local struct {
 	marking petri.Marking
 	flights []int
@@ -54,7 +54,7 @@ type local struct {
 
 // A holding is what a call in flight holds in a net.
 type holding struct {
-	flights []int // transitions in flight, in the order in which they were chosen
+	flights []int // transitions in flight, in the order of their choice
 	watches []int // indexes of the deferred observers that wait for the call to succeed
 	spoils  bool  // no watch can begin until the call ends
 }
@@ -123,8 +123,8 @@ func (n *structure) isStatic() bool {
 	return true
 }
 
-// maxWatches is the maximum number of a net's deferred observers that fit into a set. Nothing is
-// proved about a net with more.
+// maxWatches is the maximum number of deferred observers in a net. A set of observers has this many
+// bits, so nothing is proved about a net with more.
 const maxWatches = 64
 
 // start creates local state 0: the initial marking after the structural transitions have fired.
@@ -143,7 +143,7 @@ func (n *Net) intern(l local) int {
 	return n.locals.Of(n.key, l)
 }
 
-// flags encodes the part of a local state that its tokens do not express.
+// flags encodes those properties of a local state that its tokens do not express.
 func (l *local) flags() byte { return flag(l.stuck, 1) | flag(l.spoiled, 2) }
 
 func flag(is bool, bit byte) byte {
@@ -172,7 +172,7 @@ func weight(arcs []petri.Arc, place int) int {
 	return 0
 }
 
-// internData returns the number of the local state described by the gate's state data.
+// internData returns the number of the local state that d, the gate's data of the net, describes.
 func (n *Net) internData(d *gate.NetData) int {
 	l := local{marking: petri.Marking(slices.Clone(d.Marking)), flights: make([]int, len(n.Trans)), stuck: d.Stuck}
 	l.spoiled = n.spoils && len(d.Spoilers()) > 0

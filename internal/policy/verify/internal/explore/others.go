@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Calls with other values. After a run whose calls all have one value, no other value has been
-// used. A subsequent call with another value is therefore admitted only if the same call would be
-// admitted with the run's value or with a new value.
+// After a run whose calls all have one value, no other value has been used. A subsequent call with
+// another value is therefore admitted only if the same call would be admitted with the run's value
+// or with a new value.
 
 // maxOthers is the maximum number of states visited for calls with other values, unless the limit
 // of a single search is much larger.
@@ -18,10 +18,10 @@ const maxOthers = 2000
 
 func (l *searchLimits) othersLimit() int { return max(maxOthers, l.Limit/25) }
 
-// proveLost checks that, after a run whose calls all have the same value, no successful calls with
-// any values meet the goal. It returns the empty string if that is proved, and otherwise the reason
-// why it is unknown. It first tries the given nets, which forbid the goal for the run's value, and
-// then all nets that share calls with the goal.
+// proveLost checks that, after a run whose calls all have the same value, no successful calls meet
+// the goal, whatever their values are. It returns the empty string if this is proved, and otherwise
+// the reason why it is unknown. It first tries the given nets, which forbid the goal for the run's
+// value, and then all nets that share calls with the goal.
 func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 	if why = m.proveLostIn(ms, g, nets); why == "" {
 		return ""
@@ -36,7 +36,7 @@ func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 // calls, and a call that affects none of the nets does not change their state. So a goal that
 // successful calls do not meet in these nets is not met in the whole policy either.
 func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
-	var unmet []Move // the run's moves as they appear if a new value is tracked
+	var unmet []Move // the run's moves as they appear when a new value is tracked
 	for _, mv := range ms {
 		if mv.Class != nil {
 			if mv.Class = mv.Class.Exchanged(); mv.Class == nil {
@@ -126,9 +126,9 @@ type others struct {
 	open  []*callclass.Class // calls with other values that have not been admitted in any visited state so far
 }
 
-// follow searches for a call that match selects after the run, and for further calls with other
-// values that are admitted. why is empty if no matching call was found. more is true if follow
-// added calls to o.
+// follow searches for a call that match selects and that is possible after the run. It also
+// searches for further calls with other values that are admitted. why is empty if no matching call
+// was found. more is true if follow added calls to o.
 func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
 	r := o.model.runOf(o.nets)
 	if r.play(ms); r.long {
@@ -155,7 +155,8 @@ func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why strin
 	return "", more
 }
 
-// admit adds calls with other values: those calls that are now possible with the run's value.
+// admit adds the calls with other values that correspond to calls now possible with the run's
+// value.
 func (o *others) admit(r *run) (more bool) {
 	o.open = slices.DeleteFunc(o.open, func(c *callclass.Class) bool {
 		if blocking, _ := r.judge(c.Exchanged()); len(blocking) > 0 {

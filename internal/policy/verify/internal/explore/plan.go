@@ -7,17 +7,17 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Plan returns the shortest successful run to a call that tag marks as wanted. If such a run
-// exists, the result is Refuted and contains the run. Otherwise, the result is Proved.
+// Plan searches for the shortest successful run to a call that tag marks as wanted. If such a run
+// exists, the answer is Refuted and contains the run. Otherwise, the answer is Proved.
 func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	q := &Query{Tag: tag, Sole: -1}
 	nets, _ := m.seed(q)
 	return m.planFor(q, nets, ViewOptions{Tag: tag, witnessed: witnessed, Limit: m.Limit})
 }
 
-// Planless removes nets from a set of nets that admits no plan for the query's goal, as long as no
-// plan becomes possible. A search over all interleavings can start with the remaining nets; it is
-// cheaper with few nets.
+// Planless takes a set of nets that admits no plan for the query's goal, and removes nets from it
+// as long as no plan becomes possible. A search over all interleavings is cheaper if it starts with
+// these few nets.
 func (m *Model) Planless(q *Query, nets []int) []int {
 	o := ViewOptions{Tag: q.Tag, Limit: min(m.Limit, GroupLimit)}
 	left, _ := leaveOut(nets, func(fewer []int) Result {
@@ -30,7 +30,8 @@ func (m *Model) Planless(q *Query, nets []int) []int {
 }
 
 // planFor finds the shortest successful run to a call that q wants, by abstraction refinement: it
-// makes a plan with the given nets, replays the plan in all nets, and adds a net that blocks it.
+// makes a plan with the given nets and replays it in all nets. If a net blocks the plan, it adds
+// this net and plans again.
 func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 	for {
 		v := m.view(nets, o)
@@ -56,8 +57,8 @@ func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 }
 
 // search returns the classes of a shortest plan, or nil if no plan exists. ok is false if the limit
-// was reached. States are expanded in the order of the lower bound on the length of a plan through
-// them; see [scope.landmarks].
+// was reached. States through which a short plan might lead are expanded first; see
+// [scope.landmarks] for the lower bound on a plan's length.
 func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	limit := p.bound(o)
 	defer func() { p.model.visited(p.view, len(p.states)) }()

@@ -17,11 +17,11 @@ type planner struct {
 	goal  []int // classes that may end the plan
 	tree[int]
 	states [][]int
-	length []int     // number of calls on the shortest known path to the state, by state
+	length []int     // for each state, the number of calls on the shortest known path to it
 	queue  [][]int32 // for each estimated length of a plan, the states through which the plan would lead
 	least  int       // index of the first queue that might not be empty
 	key    []byte
-	sole   int // position of the net that alone must refuse the call or ask for approval; -1: a wanted call must be admitted
+	sole   int // position of the only net that must refuse the call or ask for approval; -1: a wanted call must be admitted
 }
 
 func (m *Model) newPlanner(v *view, sole int) *planner {
@@ -145,9 +145,9 @@ func (p *planner) stubbornSet(state []int) []int {
 	return enabled
 }
 
-// addSoleHelpers adds the calls that help to reach a call that only one net refuses or requires
-// approval for. These are calls that make another net admit that call, or that change the state of
-// this one net. If other nets require approval too, any call might help.
+// addSoleHelpers adds calls that help to reach a call that a single net refuses or requires
+// approval for. These are the calls that make another net admit that call and the calls that change
+// the state of the single net. If other nets require approval too, any call might help.
 func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	for _, c := range p.goal {
 		if b := p.blocker(state, c); b >= 0 && b != p.sole {

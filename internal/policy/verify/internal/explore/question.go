@@ -9,7 +9,7 @@ type question struct {
 	via       string // required approval channel; empty: any
 }
 
-// questions returns the approvals that n requires before a call that begins with step b.
+// questions returns the approvals that n requires before a call whose first step is b.
 func (n *structure) questions(b *begun) (all []question) {
 	for _, t := range b.asks {
 		def := &n.Info.Transitions[t]
@@ -24,7 +24,8 @@ func (q question) includes(other question) bool {
 }
 
 // asksMore reports whether the net requires an approval that no other net requires as strictly. If
-// it does not, covering is the index of another net that requires one of its approvals, or -1.
+// the net does not, covering is the index of another net that requires one of the same approvals,
+// or -1.
 func asksMore(net int, all []question) (more bool, covering int) {
 	covering = -1
 	for _, q := range all {

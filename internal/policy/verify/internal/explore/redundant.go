@@ -6,15 +6,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A redundancy describes a net that never changes a verdict, with the nets that already forbid the
+// A redundancy describes a net that never changes a verdict, and the nets that already forbid the
 // same calls.
 type redundancy struct {
 	Net     int
 	Because []int
 }
 
-// Minimal removes nets as long as this does not make it possible to meet the query. sure is true if
-// each remaining net was shown to be necessary.
+// Minimal removes nets from a set that makes it impossible to meet the query, as long as this
+// remains impossible. sure is true if each remaining net was shown to be necessary.
 func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
 	return leaveOut(nets, func(fewer []int) Result {
 		if m.Stop() {
@@ -48,7 +48,7 @@ func (m *Model) unmet(q *Query, nets []int, o ViewOptions) Result {
 	return Proved
 }
 
-// An Untried describes a net that might be redundant, with the reason why that is unknown.
+// An Untried describes a net that might be redundant, and the reason why this is unknown.
 type Untried struct {
 	Net int
 	Why string
@@ -75,9 +75,9 @@ func (m *Model) AllRedundant() (found []redundancy, untried []Untried) {
 	return found, untried
 }
 
-// Limits on the effort of finding redundant nets: the total effort, and the maximum and minimum
-// effort for each net. When the effort is exhausted, the net counts as necessary and is reported as
-// untried.
+// These constants limit the effort of finding redundant nets: the total effort, and the maximum and
+// minimum effort for each net. When the effort is exhausted, a net counts as necessary and is
+// reported as untried.
 const (
 	redundantEffort    = 200_000
 	redundantMostEach  = 40_000
@@ -154,10 +154,10 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true, ""
 }
 
-// offWithOtherScopes returns sys.off with the addition of all nets whose scope differs from that of
-// net n. It returns nil if all nets have the same scope. Nets of other scopes are ignored because,
-// in another session, they might permit what n forbids: session nets start anew there, and nets
-// with wider scopes keep the tokens from earlier sessions.
+// offWithOtherScopes returns sys.off and additionally all nets whose scope differs from that of net
+// n. It returns nil if all nets have the same scope. Nets with other scopes are ignored because, in
+// another session, they might permit what n forbids. Session nets start anew there, and nets with
+// wider scopes keep the tokens from earlier sessions.
 func (sys *system) offWithOtherScopes(n int) []bool {
 	off, found := slices.Clone(sys.off), false
 	for i, o := range sys.Nets {

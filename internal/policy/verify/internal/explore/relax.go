@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// relax returns the relaxation of the scope's calls. It is computed only once.
+// relax returns the relaxation of the scope's calls and caches it.
 func (g *scope) relax() *relaxation {
 	if g.relaxed != nil {
 		return g.relaxed
@@ -41,9 +41,9 @@ func (r *relaxation) blocker(c int) int {
 	return -1
 }
 
-// blockers returns nets that together admit no call of the goal: the nets that never admit such a
-// call, the nets that never admit the calls that would change the states of these nets, and so on.
-// ok is false if the relaxation admits a call of the goal.
+// blockers returns nets that together admit no call of the goal. These are the nets that never
+// admit such a call, the nets that never admit the calls that would change the states of the
+// former, and so on. ok is false if the relaxation admits a call of the goal.
 func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	in := make([]bool, len(r.each))
 	add := func(c int) {
@@ -96,8 +96,8 @@ func (x *relaxed) addMeaning(meaning int) {
 
 func (x *relaxed) size() int { return len(x.states) + len(x.holds) + len(x.killed) }
 
-// step adds the successors of state: those after a call begins and those after a call in flight
-// ends.
+// step adds the states that can follow state: those after a call begins and those after a call in
+// flight ends.
 func (x *relaxed) step(state int) {
 	for _, e := range x.meanings {
 		if b := x.begin(state, e); b.verdict != blocks {

@@ -72,8 +72,8 @@ func (r *run) judge(s *callclass.Class) (blocking, asking []int) {
 	return blocking, asking
 }
 
-// asks reports whether, for calls of class s, the net requires an approval of a kind that counts
-// for the query.
+// asks reports whether the net requires, for calls of class s, an approval that counts for the
+// query.
 func (r *run) asks(q *Query, net int, s *callclass.Class) bool {
 	n := r.nets[net]
 	return q.asks(n, n.begin(r.local[net], s.MeaningIn(net)))
@@ -126,7 +126,7 @@ func (r *run) spoils(net int) bool {
 	})
 }
 
-// unwatch ends the killed watches of all calls in the net.
+// unwatch ends the watches in killed for all calls in the net.
 func (r *run) unwatch(net int, killed uint64) {
 	if killed == 0 {
 		return
@@ -149,11 +149,11 @@ type Move struct {
 	Times int // number of times that the call begins and ends; 0: the call begins once
 }
 
-// maxDoubles is the maximum number of calls that are added to make the run to a state possible.
+// maxDoubles is the maximum number of calls added to a run so that it really leads to its state.
 const maxDoubles = 64
 
-// moves returns a path to a state as separate calls. If a single call in the space represents any
-// number of calls, moves adds as many calls as are needed. ok is false if this failed.
+// moves converts a path to a state into separate calls. A single call in the space may represent
+// any number of calls; moves then adds as many calls as are needed. ok is false if this failed.
 func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	double := make(map[int]int)
 	for range maxDoubles {
@@ -167,11 +167,12 @@ func (s *Space) moves(path []event) (ms []Move, ok bool) {
 }
 
 // tryMoves returns the moves of the path. It repeats each call as often as double specifies. If it
-// fails, again is the index of the event whose call must be repeated once more, or -1.
+// fails because a call must be repeated once more, again is the index of this call's event;
+// otherwise, again is -1.
 func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int, ok bool) {
 	r := s.newRun()
 	var began []int                  // by call, the index of the event that began the call
-	consumed := make(map[uint32]int) // by type, the index of the event that began the call that ended most recently
+	consumed := make(map[uint32]int) // for each type, the index of the event that began the most recently ended call
 	for i, e := range path {
 		if e.kind == starts || e.kind == stays {
 			for range 1 + double[i] {
@@ -217,8 +218,8 @@ func (r *run) play(ms []Move) {
 // maxReplay is the maximum number of repeated calls in a move that are replayed one by one.
 const maxReplay = 20_000
 
-// apply plays a move as long as the function ok accepts the nets that block it. It reports whether
-// the whole move was played.
+// apply plays a move if the function ok accepts the nets that block it. It reports whether the
+// whole move was played, including its repetitions.
 func (r *run) apply(mv Move, ok func(blocking []int) bool) bool {
 	if mv.Class == nil {
 		r.end(r.calls[mv.Call], mv.End)
@@ -303,8 +304,8 @@ func (r *run) key() string {
 	return fmt.Sprint(r.local, calls)
 }
 
-// continuations returns the runs that extend r by the success of one call, which is either already
-// in flight or new. found is true if match selects a call that can begin.
+// continuations returns the runs that extend r by the success of one call. The call is either
+// already in flight or new. found is true if match selects a call that can begin.
 func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Class) bool) (next []*run, found bool) {
 	for _, s := range calls {
 		if blocking, _ := r.judge(s); len(blocking) > 0 {
@@ -328,8 +329,8 @@ func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Clas
 }
 
 // Tidy moves the end of each call to the earliest position that preserves the meaning of the run,
-// so that calls follow one another where possible. An end is moved before events of other nets
-// unless the tag marks both calls. The last move stays last.
+// so that calls follow one another where possible. The end of a call is moved before events that
+// affect other nets, unless the tag marks both calls. The last move stays last.
 func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	out := slices.Clone(ms)
 	of := make(map[int]*callclass.Class)
@@ -349,7 +350,7 @@ func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	return out
 }
 
-// apart reports whether the effects of a and b commute.
+// apart reports whether the effects of calls of classes a and b commute.
 func apart(a, b *callclass.Class, tag func(*callclass.Class) uint8) bool {
 	if tag != nil && tag(a) != 0 && tag(b) != 0 {
 		return false

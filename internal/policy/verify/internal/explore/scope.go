@@ -2,15 +2,15 @@ package explore
 
 import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 
-// A scope is a set of calls, with the nets that they affect. Landmarks and relaxations are computed
+// A scope is a set of calls and the nets that they affect. Landmarks and relaxations are computed
 // for a scope.
 type scope struct {
 	nets  []*Net
-	calls [][]callclass.Effect // the affected nets and the effects on them, by call
-	users [][]callclass.Effect // the calls that affect the net and their effects, by net
+	calls [][]callclass.Effect // for each call, the affected nets and its effects on them
+	users [][]callclass.Effect // for each net, the calls that affect it and their effects
 	fails bool                 // calls can have any outcome; otherwise, they all succeed
 
-	marked, opened []int // the round in which the call, or the net, was last visited
+	marked, opened []int // for each call and each net, the round that last visited it
 	round          int
 	relaxed        *relaxation // the relaxation, which is computed when it is first needed
 }
@@ -26,9 +26,9 @@ func newScope(nets []*Net, calls [][]callclass.Effect) *scope {
 	return g
 }
 
-// A relaxation holds the states that each net can reach on its own if a call is made whenever each
-// net admits it in some state that the net can reach this way. This is a Cartesian abstraction. It
-// is computed net by net, without product states.
+// A relaxation is an over-approximation of the states that each net can reach. It assumes that a
+// call is made whenever each net admits it in some state that the net can reach under this
+// assumption. This is a Cartesian abstraction. It is computed net by net, without product states.
 //
 // The relaxation includes every run, over all outcomes and interleavings. Proof: suppose that a run
 // has a first event that the relaxation does not include. Each net admitted that event's call in a

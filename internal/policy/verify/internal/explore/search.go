@@ -6,11 +6,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Never determines whether any run meets the query, over all outcomes and interleavings. It uses
-// counterexample-guided abstraction refinement. The search starts with few nets. If it finds a run,
-// it adds a net that forbids the run and searches again. It ends when all nets admit the run or
-// when no run is found. Few nets have few states, and whatever they forbid is forbidden by the
-// whole policy.
+// Never determines whether any run meets the query, over all outcomes and interleavings, by
+// counterexample-guided abstraction refinement. The search starts with few nets, because few nets
+// have few states and whatever they forbid is forbidden by the whole policy. If it finds a run, it
+// adds a net that forbids the run and searches again. It ends when all nets admit the run or when
+// no run is found.
 func (m *Model) Never(q *Query, nets []int) Answer {
 	o := ViewOptions{Tag: q.Tag, about: q.Sole + 1, Limit: m.Limit}
 	f := m.neverOf(q, nets, o)
@@ -81,8 +81,8 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 // the actual initial marking.
 var capSteps = [...]int{6, 14, 30, 0}
 
-// exploreCapped explores the nets with reduced counters, and increases the counters until the
-// reduction no longer affects the answer. why is the reason if the search was cut off.
+// exploreCapped explores the nets with reduced counters. It increases the counters until the
+// reduction no longer affects the answer. If the search was cut off, why is the reason.
 func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions, caps []int) (s *Space, why string) {
 	for _, o.cap = range caps {
 		v := m.view(nets, o)
@@ -108,16 +108,17 @@ func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions, caps []int) (
 	return s, ""
 }
 
-// GroupLimit is the maximum number of states for exploring a group of nets before simpler proofs
-// are tried.
+// GroupLimit is the maximum number of states visited when a group of nets is explored completely.
+// If there are more, simpler proofs are tried.
 const GroupLimit = 2000
 
-// Whole returns the graph of all states that the nets can reach, or nil if it is too large. If
-// counters are reduced, states can be missing from the graph, but everything that can be reached
-// from its states is real.
+// Whole returns the graph of all states that the nets can reach, or nil if there are too many. If
+// counters are reduced, states can be missing from the graph, but everything reachable from its
+// states is real.
 func (m *Model) Whole(nets []int, o ViewOptions) *Space { return m.whole(nets, o, capSteps[:]) }
 
-// Exact returns the whole graph with unreduced counters, or nil if it is too large.
+// Exact returns the graph of all states, explored with unreduced counters, or nil if there are too
+// many states.
 func (m *Model) Exact(nets []int, o ViewOptions) *Space { return m.whole(nets, o, []int{0}) }
 
 func (m *Model) whole(nets []int, o ViewOptions, caps []int) *Space {
@@ -134,7 +135,7 @@ func (m *Model) Serial(nets []int, o ViewOptions) *Space {
 // neverHit is the Start function of a query that no call meets.
 func neverHit(mon uint32, _ uint8, _ bool) (uint32, bool) { return mon, false }
 
-// movesToHit returns the run that meets the query. The result is false if no run could be
+// movesToHit returns the run that meets the query. The second result is false if no run could be
 // constructed.
 func (s *Space) movesToHit() ([]Move, bool) {
 	path := s.path(s.hit)
@@ -152,8 +153,8 @@ func (s *Space) movesToHit() ([]Move, bool) {
 	return ms, ok
 }
 
-// Objection returns the index of a net that prevents the run from meeting the query by its
-// verdicts, or -1.
+// Objection returns the index of a net whose verdicts prevent the run from meeting the query, or
+// -1.
 func (m *Model) Objection(q *Query, ms []Move) int {
 	if len(ms) == 0 {
 		return -1
@@ -182,8 +183,8 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 	return -1
 }
 
-// pickRelevant returns a blocking net that waits for a success that the query is about. If there is
-// none, it returns the result of [pickBlocking].
+// pickRelevant returns a blocking net that waits for a success that the query is about. If no net
+// does so, it returns the result of [pickBlocking].
 func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if !slices.Contains(s.BlockedBy, n) && q.Tag != nil && slices.ContainsFunc(m.byNet[n], func(i int) bool { return q.Tag(m.Classes[i])&Succeeded != 0 }) {
@@ -193,9 +194,9 @@ func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	return pickBlocking(blocking, s)
 }
 
-// otherRefuser returns a net other than the net sole that also refuses the call or requires an
-// approval that is at least as strict. It returns -1 if no other net does so. If sole neither
-// refuses the call nor requires approval, otherRefuser returns sole.
+// otherRefuser returns a net other than sole that also refuses the call or requires an approval at
+// least as strict as sole's. If no other net does so, it returns -1. If sole neither refuses the
+// call nor requires approval, it returns sole.
 func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {
@@ -219,8 +220,8 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo repeats one of the run's calls until ok accepts the resulting run, but at most as many
-// times as the counters were reduced by.
+// extendTo repeats one of the run's calls until ok accepts the resulting run. The number of
+// repetitions is at most the number of tokens by which the counters were reduced.
 func (s *Space) extendTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]

@@ -2,8 +2,8 @@ package explore
 
 import "github.com/petrigate/petrigate/gate"
 
-// InSessions reports whether the query is met by a run where every call is the first call of its
-// own session, as far as nets with wider scopes are concerned.
+// InSessions reports whether a run meets the query even if every call is made in a new session.
+// Only the nets with wider scopes remember the earlier calls.
 func (m *Model) InSessions(q *Query) bool {
 	var shared []int
 	for i, n := range m.Nets {

@@ -11,12 +11,12 @@ import (
 // A Query describes what a search looks for: the beginning of a call, or a state. Its monitor is a
 // small automaton; the number of the monitor's state is part of each product state.
 type Query struct {
-	Tag     func(*callclass.Class) uint8                                     // classifies calls for the monitor
-	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // steps the monitor when a call is admitted; nil: a call that is tagged as wanted is a hit
-	Done    func(mon uint32, tag uint8) uint32                               // steps the monitor when a call has succeeded
+	Tag     func(*callclass.Class) uint8                                     // returns the tag of a class for the monitor
+	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // returns the monitor's next state when a call is admitted, and whether this is a hit; nil: a call that is tagged as wanted is a hit
+	Done    func(mon uint32, tag uint8) uint32                               // returns the monitor's next state when a call has succeeded
 	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call may never end, or may end without being observed; nil: no call may do so
 	state   func(s *Space, words []uint32) bool                              // reports whether a state is a hit
-	lost    func(s *Space, mon uint32, open *openType) uint32                // steps the monitor when the outcome of a call is unknown
+	lost    func(s *Space, mon uint32, open *openType) uint32                // returns the monitor's next state when the outcome of a call is unknown
 	Sole    int                                                              // index of the net that alone must refuse the call or ask for approval; -1: none
 	edges   bool                                                             // whether to keep the edges of the graph
 	Unasked bool                                                             // the call must be admitted without approval
@@ -35,7 +35,7 @@ func (q *Query) asks(n *Net, b *begun) bool {
 // Wanted is the tag bit of calls that are a hit if Query.Start is nil.
 const Wanted = 1
 
-// Succeeded is the tag bit of calls for whose success the monitor waits.
+// Succeeded is the tag bit of calls whose success the monitor waits for.
 const Succeeded = 2
 
 // An openType is a type of calls in flight that hold something in the view's nets. Calls of the
@@ -51,7 +51,7 @@ type openType struct {
 // An event is a step of a run.
 type event struct {
 	kind eventKind
-	arg  uint32 // class of the call that begins, or type of the call that ends
+	arg  uint32 // if a call begins, its class; if a call ends, its type
 }
 
 type eventKind uint8
@@ -61,7 +61,7 @@ const (
 	succeeds
 	fails
 	unknown
-	stays // the beginning of a call that never ends or whose end is not observed
+	stays // a call that never ends, or whose end is not observed, begins
 )
 
 var outcomes = [...]gate.Outcome{succeeds: gate.Success, fails: gate.Failure, unknown: gate.Unknown}
@@ -74,7 +74,7 @@ type Space struct {
 	q *Query
 	tree[event]
 	words []uint32
-	At    []int // for each state, the offset in words at which it begins
+	At    []int // for each state, the position of its first word
 
 	edges    []edge
 	hit      int32 // state before the hit; -1: no hit
@@ -125,7 +125,7 @@ func (s *Space) state(k int32) []uint32 {
 	return s.words[s.At[k]:end]
 }
 
-// appendWords appends the key of a state to key.
+// appendWords appends the words of a state to key.
 func appendWords(key []byte, words []uint32) []byte {
 	for _, w := range words {
 		key = binary.LittleEndian.AppendUint32(key, w)
@@ -269,7 +269,7 @@ func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	s.visit(next, from, by)
 }
 
-// spoils reports whether a call of type id spoils the watches of some net.
+// spoils reports whether a call of the type numbered id spoils the watches of some net.
 func (o *openTypes) spoils(id uint32) bool {
 	return slices.ContainsFunc(o.types.List[id].holds, func(h callclass.Effect) bool { return o.nets[h.Net].held.List[h.Meaning].spoils })
 }
@@ -288,12 +288,12 @@ func (o *openTypes) clearSpoiled(words []uint32) {
 	}
 }
 
-// maxAlike is the highest number of equal calls without tokens in flight that is counted exactly.
-// This many calls also stand for any larger number.
+// maxAlike is the maximum number of equal calls without tokens in flight that are counted exactly.
+// If there are this many calls, they also stand for any larger number.
 const maxAlike = 2
 
-// insert adds a call of type id to opens, unless the equal calls in opens already stand for any
-// number of such calls.
+// insert adds a call of the type numbered id to opens, unless the equal calls in opens already
+// stand for any number of such calls.
 func (o *openTypes) insert(opens []uint32, id uint32) []uint32 {
 	i, alike := find(opens, id)
 	if o.types.List[id].enough(alike) {
@@ -302,7 +302,7 @@ func (o *openTypes) insert(opens []uint32, id uint32) []uint32 {
 	return slices.Insert(opens, i, id)
 }
 
-// find returns the position of the first call of type id and the number of such calls.
+// find returns the position of the first call of the type numbered id and the number of such calls.
 func find(opens []uint32, id uint32) (at, alike int) {
 	at, _ = slices.BinarySearch(opens, id)
 	for at+alike < len(opens) && opens[at+alike] == id {
@@ -316,7 +316,8 @@ func (t *openType) enough(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }
 
-// survivors returns the calls that still hold something after the killed watches have ended.
+// survivors returns those of the calls that still hold something after the watches in killed have
+// ended.
 func (o *openTypes) survivors(opens []uint32, killed []uint64) []uint32 {
 	var out []uint32
 	for _, id := range opens {
@@ -405,8 +406,8 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// If the type stands for any number of watching calls, any number of them can remain after a
-	// success. A spoiling call can be the last one.
+	// If the type stands for any number of watching calls, any number of them can remain after one
+	// succeeds. If the call spoils watches, it can be the last one.
 	if kind == succeeds && t.enough(alike) {
 		s.ended(k, opens, killed, rest, by)
 	}

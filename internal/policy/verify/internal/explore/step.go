@@ -73,8 +73,8 @@ func (n *structure) spoil(e callclass.Meaning, next *local, h *holding, b *begun
 	}
 }
 
-// unspoiled returns the number of the local state that equals state but has no spoiling call in
-// flight.
+// unspoiled returns the number of a local state that is equal to the given state except that no
+// spoiling call is in flight.
 func (n *Net) unspoiled(state int) int {
 	if !n.locals.List[state].spoiled {
 		return state
@@ -148,14 +148,14 @@ func (n *structure) holds(l *local, places []int) bool {
 }
 
 // void reports whether transition t would watch the call in vain, because a spoiling call is in
-// flight or the call itself spoils.
+// flight or the call itself spoils the watch.
 func (n *structure) void(l *local, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
-// earn adds to the chosen transitions, which gate the call, the transitions that count the call's
-// success as evidence.
+// earn adds transitions to chosen, the transitions that gate the call. The added transitions count
+// the call's success as evidence.
 func (n *structure) earn(l *local, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {
@@ -190,7 +190,8 @@ func (n *structure) candidate(l *local, lists []int, observed bool) int {
 	return -1
 }
 
-// take removes from m the tokens that transition t permanently consumes, if t is enabled.
+// take checks whether transition t is enabled in m and, if so, removes the tokens that t
+// permanently consumes.
 func (n *structure) take(t int, m petri.Marking) bool {
 	if !n.Trans[t].Enabled(m) {
 		return false
@@ -219,7 +220,7 @@ func (n *structure) unwatched(m petri.Marking) uint64 {
 	return set
 }
 
-// keep returns the watches that are not in killed.
+// keep returns those of the watches that are not in killed.
 func (n *structure) keep(watches []int, killed uint64) []int {
 	if killed == 0 {
 		return watches
@@ -232,7 +233,8 @@ func (n *Net) tokenless(hold int) bool {
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
 
-// without returns the number of the holding that remains after the killed watches have ended.
+// without returns the number of the holding that remains of hold after the watches in killed have
+// ended.
 func (n *Net) without(hold int, killed uint64) int {
 	h := n.held.List[hold]
 	kept := n.keep(h.watches, killed)
@@ -301,7 +303,7 @@ func (n *structure) succeed(l *local, done, watches []int) (killed uint64) {
 	return killed
 }
 
-// success returns the number of the local state in which a call with the given effect has begun and
+// success returns the number of the local state after a call with the given effect has begun and
 // succeeded while no other call was in flight.
 func (n *Net) success(state, effect int) int {
 	b := n.begin(state, effect)

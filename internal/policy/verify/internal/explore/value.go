@@ -29,13 +29,13 @@ func (m *Model) OneValue() *Model {
 	return m.one
 }
 
-// Assured reports, for each state, whether successful calls can certainly reach the goal, with the
-// tracked value or, unless the goal is only about that value, with a new value. Only calls of
-// classes that the function may accepts are considered, and all calls of such a continuation have
-// the same value. Calls with a particular value can follow any state, so if they reach the goal
-// from all states, all states are assured. If the result depends on the value, two maps might
-// distinguish values that the classes do not mention; then a state is assured only if it is assured
-// for each of the values.
+// Assured reports, for each state, whether successful calls can certainly reach the goal. These
+// calls have the tracked value or, unless the goal is only about that value, a new value. Only
+// calls of classes that the function may accepts are considered, and all calls of such a
+// continuation have the same value. Calls with a particular value can follow any state, so if they
+// reach the goal from all states, all states are assured. If the result depends on the value, two
+// maps might distinguish values that the classes do not mention; then a state is assured only if it
+// is assured for each of the values.
 func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(may) {
@@ -84,9 +84,9 @@ func (s *Space) assured(g *Goal, may func(class int) bool) []bool {
 	return s.Escapes(&either, may)
 }
 
-// fresh reports, for each state, whether calls with a new value lead to the goal. For each state,
-// it looks for the states that agree with it in all nets without a key, and where no call has used
-// the tracked value. Calls with a new value lead to the goal if such states exist and are all good.
+// fresh reports, for each state, whether calls with a new value lead to the goal. It looks for
+// other states that agree with this state in all nets without a key and where no call has used the
+// tracked value. Calls with a new value lead to the goal if such states exist and are all good.
 func (s *Space) fresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // nil: the net has no key
 	for pos, n := range s.nets {
@@ -95,7 +95,7 @@ func (s *Space) fresh(good []bool) []bool {
 		}
 	}
 	keys := make([]string, len(s.At))
-	all := make(map[string]bool) // by key, whether all such states are good
+	all := make(map[string]bool) // for each key, whether all such states are good
 	for k := range s.At {
 		words := s.state(int32(k))[1 : 1+len(s.nets)]
 		var key []byte

@@ -19,25 +19,25 @@ type view struct {
 	spoiling []int // positions of nets where calls spoil watches
 }
 
-// A class stands for all those call classes that a view cannot tell apart.
+// A class represents all call classes that a view cannot distinguish.
 type class struct {
-	member  *callclass.Class // one of these classes
+	member  *callclass.Class // one of the call classes that it represents
 	effects []callclass.Effect
 	tag     uint8
 
-	sure   bool  // it is known that a call of some member is possible; see ViewOptions.Beyond
-	beyond []int // the smallest set of nets outside the view that can refuse such a member
+	sure   bool  // a call of some of these call classes is known to be possible; see ViewOptions.Beyond
+	beyond []int // the smallest set of nets outside the view that can refuse a call known to be possible
 }
 
 // ViewOptions select what a view includes.
 type ViewOptions struct {
-	Tag       func(*callclass.Class) uint8 // classifies calls for the query; nil: no tags
+	Tag       func(*callclass.Class) uint8 // returns the tag of a class for the query; nil: no tags
 	witnessed bool                         // consider only calls with known tools and arguments
-	cap       int                          // number of tokens with which reduced counters start; 0: counters are not reduced
+	cap       int                          // initial number of tokens in reduced counters; 0: counters are not reduced
 	Limit     int                          // maximum number of states that the search may visit
 	until     int                          // maximum total effort of the model; 0: unlimited
 	required  bool                         // proofs must not rely on what advisory nets block
-	Beyond    bool                         // record which nets outside the view can refuse each class
+	Beyond    bool                         // record the nets outside the view that can refuse calls of each class
 	about     int                          // 1 + index of the net whose verdicts the query is about, so that its blocked calls are kept; 0: none
 }
 
@@ -124,8 +124,8 @@ func (v *view) bound(o ViewOptions) int {
 // price returns the effort of visiting a state: storing it and trying all classes in it.
 func (v *view) price() int { return 16 + len(v.classes) }
 
-// usualPrice is the highest price of a state at which the number of states, not the effort, still
-// limits a search.
+// If visiting a state costs more than usualPrice, the effort limits a search, not the number of
+// states.
 const usualPrice = 64
 
 func (l *searchLimits) visited(v *view, states int) {
@@ -133,5 +133,5 @@ func (l *searchLimits) visited(v *view, states int) {
 	l.effort += states * v.price()
 }
 
-// uncertain reports whether it is unknown whether a call of class s can be made or is admitted.
+// uncertain reports whether it is unknown if a call of class s can be made or is admitted.
 func uncertain(s *callclass.Class) bool { return s.Unsure() || s.HasOther() || s.AddsToSum }
