@@ -17,7 +17,8 @@ import (
 // arrive here, and the PIN is checked where one is needed.
 type approvalControl struct{ *parts }
 
-// maxListed is the maximum size of the arguments in a list of approvals. It keeps lists small.
+// maxListed is the maximum size of arguments that a list of approvals includes. It keeps lists
+// small.
 const maxListed = 1 << 10
 
 // Approvals lists the pending requests for approval and the recently answered ones. It leaves out
@@ -48,7 +49,7 @@ func (p *approvalControl) Approval(id string) (operator.ApprovalInfo, error) {
 }
 
 // MaskedApproval returns the same as [Proxy.Approval], but for a recipient that must not see
-// everything. The function mask returns the visible part of the arguments, of _meta and of the
+// everything. The mask function returns the visible part of the arguments, of _meta and of the
 // other params.
 func (p *approvalControl) MaskedApproval(id string, mask func([]byte) []byte) (operator.ApprovalInfo, error) {
 	a, err := recordOf(p.approvals, id)
@@ -121,8 +122,9 @@ func (p *approvalControl) Answer(id string, a operator.Answer) error {
 	return p.pipeline.Resolve(a.Person, id, a.Approve, a.Channel, a.Actor, a.Reason)
 }
 
-// checkAnswerPIN returns the reason why an approval does not count, if its PIN is not correct. A
-// wrong PIN is recorded. Webhooks need no PIN: they are other systems, which sign their answers.
+// checkAnswerPIN returns the reason why an answer that approves a call does not count, if its PIN
+// is not correct. A wrong PIN is recorded. Webhooks need no PIN: they are other systems, which sign
+// their answers.
 func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	if c, _ := channel.Find(a.Channel); !a.Approve || c.Vouches {
 		return nil
@@ -137,7 +139,7 @@ func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	})
 }
 
-// Resolve is like [Proxy.ResolveAs], for a person whose name is that of the actor.
+// Resolve is like [Proxy.ResolveAs] for a person whose name is actor.
 func (p *approvalControl) Resolve(id string, approve bool, actor, reason string) error {
 	return p.ResolveAs(actor, id, approve, actor, reason)
 }
@@ -223,8 +225,8 @@ func (p *approvalControl) checkOrderPIN(a operator.Actor, session, order string)
 	})
 }
 
-// checkPIN returns the reason why the PIN that was typed does not count, or nil. It calls the
-// function note to record a wrong PIN.
+// checkPIN returns the reason why the typed PIN does not count, or nil if it does. It calls note to
+// record a wrong PIN.
 func (p *approvalControl) checkPIN(typed string, note func() error) error {
 	err := p.pin.Check(typed)
 	if err == nil || errors.Is(err, pin.ErrMissing) {

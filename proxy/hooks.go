@@ -51,7 +51,8 @@ func hookGate(p *Proxy, ask pipeline.Approval) *hook.Gate {
 	})
 }
 
-// logWaiting logs, once for each request, that an agent's call is waiting for a person.
+// logWaiting logs that an agent's call is waiting for a person. It logs this once for each approval
+// request.
 func logWaiting(p *Proxy, ask pipeline.Approval, r *approval.Request, agent string) {
 	if !p.approvals.Announce(r) {
 		return

@@ -27,8 +27,8 @@ type Recorder interface {
 // Record configures the content of records. The zero value is ready to use.
 type Record struct {
 	Arguments string   // form in which the arguments of a call are recorded: hash, masked or full; empty: hash
-	Mask      []string // members to mask: names at any depth, and paths that begin with "$."; case does not matter
-	Process   string   // name of this process; empty: a random name
+	Mask      []string // members to mask: names, which match at any depth, and paths that begin with "$."; case does not matter
+	Process   string   // name of this process in the records; empty: a random name
 	Files     []File   // files of the policy
 }
 
@@ -47,8 +47,8 @@ type Observer = admission.Observer
 type Meter interface {
 	admission.Meter
 
-	// Answered counts a request for approval that was answered or has expired. It receives its
-	// state, the channel of the answer, and how long it was pending.
+	// Answered counts an approval request that was answered or has expired. Its arguments are the
+	// request's state, the channel of the answer, and how long the request was pending.
 	Answered(state, channel string, waited time.Duration)
 }
 
@@ -56,8 +56,8 @@ type Meter interface {
 // or the URL of a streamable HTTP endpoint.
 type Upstream = pool.Upstream
 
-// A SessionWay configures to which session a call belongs. The zero value means the session of the
-// connection.
+// A SessionWay configures to which session a call belongs. With the zero value, a call belongs to
+// the session of its connection.
 type SessionWay = session.Way
 
 // Limits limits how many calls, sessions and bytes an upstream may use at the same time.
@@ -80,7 +80,7 @@ const (
 // need approval are refused.
 type Approval struct {
 	Channels []string      // channels for answers, all open at the same time: elicit, url, web, cli, webhook
-	Mask     []string      // members with values that people do not see: names at any depth, and paths that begin with "$."
+	Mask     []string      // members whose values people do not see: names, which match at any depth, and paths that begin with "$."
 	Hold     time.Duration // how long a call waits before it is parked; 0: 45 seconds
 
 	// HoldFor returns the value of Hold for the client with the given name; nil: Hold applies to
@@ -89,19 +89,19 @@ type Approval struct {
 
 	Expire   time.Duration // lifetime of a question and of its answer; 0: 15 minutes
 	Cooldown time.Duration // how long a denial applies to the same call in the session; 0: 10 minutes
-	Grants   time.Duration // maximum lifetime of a grant; 0: there are no grants
+	Grants   time.Duration // maximum lifetime of a grant; 0: grants cannot be created
 	Self     bool          // whether callers can approve their own calls
 	PIN      string        // hash of the PIN for approvals by cli, web or url, as printed by petrigate approvals pin; empty: no PIN
 	Verb     string        // command that the log tells operators to run; empty: petrigate approvals
 
 	// People maps the names of persons to principals. The name of a person is the actor, or the
-	// person that a channel has authenticated. The principal that has made a call cannot approve
-	// the call, unless Self is set.
+	// person that a channel has authenticated. The principal that made a call cannot approve the
+	// call unless Self is set.
 	People map[string]string
 
-	// Page returns the URL of an approval's page, for the channel url. nil, or an empty result:
-	// there is no page. The URL must not contain credentials, because it goes through the client;
-	// the page must authenticate its visitor. Page must not block and must be safe for concurrent
+	// Page returns the URL of an approval's page, for the url channel. nil, or an empty result:
+	// there is no page. The URL must not contain credentials, because it passes through the client.
+	// The page must authenticate its visitor. Page must not block and must be safe for concurrent
 	// use.
 	Page func(id string) string
 
@@ -141,5 +141,5 @@ type JWT = front.JWT
 // Local reports whether a request to localhost comes from a program on this machine.
 func Local(r *http.Request) bool { return httpguard.Local(r) }
 
-// A Database stores the states of sessions, and stops, outside of the process.
+// A Database stores session states and stops outside of the process.
 type Database = backend.Backend

@@ -54,8 +54,8 @@ func New(o Options) (*Proxy, error) {
 	return p, p.addUpstreams()
 }
 
-// wire creates the parts of the proxy and passes to each part the others that it needs. A part has
-// direct access to the parts created before it, and uses functions to reach the later ones.
+// wire creates the parts of the proxy and connects them. A part has direct access to the parts
+// created before it. It reaches the parts created after it through functions.
 func (p *Proxy) wire(redactor *audit.Redactor) error {
 	o := p.options
 	p.startup, p.endStartup = context.WithCancel(p.life.Ctx)
@@ -165,8 +165,8 @@ func (o Options) generation() *admission.Generation {
 	return g
 }
 
-// where formats a position for clients and operators, relative to the folder Root. For a file
-// outside of Root it returns only the name of the file, to keep the rest of the path private.
+// where formats a policy position for clients and operators, relative to the folder Root. For a
+// file outside of Root, it returns only the name of the file, to keep the rest of the path private.
 func (o Options) where(at gate.Position) string {
 	if filepath.IsAbs(at.File) {
 		rel, err := filepath.Rel(o.Root, at.File)
@@ -195,7 +195,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// addUpstreams creates the connections without starting them.
+// addUpstreams creates the connections to the upstreams without starting them.
 func (p *Proxy) addUpstreams() error {
 	seen := map[string]bool{}
 	for _, c := range p.options.Upstreams {
@@ -228,7 +228,7 @@ func (p *Proxy) addUpstreams() error {
 	return nil
 }
 
-// attach creates the connection of u.
+// attach creates the connection to upstream u.
 func (p *Proxy) attach(u *pool.Server) {
 	u.Upstream = upstream.New(p.connection(u.Config), upstream.Options{
 		Logger:         p.life.Log,

@@ -15,8 +15,8 @@ type Offered struct{ view *pool.ToolView }
 // Offered returns the tools that clients can call now.
 func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
 
-// Names returns the tools in the order of the list. Each of them is a call without arguments that
-// has all names of the tool.
+// Names returns the tools in the order of the list. Each element is a call without arguments that
+// contains all names of its tool.
 func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
 
 // Definition returns a hash of the server's definition of a tool, given its exposed name. It

@@ -74,7 +74,7 @@ func (p *Proxy) SettleCall(id string, number uint64, success bool, a operator.Ac
 	return p.changeSession(id, a, "settle a call", func(k admission.Key) error { return p.admission.SettleOpen(p.life.Ctx, k, number, success, a.Name) })
 }
 
-// changeSession changes the state of a session with the function f, as ordered by an actor.
+// changeSession calls f to change the state of a session, as ordered by an actor.
 func (p *Proxy) changeSession(id string, a operator.Actor, order string, f func(admission.Key) error) error {
 	s, _, err := p.find(id)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *Proxy) Nets() []operator.PolicyNet {
 }
 
 // SwitchNet activates or deactivates a net in all sessions, including later ones. The state of an
-// inactive net is kept: if the net is activated again, it continues from there. If the change
+// inactive net is kept: if the net is activated again, it continues from that state. If the change
 // cannot be recorded, it is not made. If approvals require a PIN, no net can be deactivated:
 // without the net that requires approval, no person would be asked. Activating a net then requires
 // the PIN as well, because calls that the net admits can pass under default: deny.

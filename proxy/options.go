@@ -30,23 +30,23 @@ type Options struct {
 	Upstreams []Upstream
 	Policy    *gate.Policy  // nil: there are no nets, and every call passes
 	Active    []string      // names of the nets that are active at the start; nil: all nets
-	Root      string        // folder; the positions of rules in files below it are shown relative to it
+	Root      string        // folder that contains the policy's files; the positions of rules in them are shown relative to it
 	Recorder  Recorder      // nil: records are written only to Database, if set
-	Database  Database      // nil: state is lost when the process ends. The caller closes it after [Proxy.Leave]
+	Database  Database      // nil: states are lost when the process ends. The caller must close it after [Proxy.Leave]
 	Keep      time.Duration // how long records in Database are kept; 0: forever
 	Record    Record
 	Observer  Observer // nil: calls are not traced
 	Meter     Meter    // nil: calls are not counted
 
-	// Remedy finds a remedy for a refusal, which is then part of the refusal; nil: there are no
-	// remedies. It receives a state of its own. It must not block and must be safe for concurrent
-	// use.
+	// Remedy finds a remedy for a refused call, which is then part of the refusal; nil: refusals
+	// contain no remedy. It receives its own copy of the state. It must not block and must be safe
+	// for concurrent use.
 	Remedy func(*gate.State, gate.Call, *gate.Refusal) Remedy
 
-	Pipefail bool // whether agents whose hooks can change a script run the script with set -o pipefail, if that is all that the script lacks to count as evidence
+	Pipefail bool // whether hooks add set -o pipefail to a script, if this is all that the script lacks to count as evidence and the agent's hooks can change scripts
 
 	// Pins holds the accepted definitions of tools, so that the proxy detects servers that change
-	// them; nil: servers can change the definitions freely.
+	// these definitions; nil: servers can change them freely.
 	Pins *Pins
 
 	// Advertise selects the tools that are listed: "all" or empty; all except those in Impossible
@@ -54,14 +54,14 @@ type Options struct {
 	// ("enabled"). It never allows a call that a net blocks.
 	Advertise string
 
-	// Impossible returns the given tools that can never be called while the nets in active are
-	// active; if active is nil, all nets are. nil: it is unknown which tools these are. Impossible
-	// is called when the tools or the nets have changed.
+	// Impossible returns those of the given tools that can never be called while the nets in active
+	// are active; if active is nil, all nets are active. Impossible is called when the tools or the
+	// nets have changed. nil: it is unknown which tools can never be called.
 	Impossible func(tools []gate.Call, active []string) []string
 
 	Session    SessionWay // determines to which session a call belongs
 	Approval   Approval
-	Startup    time.Duration // how long the first list waits for upstreams; 0: 10 seconds
+	Startup    time.Duration // how long the first list request waits for upstreams; 0: 10 seconds
 	MaxRequest int           // maximum size of a client's message in bytes; 0: 4 MiB
 	MaxResult  int           // maximum size of an upstream's message in bytes; 0: 64 MiB
 	Logger     *slog.Logger  // nil: discard
@@ -69,14 +69,14 @@ type Options struct {
 	Now        func() time.Time // nil: time.Now
 }
 
-// parts contains the parts of a proxy, and its options. They are set before the proxy starts and do
-// not change after that.
+// parts holds the packages' types that make up a proxy, and the proxy's options. The fields are set
+// before the proxy starts and do not change after that.
 type parts struct {
 	options  Options
 	life     *lifetime.Lifetime
 	started  time.Time
 	watchdog *upstream.Watchdog
-	where    func(gate.Position) string // formats a position for people
+	where    func(gate.Position) string // formats a policy position for people
 
 	startup    context.Context //nolint:containedctx // ends when lists no longer wait for upstreams
 	endStartup context.CancelFunc
@@ -86,8 +86,8 @@ type parts struct {
 	pin       *pin.PIN // PIN for approvals; nil: none
 	admission *admission.Admission
 	durable   *store.Durable // ledger in a database; nil: the ledger is in memory
-	watcher   *store.Watcher // set if durable is set
-	rounds    *rounds.Keeper // set if durable is set
+	watcher   *store.Watcher // nil if durable is nil
+	rounds    *rounds.Keeper // nil if durable is nil
 
 	sessions   *session.Sessions
 	pool       *pool.Pool

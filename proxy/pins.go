@@ -18,17 +18,17 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Pins contains the accepted definitions of tools. The definition of a tool that is seen first is
-// accepted, until a person accepts another one. Pins belong to one [Proxy] and are safe for
-// concurrent use.
+// Pins contains the accepted definitions of tools. The first definition that is seen for a tool
+// counts as accepted until a person accepts another one. Pins belong to one [Proxy] and are safe
+// for concurrent use.
 type Pins struct {
 	guard toolpin.Guard
 	proxy *Proxy
 }
 
-// OpenPins reads the file with the pins, which need not exist yet; see [Options]. If enforce is
-// true, a tool with a definition that is not accepted is neither listed nor called; otherwise,
-// there is only a warning. If the file was not written by this package, OpenPins returns an error.
+// OpenPins reads the pins from a file, which need not exist yet; see [Options]. If enforce is true,
+// a tool whose definition is not accepted is neither listed nor called; otherwise, there is only a
+// warning. If the file was not written by this package, OpenPins returns an error.
 func OpenPins(file string, enforce bool) (*Pins, error) {
 	book, err := toolpin.Open(file, time.Now)
 	if err != nil {
@@ -55,7 +55,7 @@ func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pi
 	return &Pins{guard: toolpin.Guard{Store: toolpin.NewTable(d, before, time.Now, log.With("file", file)), Enforce: enforce}}, nil
 }
 
-// maxToolDifferences is the maximum number of differences that are listed for each tool.
+// maxToolDifferences is the maximum number of differences listed for each tool.
 const maxToolDifferences = 50
 
 // attach makes the proxy compare its tools with the pins. It does nothing if p is nil.
@@ -94,8 +94,7 @@ func (p *Pins) follow(w *store.Watcher) {
 	})
 }
 
-// Changes lists the tools with a definition that is not accepted, in the order of the list of
-// tools.
+// Changes lists the tools whose definition is not accepted, in the order of the list of tools.
 func (p *Pins) Changes() []operator.ToolChange {
 	list := []operator.ToolChange{}
 	for _, t := range p.changed() {
@@ -104,7 +103,7 @@ func (p *Pins) Changes() []operator.ToolChange {
 	return list
 }
 
-// changed returns the tools with a definition that is not accepted.
+// changed returns the tools whose definition is not accepted.
 func (p *Pins) changed() []*pool.Tool {
 	if p == nil {
 		return nil
@@ -131,7 +130,7 @@ func (p *Pins) describe(t *pool.Tool) operator.ToolChange {
 }
 
 // Accept accepts the current definition of a tool. It must be the definition that the person has
-// read: the argument hash is the Hash in the [ToolChange] of that definition.
+// read: hash is the Hash in the [ToolChange] of that definition.
 func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 	changed := p.changed()
 	at := slices.IndexFunc(changed, func(t *pool.Tool) bool { return t.Canonical == canonical })

@@ -31,12 +31,12 @@ type Replacement struct {
 	Try   bool     // dry run: only report what would happen to the nets
 }
 
-// ErrHeld is returned by [Proxy.Reload] if a net that was written by hand has changed, and the net
-// is not at its initial marking or has calls in flight.
+// ErrHeld is returned by [Proxy.Reload] if the new policy changes a hand-written net that is not at
+// its initial marking or has calls in flight.
 var ErrHeld = admission.ErrHeld
 
-// Reload puts another policy into force. Limits that sessions have used up stay used up, unchanged
-// nets keep their state, and calls in flight end under the policy that has admitted them; see
+// Reload puts another policy into force. Limits that sessions have used up stay used up, and
+// unchanged nets keep their state. Calls in flight end under the policy that admitted them; see
 // [gate.Policy.Adopt]. If Reload returns an error, the policy is unchanged.
 func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, error) {
 	before := p.admission.Generation()
@@ -62,7 +62,7 @@ func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, 
 	return fatesOf(before.Policy, r, report), err
 }
 
-// checkKnownNets returns an error if one of the names is not the name of a net.
+// checkKnownNets returns an error if one of the names does not belong to a net.
 func checkKnownNets(p *gate.Policy, names []string) error {
 	var all []string
 	for _, n := range p.Nets() {
@@ -80,11 +80,11 @@ func checkKnownNets(p *gate.Policy, names []string) error {
 	return nil
 }
 
-// maxShownHeld is the maximum number of sessions that are named for a net that prevents a reload.
+// maxShownHeld is the maximum number of sessions named for each net that prevents a reload.
 const maxShownHeld = 10
 
-// fatesOf summarizes the report for each net: first for the nets of the new policy, then for those
-// that it drops.
+// fatesOf summarizes, for each net, what a reload does to it: first for the nets of the new policy,
+// then for the nets that it drops.
 func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []operator.NetFate {
 	_, plain := r.Policy.Adopt(before.NewState(nil), gate.AdoptOptions{Reset: r.Reset})
 	fates, at := make([]operator.NetFate, len(plain)), map[string]int{}

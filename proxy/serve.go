@@ -20,9 +20,9 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	return p.front.ServeStdio(ctx, in, out)
 }
 
-// Handler returns an HTTP handler for streamable HTTP of both revision families, and for clients
-// that use revision 2024-11-05, with the two endpoints /sse and /messages. The argument a
-// configures who can use it; see [Access].
+// Handler returns an HTTP handler for streamable HTTP in both revision families. The handler also
+// serves clients that use revision 2024-11-05, at the two endpoints /sse and /messages. The access
+// settings configure who can use the handler; see [Access].
 func (p *Proxy) Handler(a Access) (http.Handler, error) { return p.front.Handler(a) }
 
 // Start connects to all upstreams at the same time, in the background.
@@ -48,7 +48,7 @@ func (p *Proxy) Start() {
 	}
 }
 
-// warnOfSlowStarts logs the upstreams for which lists of tools no longer wait.
+// warnOfSlowStarts logs the upstreams for whose tools list requests no longer wait.
 func (p *Proxy) warnOfSlowStarts() {
 	for _, u := range p.pool.Servers {
 		if u.State().Phase == upstream.Starting {
@@ -57,8 +57,8 @@ func (p *Proxy) warnOfSlowStarts() {
 	}
 }
 
-// Drain ends the notification streams of clients, so that an HTTP server that is shutting down
-// waits only for calls.
+// Drain ends the clients' notification streams, so that an HTTP server that is shutting down waits
+// only for calls.
 func (p *Proxy) Drain() { p.endStreams() }
 
 // Close ends the upstreams and all background work. When it returns, the outcome of each call that
@@ -73,8 +73,8 @@ func (p *Proxy) Close() error {
 	return errors.Join(append(all, p.watchdog.Close())...)
 }
 
-// Begin records that this process has started, its policy, and the driver of its states, such as
-// memory. It must be called before [Proxy.Start].
+// Begin records that this process has started, along with its policy and the driver of its states,
+// such as memory. It must be called before [Proxy.Start].
 func (p *Proxy) Begin(driver string) {
 	p.admission.Begin(p.life.Ctx, audit.Process{Version: p.options.Version, Driver: driver})
 }

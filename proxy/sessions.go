@@ -47,7 +47,8 @@ func (p *sessionView) stateInfo() operator.StateInfo {
 	return info
 }
 
-// surveyState counts the records and lists the calls that processes have left open when they ended.
+// surveyState counts the records in the database and lists the calls that processes left open when
+// they ended.
 func (p *sessionView) surveyState(ctx context.Context) (records uint64, unknown []operator.UnknownCall, err error) {
 	if records, err = store.Stored(ctx, p.options.Database); err != nil {
 		return 0, nil, err
@@ -180,7 +181,7 @@ func openOf(s admission.SessionInfo) []operator.CallInfo {
 	return calls
 }
 
-// openIn returns the open calls of a session that has its state in memory.
+// openIn returns the open calls of a session whose state is in memory.
 func (p *sessionView) openIn(s *session.Session) []operator.CallInfo {
 	calls := []operator.CallInfo{}
 	state, err := p.pool.Snapshot(s)
@@ -194,8 +195,8 @@ func (p *sessionView) openIn(s *session.Session) []operator.CallInfo {
 }
 
 // ChannelsOf lists the channels through which approvals of the session can be answered now. These
-// are the configured channels, without forms in the client if none of its clients can show forms. A
-// rule or a call may allow fewer channels.
+// are the configured channels. Forms in the client are left out if none of the session's clients
+// can show forms. A rule or a call may allow fewer channels.
 func (p *sessionView) ChannelsOf(id string) ([]string, error) {
 	s, elsewhere, err := p.find(id)
 	if err != nil {
@@ -266,7 +267,7 @@ func clientName(c *session.Client) string {
 	return c.Transport + " " + cmp.Or(text.Escape(c.Peer().Name), "(no name)")
 }
 
-// withDatabaseInfo adds the information in the database to a session of another process.
+// withDatabaseInfo adds what the database stores about a session of another process.
 func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operator.SessionInfo {
 	info.Used, info.Process, info.Gone = s.Used, s.Process, s.Gone
 	return info
@@ -291,8 +292,8 @@ func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// unwrittenOf marks the calls of a session with outcomes that could not be recorded. It also adds
-// such calls if they are missing in the argument calls because the database was unavailable.
+// unwrittenOf marks the calls of a session whose outcomes could not be recorded. It also adds such
+// calls if they are missing in calls because the database was unavailable.
 func (p *sessionView) unwrittenOf(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {
@@ -307,7 +308,7 @@ func (p *sessionView) unwrittenOf(session string, calls []operator.CallInfo) []o
 	return calls
 }
 
-// unwrittenCalls lists the calls with outcomes that this process knows but could not record.
+// unwrittenCalls lists the calls whose outcomes this process knows but could not record.
 func (p *sessionView) unwrittenCalls() []operator.UnknownCall {
 	list := []operator.UnknownCall{}
 	for _, e := range p.admission.Unwritten.List() {
@@ -327,8 +328,8 @@ func (p *sessionView) writerOf() string {
 // lookupTimeout is the timeout of database queries for an operator.
 const lookupTimeout = 10 * time.Second
 
-// find returns a session of this process. If this process does not have it, find returns a session
-// of another process, with its description in the database.
+// find returns a session of this process. If this process does not have the session, find returns
+// it as a session of another process, along with its description in the database.
 func (p *sessionView) find(id string) (*session.Session, *admission.SessionInfo, error) {
 	s, unknown := p.sessions.Find(id)
 	if unknown == nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// netShadow returns the entry for the net in the report. It returns nil if the net is not in shadow
-// mode.
+// netShadow returns the entry for a net in the shadow report. It returns nil if the net is not in
+// shadow mode.
 func netShadow(r gate.ShadowReport, net string) *operator.NetShadow {
 	for _, n := range r.Nets {
 		if n.Name == net {
@@ -17,8 +17,8 @@ func netShadow(r gate.ShadowReport, net string) *operator.NetShadow {
 	return nil
 }
 
-// Shadow reports on the nets in shadow mode: in one session or, if the session ID is empty, in all
-// sessions since the proxy has started.
+// Shadow reports on the nets in shadow mode, either in one session or, if the session ID is empty,
+// in all sessions since the proxy started.
 func (p *sessionView) Shadow(id string) (operator.ShadowInfo, error) {
 	sessions := p.sessions.All()
 	if id != "" {

@@ -33,7 +33,7 @@ func (p *Proxy) ledger() (admission.Ledger, admission.Switch, error) {
 const heartbeat = 5 * time.Second
 
 // keepState starts the background work on the database: it watches the database, sends heartbeats,
-// removes old records, and ends calls whose clients have not returned to any process.
+// removes old records, and ends the calls of clients that have not returned to any process.
 func (p *Proxy) keepState() {
 	if p.durable == nil {
 		return

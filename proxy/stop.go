@@ -23,7 +23,7 @@ func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	return p.setStopped(true, admission.Stop{Session: session, Actor: actor, Reason: reason})
 }
 
-// StartAgain ends a stop, either of one session or of all calls.
+// StartAgain ends a stop, which applies either to one session or to all calls.
 func (p *Proxy) StartAgain(session string, a operator.Actor) (operator.Stopping, error) {
 	if err := p.checkOrderPIN(a, "", "let stopped calls pass again"); err != nil {
 		return operator.Stopping{}, err

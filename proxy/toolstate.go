@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Tools lists the tools and how a call of each would be decided now in a session. Without a session
-// ID it uses the only session or, if there is not exactly one, a new session with the current
-// shared state.
+// Tools lists the tools and how a call of each tool would be decided now in a session. Without a
+// session ID, it uses the only session or, if there is not exactly one session, a new session with
+// the current shared state.
 func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 	state, err := p.admission.Fresh(p.life.Ctx)
 	if sessions := p.sessions.All(); sessionID == "" && len(sessions) == 1 {
@@ -51,7 +51,7 @@ func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 		c.Time = now
 		info.Nets = toolVerdicts(p.admission.Generation().Policy, state, c, p.where)
 		info.Depends = dependsOnArguments(info, state.Policy(), c)
-		decision, _ := state.Policy().Decide(state, c, nil) // this has no effects
+		decision, _ := state.Policy().Decide(state, c, nil) // this decision has no effects
 		info.Decision, info.Says = p.predict(decision, info, now)
 		list = append(list, info)
 	}
@@ -73,9 +73,9 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 	return list
 }
 
-// dependsOnArguments reports whether the policy reads arguments of the tool: through a map for one
-// of its names, or in a net with a key or a sum. A map for a pattern counts if the tool accepts the
-// argument.
+// dependsOnArguments reports whether the policy reads arguments of the tool. It does if a map reads
+// them, or a net that has a key or a sum. A map for a tool name pattern counts only if the tool
+// accepts the argument.
 func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
 	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {

@@ -48,7 +48,7 @@ type JWT struct {
 	JWKS           string   // URL of the issuer's keys; empty: the URL in the issuer's metadata
 	Resource       string   // public URL of this endpoint; empty: the same as Audience
 	PrincipalClaim string   // claim that identifies the caller; empty: sub
-	Scopes         []string // scopes that a token must have, all of them
+	Scopes         []string // scopes that a token must have; every listed scope is required
 }
 
 // defaultPath is the default path of the endpoint.

@@ -42,9 +42,9 @@ func (f *Front) expireClients(ttl time.Duration) {
 	}
 }
 
-// idle reports whether a session has not been used for the duration ttl. A session with an open
-// request or stream is in use. So is a session with an approval that the client can still use by
-// calling again.
+// idle reports whether a session has not been used for the duration ttl. A session is in use while
+// it has an open request or stream. It is also in use while it has an approval that the client can
+// still use by calling again.
 func (f *Front) idle(c *session.Client, ttl time.Duration, asked map[string]bool) bool {
 	push, ok := c.Out.(*events.Push)
 	if !ok {

@@ -42,7 +42,7 @@ type Front struct {
 	Router     *router.Router
 	MaxRequest int // maximum size of a client's message in bytes
 
-	// Asked returns the sessions with calls that are waiting for a person or have been approved.
+	// Asked returns the sessions that have calls waiting for a person, or approved calls.
 	Asked func() map[string]bool
 
 	// Hook handles an event from an agent's hook and returns the answer. If the agent is unknown,
@@ -62,7 +62,7 @@ func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
 		return nil
 	}
 	result := func() ([]byte, error) {
-		defer requests.End(id) // before the answer is sent, because a client that has read the answer may reuse the ID
+		defer requests.End(id) // this must happen before the answer is sent, because a client that has read the answer may reuse the ID
 		return f.Router.ClientRequest(ctx, q)
 	}
 	return func() {

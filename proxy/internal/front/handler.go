@@ -27,7 +27,7 @@ type handler struct {
 	sessionLimit *sessionLimit
 	turns        *turns.Turns // nil if there is only one principal
 	beside       func(w http.ResponseWriter, r *http.Request, trusted bool) bool
-	sse2024      sync.Map // maps each client ID to its *reader
+	sse2024      sync.Map // maps each client ID to the client's *reader
 }
 
 // Names of headers in streamable HTTP.
@@ -39,15 +39,15 @@ const (
 // onlyOnce lists the headers that a request must not contain more than once.
 var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
 
-// An exchange is an HTTP request until its response has ended. It holds the resources that must be
-// released then. In this way, the functions that acquire the resources can return while the call is
-// waiting.
+// An exchange lasts from an HTTP request until the end of the response. It holds the resources that
+// must be released then. In this way, the functions that acquire the resources can return while the
+// call is waiting.
 type exchange struct {
 	w http.ResponseWriter
 	r *http.Request
 
 	caller  httpguard.Caller
-	release func()          // stops counting the bytes of the body; nil: no body was read
+	release func()          // stops counting the body's bytes as in use; nil: no body was read
 	turn    *turns.Turn     // turn in which the message is handled
 	post    *events.Post    // nil: the response is not a JSON-RPC message
 	client  *session.Client // client for this request only; nil: the client belongs to a session
@@ -128,15 +128,16 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	return nil
 }
 
-// newPost returns the stream for the answer to m. The client can use the logs to resume the stream.
+// newPost returns the stream for the answer to m. If logs is not nil, the client can resume the
+// stream.
 func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *events.Logs) *events.Post {
 	return events.NewPost(w, events.PostOptions{
 		Method: m.Method, ID: m.ID, Rev: rev.Of(first(r, protocolHeader)), Accept: first(r, "Accept"), Logs: logs,
 	})
 }
 
-// resumable returns the logs with which the client's streams can be resumed. It returns nil if the
-// client's revision does not support that.
+// resumable returns the logs from which the client can resume its streams. It returns nil if the
+// client's revision does not support this.
 func resumable(c *session.Client) *events.Logs {
 	if !events.Resumable(c.PeerOf(wire.Meta{}).Protocol) {
 		return nil

@@ -52,7 +52,7 @@ func (h *handler) exchange(x *exchange) {
 	}
 }
 
-// wait returns when the call has been answered.
+// wait returns after the call has been answered.
 func (h *handler) wait(c *pipeline.Call) {
 	defer h.front.Life.Recovered(c.Method, c.ID, c.Stream)
 	c.Wait()

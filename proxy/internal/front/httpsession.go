@@ -99,9 +99,9 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 }
 
 // client returns the client of the session that the request names. If the session does not belong
-// to the principal, client answers the request with an error and returns nil. If only another
-// replica has served the session so far, client restores the session here. For a call, it does not
-// check whether another replica has ended the session, because the call itself finds out; see
+// to the principal, client answers the request with an error and returns nil. If only other
+// replicas have served the session so far, client restores the session here. For a call, it does
+// not check whether another replica has ended the session, because the call itself finds out; see
 // [pipeline.Call].
 func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string, isCall bool) *session.Client {
 	id := first(r, sessionHeader)

@@ -19,11 +19,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ServeStdio serves one client. It reads the client's messages from in, one per line. To out, it
-// writes nothing but messages from the proxy. ServeStdio returns when in ends, ctx ends, or a write
-// to out fails. It then cancels all unanswered calls. It must be called only once for each
-// connection. If out supports write deadlines, ServeStdio sets a deadline when ctx ends, so that a
-// client that does not read cannot block the shutdown.
+// ServeStdio serves one client. It reads the client's messages from in, one per line, and writes
+// only messages from the proxy to out. ServeStdio returns when in ends, ctx ends, or a write to out
+// fails. It then cancels all unanswered calls. It must be called only once for each connection. If
+// out supports write deadlines, ServeStdio sets a deadline when ctx ends, so that a client that
+// does not read cannot block the shutdown.
 func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer limitWrites(ctx, out)()
 	w := lines.NewWriter(out)
@@ -92,10 +92,10 @@ type reader struct {
 	ctx    context.Context //nolint:containedctx // ends with the connection
 	out    *lines.Writer
 	calls  sync.WaitGroup
-	uncork func() // sends the messages that were held back during a burst; nil: none are held back
+	uncork func() // sends the messages that were held back during a burst; nil: no messages are held back
 
 	mu    sync.Mutex  // held while a message is handled
-	ended bool        // whether no more messages are handled
+	ended bool        // whether the reader handles no further messages
 	burst burst.Burst // calls that were read at the same time
 }
 

@@ -27,8 +27,8 @@ func (c *Call) refuse(r *admission.Refused) {
 	c.answer(refusal{r})
 }
 
-// isOver reports whether another process has ended the client's session. The argument stateGone
-// means that the call was refused because the state of its session no longer exists.
+// isOver reports whether another process has ended the client's session. If stateGone is true, the
+// call was refused because the state of its session no longer exists.
 func (c *Call) isOver(stateGone bool) bool {
 	own := c.Client.Session
 	if own.About == nil || own.By != "connection" {
@@ -67,15 +67,14 @@ func (c *Call) answerError(code int, text string) {
 	c.end(func() { c.Stream.Reply(wire.AppendError(nil, c.ID, code, text, nil)) })
 }
 
-// answer answers the call with a, unless the client has stopped waiting.
+// answer answers the call with a, unless the client no longer waits.
 func (c *Call) answer(a answer) {
 	c.trace.setRefusal(a)
 	c.end(func() { c.AnswerOnly(a) })
 }
 
-// AnswerOnly writes an answer to a request that does not, or does not any longer, belong to the
-// client's open requests. A refusal is a tool result only for tools/call; for other methods it is
-// an error.
+// AnswerOnly writes an answer to a request that is not, or is no longer, among the client's open
+// requests. A refusal is a tool result only for tools/call; for other methods it is an error.
 func (c *Call) AnswerOnly(a answer) {
 	r, refused := a.(refusal)
 	switch {
@@ -95,8 +94,8 @@ func (c *Call) replyRaw(head, body []byte) {
 
 // end ends the call for its client. Only the first call of end has an effect. It writes the
 // notifications that the server sent before the reply. It then calls send, unless send is nil or
-// the client has stopped waiting: a server can reply to a canceled call before the proxy has ended
-// the call.
+// the client has stopped waiting. The client may have stopped waiting because a server can reply to
+// a canceled call before the proxy has ended the call.
 func (c *Call) end(send func()) {
 	first, wanted, stop := c.markAnswered()
 	if !first {
@@ -173,7 +172,7 @@ func (c *Call) failed(err error) answer {
 }
 
 // unauthorized returns the answer to a call that was not made because the upstream requires
-// credentials. If err has a different reason, it returns nil.
+// credentials. If err has another cause, it returns nil.
 func (c *Call) unauthorized(err error) answer {
 	var u *upstream.Unauthorized
 	if !errors.As(err, &u) {

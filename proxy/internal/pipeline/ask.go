@@ -35,11 +35,11 @@ func (q *askedCall) ask(w *personWait) {
 	}
 }
 
-// askUntilHeld asks until the call must wait for an answer (then held is set), is refused (then a
-// is set), or is forwarded (then neither is set).
+// askUntilHeld asks until one of three things happens. If the call must wait for an answer, held is
+// set. If the call is refused, a is set. If the call is forwarded, both are unset.
 func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 	defer func() {
-		if held == nil { // before the client gets the answer, because it can then reuse the ID
+		if held == nil { // this must happen before the client gets the answer, because the client can then reuse the ID
 			q.Admission.Withdraw(context.Background(), q.call.State.Key(), q.asked)
 		}
 	}()
@@ -64,8 +64,8 @@ func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 }
 
 // decideAgain continues a call that has waited for a person. It returns the answer to the client,
-// or nil if the call has been forwarded or answered. Its result over is false if the call must ask
-// again.
+// or nil if the call has been forwarded or answered. The result over is false if a person must be
+// asked again about the call.
 func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	r := w.request
 	q.Approvals.Release(r, w.parked != nil)
@@ -102,9 +102,9 @@ func (q *askedCall) toolChanged() bool {
 	return now == nil || now.Canonical != q.call.Tool.Canonical || now.Definition != q.call.Tool.Definition
 }
 
-// redeem lets the gate decide again with the consent for r. If the call is admitted, the consent is
-// used up. If the call now needs a different consent, redeem returns the answer to the call. Its
-// result used is false if another call has used the consent.
+// redeem lets the gate decide again with the consent that answers r. If the call is admitted, the
+// consent is used up. If the call now needs a different consent, redeem returns the answer to the
+// call. The result used is false if another call has used the consent.
 func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	shown := q.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {
@@ -138,7 +138,7 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	return a, true
 }
 
-// beginApproval tells the observer that a person is being asked about c.
+// beginApproval tells the observer that a person is being asked about call c.
 func (t *callTrace) beginApproval(c *Call) {
 	if t != nil {
 		t.approvalEnd = c.pipeline.Admission.Watch.Approving(t.ctx, c.admission())

@@ -20,9 +20,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Call is a tools/call, prompts/get or resources/read request, from its arrival to its answer.
-// The message is parsed only once, so the gate, the person who approves the call, and the server
-// all see the same arguments.
+// A Call is a tools/call, prompts/get or resources/read request, from its arrival until it is
+// answered. The message is parsed only once, so the gate, the person who approves the call, and the
+// server all see the same arguments.
 type Call struct {
 	pipeline *Pipeline
 	Client   *session.Client
@@ -37,14 +37,14 @@ type Call struct {
 	Tool     *pool.Tool // nil until the tool is known
 	recorded string     // name in the audit log: the tool's own name, or the canonical name of a prompt or resource
 	placed   bool       // whether Tool.Upstream is the connection that serves this session
-	plain    bool       // whether there is one request with one reply: no task, and neither the client's nor the server's revision has further rounds
+	plain    bool       // whether the call consists of one request and one reply: it creates no task, and neither the client's nor the server's revision has further rounds
 	input    input      // input that the client has sent in a further round
 
-	Turn    *turns.Turn  // turn of the principal in which the call is decided; nil: not limited
+	Turn    *turns.Turn  // turn of the principal in which the call is decided; nil: turns are not limited
 	Burst   *burst.Burst // calls that were read at the same time and are recorded together; nil: this call is decided alone
 	Headers http.Header  // HTTP headers that must contain the same values as some arguments; nil: not checked
 
-	admitting    admission.Call   // its field Gate is set together with Tool; see [Call.admission]
+	admitting    admission.Call   // description of the call for admission; its Gate field is set together with Tool; see [Call.admission]
 	approved     *rounds.Approved // members that a person has approved; nil: no person was asked
 	trace        *callTrace       // nil: the call is not traced
 	emulatesTask bool             // whether the server runs the call as a task that the client does not know about
@@ -100,7 +100,8 @@ func (s *callState) sendToWaiter(done completion) bool {
 	return true
 }
 
-// completions returns the channel for the next completion, or nil if there will be no more.
+// completions returns the channel that receives the next completion, or nil if no more completions
+// will arrive.
 func (s *callState) completions() <-chan *completion {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +111,8 @@ func (s *callState) completions() <-chan *completion {
 	return s.completed
 }
 
-// hasRoundAfter reports whether a round is in flight that is later than the round of done.
+// hasRoundAfter reports whether a round is in flight that is later than the round that the
+// completion done has ended.
 func (s *callState) hasRoundAfter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,10 +130,10 @@ func (s *callState) detach() {
 	}
 }
 
-// setInflight makes f the request in flight. If the call was canceled, it instead returns the
-// reason in stopped. Its result inline reports whether the goroutine that waits for the call must
-// send the request and read the reply itself: it must if there is such a goroutine and reads is
-// true.
+// setInflight makes f the request in flight. If the call was canceled, setInflight instead returns
+// the reason in stopped. The result inline reports whether the goroutine that waits for the call
+// must send the request and read the reply itself. That is so if such a goroutine exists and reads
+// is true.
 func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +145,7 @@ func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopp
 	return inline, s.stopped
 }
 
-// replaceInflight makes f the request in flight of this round, although f was sent in an earlier
+// replaceInflight makes f the request in flight for this round, although f was sent in an earlier
 // round. If the call was canceled, it returns the reason; otherwise, it returns nil.
 func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 	s.mu.Lock()
@@ -160,7 +162,7 @@ func (s *callState) clearInflight() {
 }
 
 // cancelled records why the client has stopped waiting. It returns the cancel function of the
-// call's context, and the request in flight. Both can be nil.
+// call's context, and the request in flight; either may be nil.
 func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,8 +183,8 @@ func (s *callState) setStop(stop context.CancelCauseFunc) {
 	}
 }
 
-// markAnswered marks the call as answered. Its result first is false if the call was already
-// answered. Its result wanted reports whether the client is still waiting for the answer.
+// markAnswered marks the call as answered. The result first is false if the call was already
+// answered. The result wanted reports whether the client is still waiting for the answer.
 func (s *callState) markAnswered() (first, wanted bool, stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +203,7 @@ func (s *callState) wanted() bool {
 type completion struct {
 	inflight *inflightCall
 	reply    upstream.Reply
-	settled  bool   // whether the gate knows the outcome
+	settled  bool   // whether the outcome has been reported to the gate
 	round    []byte // an InputRequiredResult that takes the place of the reply
 }
 
@@ -214,7 +216,7 @@ type input struct {
 	round     int    // number of earlier rounds
 	suspended string // ID of the suspended call; empty: none
 	elsewhere bool   // whether the call was suspended by another process
-	ours      bool   // whether the requestState was created by the proxy, or not sent at all
+	ours      bool   // whether the proxy created the requestState, or the client sent none
 }
 
 // admission returns the call in the form that is used for decisions and records.
@@ -242,7 +244,7 @@ func (c *Call) dropMessage() {
 	}
 	sent := wire.Call{Name: c.params.Name, HasState: c.params.HasState}
 	if c.params.Task != nil {
-		sent.Task = []byte(`{}`) // the call asked for a task
+		sent.Task = []byte(`{}`) // the client has asked for a task
 	}
 	c.params, c.input.responses = sent, nil
 	c.admitting.Gate = gate.Call{Time: c.admitting.Gate.Time}
@@ -264,7 +266,7 @@ func (c *Call) besideDigest() string {
 
 // beside returns the params that are sent to the server in addition to the name and the arguments.
 // A consent does not depend on _meta, because clients may send a different _meta with each call.
-// Nevertheless, people see the _meta, and the _meta that they have seen is forwarded.
+// Nevertheless, people see the _meta, and the proxy forwards exactly the _meta that they have seen.
 func (c *Call) beside() (members, meta []byte) {
 	if c.Method == spec.ReadResource {
 		return c.params.OtherParams("uri")

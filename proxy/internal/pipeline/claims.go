@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// A claim is a resource that a call occupies and of which there is a limited amount.
+// A claim identifies a limited resource that a call occupies.
 type claim = uint32
 
 const (
@@ -67,7 +67,7 @@ func (c *Call) takeTaskSlot() bool {
 	return c.claims.Load()&taskSlot != 0
 }
 
-// release releases those of the given claims that the call holds. Calling it again has no effect.
+// release releases the given claims, as far as the call holds them. Calling it again has no effect.
 func (c *Call) release(of claim) {
 	if c.claims.Load()&of == 0 {
 		return

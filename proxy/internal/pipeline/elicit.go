@@ -23,12 +23,12 @@ const maxShown = 32 << 10
 // A prompt is a question that a client shows to its user.
 type prompt struct {
 	ended    <-chan struct{} // closed when the client knows that the prompt has ended; nil: there is no prompt, or another call has shown it
-	callGone <-chan struct{} // closed when the call that has shown the prompt has ended, and the prompt with it; nil: this call shows the prompt
+	callGone <-chan struct{} // closed when the call that showed the prompt has ended, which also ends the prompt; nil: this call shows the prompt
 }
 
-// elicitChannel returns the channel through which the client asks its user about r: a form if it
-// can show all of r, otherwise the approval page, or "" if neither is possible. There are never two
-// prompts for a question at the same time.
+// elicitChannel returns the channel through which the client asks its user about r: a form if the
+// client can show all of r, otherwise the approval page, or "" if neither is possible. There are
+// never two prompts for one question at the same time.
 func (q *askedCall) elicitChannel(r *approval.Request) (channel string) {
 	switch {
 	case r.WasUnasked() || q.Approvals.Approves(r):
@@ -158,8 +158,8 @@ func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
 }
 
 // readResponse reads the inputResponses from a client that uses revision 2026-07-28. They count
-// only if the proxy has created the requestState for this very call, in a round with a question.
-// readResponse returns the number of rounds so far.
+// only if the proxy created the requestState for this very call, in a round that contained a
+// question. readResponse returns the number of rounds so far.
 func (q *askedCall) readResponse(r *approval.Request) int {
 	if !q.call.Peer.Rev.InputRequired || !q.call.params.HasState {
 		return 0

@@ -60,7 +60,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 		by = "policy changed"
 	}
 	p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, by)
-	p.abandon(ticket) // in case the outcome could not be stored
+	p.abandon(ticket) // this is needed if the outcome could not be stored
 	switch {
 	case !c.wanted():
 		c.end(nil)
@@ -73,8 +73,8 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	}
 }
 
-// request returns the request in the form that the server's revision requires. The function trace
-// returns the trace context for the request; it is nil if the request is not traced.
+// request returns the request in the form that the server's revision requires. trace returns the
+// trace context for the request; trace is nil if the request is not traced.
 func (f *inflightCall) request(trace func() (parent, state string)) upstream.Request {
 	c := f.Call
 	u := c.Tool.Upstream
@@ -105,7 +105,7 @@ func (f *inflightCall) request(trace func() (parent, state string)) upstream.Req
 	return r
 }
 
-// proceed carries out the decision d.
+// proceed continues the call according to the decision d.
 func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 	switch d := d.(type) {
 	case *admission.Admitted: // the decision has already been recorded

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A reader is a goroutine that reads the messages of many calls, so it must not block.
+// A reader identifies a goroutine that reads the messages of many calls and therefore must not
+// block.
 type reader int
 
 const (
@@ -16,11 +17,11 @@ const (
 	serverReader               // the goroutine that reads the server's replies
 )
 
-// continueOff runs f, the rest of the call. f may block, so it runs on a goroutine other than the
-// given reader. Away from the client's reader, continueOff adds the message to the backlog and
-// passes f to [Call.Spawn]. If the backlog has no space, it answers the call instead. Away from the
-// server's reader, f runs on the goroutine that waits for the call or, if there is none, on a new
-// goroutine.
+// continueOff runs f, which is the rest of the call. Since f may block, it runs on a goroutine
+// other than the given reader. If that is the client's reader, continueOff adds the message to the
+// backlog and passes f to [Call.Spawn]; if the backlog has no space, it answers the call instead.
+// If that is the server's reader, f runs on the goroutine that waits for the call or, if no
+// goroutine waits, on a new one.
 func (c *Call) continueOff(r reader, f func()) {
 	if r == clientReader {
 		if c.pipeline.backlog.count(c) {
@@ -52,8 +53,8 @@ func (c *Call) refuseWaiting() {
 	c.answer(r)
 }
 
-// complete sends done to the goroutine that waits for the call. If there is none, complete answers
-// the call itself.
+// complete sends done to the goroutine that waits for the call. If no goroutine waits, complete
+// answers the call itself.
 func (c *Call) complete(done completion) {
 	if !c.sendToWaiter(done) {
 		done.answer(c)
@@ -98,7 +99,7 @@ func (c *Call) Wait() {
 		switch c.spawned = nil; {
 		case f != nil:
 			f()
-		case !c.await() && c.spawned == nil: // a spawned function means that the gate decides the call again and the call waits
+		case !c.await() && c.spawned == nil: // a spawned function means that the gate must decide the call again, and that the call waits for this
 			return
 		}
 	}

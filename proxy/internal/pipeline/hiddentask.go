@@ -17,7 +17,8 @@ import (
 // is over, it sends tasks/get and tasks/update on behalf of the client. The client gets the task's
 // result as the result of the call. The gate and the client see a single call.
 
-// maxEmulatedPoll is the maximum time between two tasks/get requests for such a call.
+// maxEmulatedPoll is the maximum time between two tasks/get requests for a task that the client
+// does not see.
 const maxEmulatedPoll = time.Second
 
 // needsTask reports whether the server has refused the call before running it, only because the
@@ -36,7 +37,7 @@ func (f *inflightCall) needsTask(r upstream.Reply) bool {
 type hiddenTask struct {
 	*tasks.Task
 	call  *Call
-	asked map[string]bool // keys of the inputRequests that were sent to the client
+	asked map[string]bool // keys of the inputRequests that were already sent to the client
 }
 
 // answer polls the task until it is over, and then answers the call.

@@ -17,17 +17,17 @@ type personWait struct {
 	progress int          // number of progress notifications that were sent
 	rounds   int          // number of rounds of the call so far
 	shown    prompt
-	state    approval.State // state of the request when the wait ended
+	state    approval.State // state of the approval request when the wait ended
 	parked   answer         // answer for a client that must call again for the result; nil: the wait is over
 }
 
 const (
 	maxRounds = 8                // maximum number of input_required results without a question in one call; clients give up after ten such results
-	roundHold = 25 * time.Second // maximum time for which the call waits before it returns such a result
+	roundHold = 25 * time.Second // maximum time that the call waits before it returns an input_required result without a question
 )
 
 // beginWait asks a person if r is pending, and determines how long the call waits for the answer.
-// If it sets no hold, the result is already known.
+// If it leaves hold unset, the result is already known.
 func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	w := &personWait{request: r, rounds: q.readResponse(r)}
 	w.state = q.Approvals.Status(r).State
@@ -65,7 +65,7 @@ func (q *askedCall) endWait(w *personWait) {
 	r := w.request
 	w.state = q.Approvals.Status(r).State
 	if w.shown.ended != nil && (w.state != approval.Pending || q.call.ctx.Err() != nil) {
-		<-w.shown.ended // wait for this before the call ends, and its stream with it
+		<-w.shown.ended // this must have ended before the call ends, because the call's stream ends too
 	}
 	switch {
 	case q.call.ctx.Err() != nil:

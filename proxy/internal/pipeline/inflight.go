@@ -26,7 +26,7 @@ type inflightCall struct {
 	taskable bool              // whether the server was told that the client accepts tasks (2026-07-28)
 	handle   *tasks.TaskHandle // task that the call has become; nil: none
 
-	answered   func(admission.Result) // tells the observer that the reply has arrived; nil: no observer
+	answered   func(admission.Result) // tells the observer that the reply has arrived; nil: the call is not observed
 	delaysExit atomic.Bool            // whether the proxy must not exit until the outcome has been recorded
 
 	pool.QueuePlace // position in the queue of calls in flight to the server
@@ -65,7 +65,7 @@ type inflightState struct {
 	exchange  *upstream.Exchange        // nil until the request has been sent
 	reason    error                     // why the request was abandoned
 	late      *upstream.Reply           // reply that arrived after the end but before the call was settled
-	counted   bool                      // whether this is counted as an abandoned call that may still occupy the server
+	counted   bool                      // whether the request is counted as an abandoned call that may still occupy the server
 }
 
 // Receiver returns the call that gets the answer, or nil if the request is parked.
@@ -97,16 +97,16 @@ func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 
 // An endState describes a request in flight when it ends.
 type endState struct {
-	before   stage                     // stage before the end; a request ends only once, when it is pending
-	counted  bool                      // whether this is counted as an abandoned call that may still occupy the server
+	before   stage                     // stage before the end; a request ends only once, while it is pending
+	counted  bool                      // whether the request is counted as an abandoned call that may still occupy the server
 	inline   bool                      // whether the goroutine that waits for the call sends the request and reads the reply
 	reason   error                     // why the request was abandoned; nil: it was not abandoned
 	receiver *Call                     // call that receives the answer; nil: the request is parked
 	requests []*upstream.ServerRequest // the server's unanswered requests
 }
 
-// markEnded ends the request with r, unless it has already ended. If the request is parked,
-// markEnded keeps r. A server's reply after the end is late.
+// markEnded ends the request with the reply r, unless the request has already ended. If the request
+// is parked, markEnded keeps r. A server's reply after the end counts as late.
 func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) endState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +135,7 @@ func (s *inflightState) markSettled() (late *upstream.Reply) {
 
 // markAbandoned records why the client has stopped waiting for the reply. It returns the exchange,
 // and the first reason that was recorded. If the request is over or has not been sent, x is nil.
-// Its result first reports whether the caller must cancel the exchange and count it as abandoned.
+// The result first reports whether the caller must cancel the exchange and count it as abandoned.
 func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,8 +150,8 @@ func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bo
 	return s.exchange, first, s.reason
 }
 
-// cause returns the reason why no reply arrived. This is err, unless the request was lost after the
-// proxy had canceled it; then it is the reason for the cancellation.
+// cause returns the reason why no reply arrived. This is err, unless the proxy canceled the request
+// before it was lost; then it is the reason for the cancellation.
 func (s *inflightState) cause(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,8 +174,8 @@ func (s *inflightState) stopInline() *upstream.Exchange {
 const callOver = "the call has ended"
 
 // addRequest stores a server's request for the client. It returns the call whose client must be
-// asked, or nil if the request in flight is parked, so that the client is asked in the next round.
-// If why is not empty, the server's request must be refused for that reason.
+// asked. If the request in flight is parked, it returns nil, because the client is asked in the
+// next round. If why is not empty, the server's request must be refused for that reason.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,9 +207,9 @@ func (s *inflightState) Holding() bool {
 	return s.stage == pending && (s.receiver == nil || len(s.requests) > 0)
 }
 
-// parkFor detaches the request from c if the function ask accepts the server's requests for the
-// next round. It calls ask while it holds mu. It returns the exchange, and whether the goroutine
-// that waits for c was reading the reply.
+// parkFor detaches the request from c if ask accepts the server's requests for the next round. It
+// calls ask while it holds mu. It returns the exchange, and whether the goroutine that waits for c
+// was reading the reply.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxInputRounds is how many times a server can ask for input in one call.
+// maxInputRounds is how many times a server may ask for input in one call.
 const maxInputRounds = 16
 
 // subject returns the identity of this call. Its requestState is valid only for this identity.
@@ -104,8 +104,8 @@ func firstError(list []error) int {
 	return -1
 }
 
-// askClient sends a request to the client on the stream of the call, and returns the result. An
-// elicitation that fails counts as canceled; for other requests, there is no such result.
+// askClient sends a request to the client on the stream of the call, and returns the result. If an
+// elicitation fails, the result says that it was canceled; other requests have no such result.
 func (p *Pipeline) askClient(ctx context.Context, c *Call, r spec.InputRequest) ([]byte, error) {
 	p.Reverse.URLElicitations.At(c.Tool.Upstream).RecordRequest(c.Client, r.Method, r.Params)
 	result, failure, err := c.Client.ClientRequests.Ask(ctx, c.Stream, r.Method, reverse.WithElicitationID(r.Method, c.Tool.Upstream.WithServerName(r.Params)))

@@ -59,8 +59,8 @@ func (s callStream) notify(note []byte) {
 	}
 }
 
-// close closes the client's connection after an answer that another goroutine writes while the
-// handler is busy. As a result, no further request can arrive on the connection.
+// close closes the client's connection after another goroutine has written an answer while the
+// handler is still busy. As a result, no further request can arrive on the connection.
 func (s callStream) close() {
 	if post, ok := s.call.Stream.(*events.Post); ok {
 		post.ExpectLateAnswer()

@@ -21,7 +21,7 @@ type refusal struct{ *admission.Refused }
 // form.
 const decisionKey = wire.OwnMeta + "decision"
 
-// PlainRefusal returns a refusal that does not come from a net.
+// PlainRefusal returns a refusal for a reason other than a net.
 func PlainRefusal(kind, text string) refusal { return refusal{admission.Refuse(kind, text)} }
 
 // unanswered returns the answer for an admitted call that has no result.
@@ -43,8 +43,8 @@ func (r refusal) meta() []byte {
 	return meta
 }
 
-// RecordRefusal records a refusal that does not come from a net. The call stays refused even if it
-// cannot be recorded.
+// RecordRefusal records a refusal for a reason other than a net. The call stays refused even if the
+// refusal cannot be recorded.
 func (p *Pipeline) RecordRefusal(c *Call, r refusal) {
 	p.Admission.Refused(p.Life.Ctx, c.admission(), r.Refused)
 }

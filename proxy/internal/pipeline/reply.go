@@ -40,9 +40,9 @@ func (c *Call) Cancel(reason error) {
 	}
 }
 
-// end ends the request in flight with r, unless it has already ended, and completes the call that
-// receives the answer. The argument fromServer is true if r is the server's reply; otherwise, the
-// request is abandoned.
+// end ends the request in flight with the reply r, unless it has already ended, and completes the
+// call that receives the answer. fromServer tells whether the server sent r; if not, the request is
+// abandoned.
 func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	u, e := f.Call.Tool.Upstream, f.markEnded(r, fromServer)
 	if e.counted && fromServer {
@@ -95,7 +95,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 // recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, later := false, false // open: the ticket stays open; later: the burst will do the rest
+	open, later := false, false // if open is true, the ticket stays open; if later is true, the burst does the rest
 	defer func() {
 		if !later {
 			f.close(open)
@@ -125,8 +125,8 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 }
 
 // facts returns the facts about the reply that determine how the call ended. If a net is waiting
-// for the outcome, a success must be strict JSON throughout. In all other results, only the
-// envelope is checked, and they are forwarded unchanged.
+// for the outcome, a successful result must be strict JSON throughout. In all other results, only
+// the envelope is checked, and they are forwarded unchanged.
 func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	facts := wire.ResultFacts(r.Result)
 	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
@@ -176,7 +176,7 @@ func (p *Pipeline) endOf(o gate.Outcome, result []byte) gate.End {
 }
 
 // close closes the request after its outcome has been recorded. If the call is still not settled
-// because of a panic, close settles it as unknown, unless the ticket stays open. If a reply has
+// because of a panic, close settles it as unknown, unless the ticket must stay open. If a reply has
 // arrived in the meantime, its outcome takes precedence.
 func (f *inflightCall) close(open bool) {
 	if !open {

@@ -8,7 +8,7 @@ import (
 )
 
 // checkResend checks whether the call may be sent again to a server that has forgotten the session
-// of the first request. It returns nil, or the reason why the call may not be sent again.
+// of the first request. It returns nil, or the reason why the call must not be sent again.
 func (f *inflightCall) checkResend() error {
 	c := f.Call
 	_, err := f.ticket.Again(c.pipeline.Life.Ctx, c.pipeline.Admission)
@@ -36,7 +36,8 @@ func (f *inflightCall) mayNeedResend() bool {
 	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired
 }
 
-// mayNeedResend reports the same for a call that has not been sent yet.
+// mayNeedResend reports whether a call that has not been sent yet might later have to be sent again
+// with input for the server.
 func (c *Call) mayNeedResend() bool {
 	return !c.Peer.Rev.InputRequired && c.Tool.Upstream.Rev().InputRequired
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // resume continues a call that the gate has admitted and that was suspended until its client sent
-// input. It returns false if it has continued the call, and true if the gate must decide the call.
+// input. The result is true if the gate must still decide the call, and false if resume has
+// continued it.
 func (p *Pipeline) resume(c *Call) bool {
 	c.readInput()
 	if c.input.suspended == "" {
@@ -17,7 +18,7 @@ func (p *Pipeline) resume(c *Call) bool {
 	}
 	c.Turn.Release() // the call was already decided, and might now wait for its server
 	x, err := p.pickUp(c)
-	if x != nil && x.approved != nil { // run the call as it was displayed to a person
+	if x != nil && x.approved != nil { // send the call as it was displayed to a person
 		c.approved, c.params = x.approved, c.params.WithMetaShown(x.approved.Meta)
 	}
 	switch {

@@ -109,8 +109,9 @@ func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 	return false
 }
 
-// admissible answers a call that could not run or be recorded even if the gate admitted it, so that
-// the gate uses no tokens for it. It reports whether the gate must decide the call.
+// admissible answers a call that could not run or be recorded even if the gate admitted it. In this
+// way, the gate uses no tokens for such a call. admissible reports whether the gate must decide the
+// call.
 func (p *Pipeline) admissible(c *Call) bool {
 	if !c.plain && p.refuseTaskMode(c) {
 		return false
@@ -176,14 +177,15 @@ func (p *Pipeline) decide(c *Call) *admission.Pending {
 }
 
 // yield lets other runnable goroutines run first if many calls to a server over HTTP are in flight.
-// Each of these calls has its own goroutine, and in this way their records are written together.
+// Each of these calls has its own goroutine. When several of them reach the next step together,
+// their records are written together.
 func (c *Call) yield() {
 	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.Several {
 		runtime.Gosched()
 	}
 }
 
-// A decided is a call with a decision that has not been recorded yet. It is a [burst.Step].
+// A decided is a call whose decision has not been recorded yet. It is a [burst.Step].
 type decided struct {
 	call    *Call
 	pending *admission.Pending

@@ -23,8 +23,8 @@ var errNoInput = errors.New("the client did not provide the requested input")
 // runs on the goroutine that reads the stream.
 func (f *inflightCall) onOwnRequest(q *upstream.ServerRequest) { f.OnRequest(q, true) }
 
-// OnRequest handles a server's request that belongs to the call. The argument own is true if the
-// request has arrived on the response stream of the call.
+// OnRequest handles a server's request that belongs to the call. own is true if the request arrived
+// on the response stream of the call.
 func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	if f.Call.pipeline.Tasks.ServerRequest(f.Call.Tool.Upstream, q) {
 		return
@@ -44,7 +44,7 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	}
 }
 
-// askedPeer returns the peer to ask. For a parked call, this is the peer that has made the call.
+// askedPeer returns the peer to ask. For a parked call, this is the peer that made the call.
 func (f *inflightCall) askedPeer() session.Peer {
 	if c := f.Receiver(); c != nil {
 		return c.Peer
@@ -60,8 +60,7 @@ func (f *inflightCall) refuseRequests() {
 }
 
 // park answers c with the server's requests, and keeps the request in flight until a later round
-// brings the responses. The argument own is true if the caller reads the response stream of the
-// call.
+// brings the responses. own is true if the caller reads the response stream of the call.
 func (f *inflightCall) park(c *Call, own bool) {
 	p := c.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved, inflight: f, asked: map[string]*upstream.ServerRequest{}}
@@ -92,7 +91,7 @@ func (f *inflightCall) park(c *Call, own bool) {
 	if exchange != nil {
 		exchange.StopInline()
 	}
-	if inline && !own { // the goroutine that waits for the call is reading and cannot answer
+	if inline && !own { // the goroutine that waits for the call is reading the reply and cannot answer
 		c.ownStream().close()
 		completion{round: result}.answer(c)
 		return

@@ -15,8 +15,8 @@ import (
 )
 
 // suspend forwards an InputRequiredResult to a client that uses revision 2026-07-28, and keeps the
-// call until a later round brings the responses. If that is not possible, it returns the reason;
-// otherwise, it returns "".
+// call until a later round brings the responses. If the call cannot be kept, suspend returns the
+// reason; otherwise, it returns "".
 func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	p := f.Call.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved}
@@ -39,8 +39,8 @@ func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	return ""
 }
 
-// storeSuspended stores the suspended call x. c is the round that has suspended it. If too many
-// calls are suspended, it returns [rounds.ErrFull].
+// storeSuspended stores the suspended call x. c is the call's latest round, which led to the
+// suspension. If too many calls are suspended, storeSuspended returns [rounds.ErrFull].
 func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) error {
 	several := p.Sessions.SeveralPrincipals.Load()
 	switch {

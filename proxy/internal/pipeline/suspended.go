@@ -21,7 +21,7 @@ const maxSuspended = 10_000
 type suspendedCall struct {
 	id     string
 	ticket *admission.Ticket
-	call   *Call // the first round; nil: it is stored in Rounds
+	call   *Call // the first round; nil: the call is stored in [Options.Rounds]
 
 	approved *rounds.Approved // members that a person has approved; nil: no person was asked
 
@@ -40,8 +40,8 @@ type suspendedCalls struct {
 	quota session.Quota
 }
 
-// add stores x for the given time, and then calls the function over. It returns false if too many
-// calls are suspended: either in total or, if there are several principals, for this principal.
+// add stores x for the given time, and then calls over. It returns false if too many calls are
+// suspended: either in total or, if there are several principals, for this principal.
 func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, over func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// MaxKeptWhole is the maximum size of a message that is kept as a whole. This is done for the
-// message's _meta, which is needed until the call ends.
+// MaxKeptWhole is the maximum size of a message that is kept as a whole. A message is kept because
+// its _meta is needed until the call ends.
 const MaxKeptWhole = 4 << 10
 
 // Prepare parses a call and looks up its tool. If the call is malformed, Prepare answers it and
@@ -40,7 +40,7 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 		return nil, false
 	}
 	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
-	c.Meta.ClientInfo = nil // Peer already contains the parts that are needed
+	c.Meta.ClientInfo = nil // Peer already contains what is needed of _meta
 	c.setTool(c.target())
 	if p.Admission.Watch.Observed() {
 		p.observe(c, params.Meta)

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// This file determines which calls can become tasks, tells their servers so, and answers their
-// clients. Package tasks follows the tasks themselves.
+// This file determines which calls can become tasks, tells the servers so, and answers the clients.
+// Package tasks follows the tasks themselves.
 
 // asTask reports whether the client expects a task as the answer (params.task in revision
 // 2025-11-25). Such a client cannot read a refusal that is a tool result.
@@ -96,8 +96,9 @@ func (c *Call) origin() tasks.Origin {
 	}
 }
 
-// continueAsTask tells the client about the task. If the client must not see a task, it sends the
-// call again as a task.
+// continueAsTask tells the client about the task that the call has become. If the server will run
+// the call only as a task that the client must not see, continueAsTask sends the call again as a
+// task.
 func (f *inflightCall) continueAsTask(c *Call) {
 	if f.handle != nil {
 		f.answerTask(c)

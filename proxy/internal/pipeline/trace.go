@@ -42,8 +42,8 @@ func (t *callTrace) setResult(r admission.Result) {
 	}
 }
 
-// setRefusal sets the client's result according to the refusal a. If a is another kind of answer,
-// the result does not change.
+// setRefusal sets the client's result if a is a refusal. If a is another kind of answer, the result
+// does not change.
 func (t *callTrace) setRefusal(a answer) {
 	if r, ok := a.(refusal); ok && t != nil {
 		t.result.Store(&admission.Result{Decision: r.Facts.Decision, Kind: r.Facts.Kind, Err: r.Err})

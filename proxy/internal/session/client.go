@@ -32,7 +32,7 @@ type Client struct {
 	Subscriptions  subscriptions
 
 	Ready    atomic.Bool          // whether the client has sent notifications/initialized
-	peer     atomic.Pointer[Peer] // the client's description of itself in initialize; nil before
+	peer     atomic.Pointer[Peer] // the client's description of itself in initialize; nil before initialize
 	logLevel atomic.Value         // level from logging/setLevel, a string; nil: not set
 }
 

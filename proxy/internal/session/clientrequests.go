@@ -108,7 +108,7 @@ func (s *clientRequests) Open(q *ClientRequest) bool {
 	return true
 }
 
-// Find returns the open request whose ID has the given key. It returns nil if there is none.
+// Find returns the open request whose ID has the given key, or nil if no such request is open.
 func (s *clientRequests) Find(key string) *ClientRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +120,8 @@ const askedPrefix = "pg-"
 func (s *clientRequests) prefix() string { return askedPrefix + s.process + "-" }
 
 // AskedElsewhere reports whether a response answers a request from another replica or from an
-// earlier process. Their request IDs start with a different prefix than those of this process.
+// earlier process. The IDs of such requests start with a different prefix than those of this
+// process.
 func (s *clientRequests) AskedElsewhere(id []byte) bool {
 	text, ok := rawjson.String(id)
 	return ok && strings.HasPrefix(text, askedPrefix) && !strings.HasPrefix(text, s.prefix())
@@ -151,9 +152,9 @@ func (s *clientRequests) End() {
 }
 
 // CheckCapability reports whether the client has declared the capability that a server's request
-// requires. If it has not, CheckCapability refuses the request. It also removes the member task
-// from the params, because the proxy does not declare tasks.requests (2025-11-25) on behalf of
-// clients.
+// requires. If it has not, CheckCapability refuses the request. CheckCapability also removes the
+// member "task" from the params, because the proxy does not declare tasks.requests (2025-11-25) on
+// behalf of clients.
 func CheckCapability(p Peer, q *upstream.ServerRequest) bool {
 	if !p.Answers(q.Method, q.Params) {
 		RefuseRequest(q)

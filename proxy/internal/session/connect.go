@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Connect adds a client with a session for its connection. The argument header contains the headers
-// of the request with which the client connects; it is nil if there are none.
+// Connect adds a client and a session for its connection. header contains the headers of the
+// request with which the client connects; it is nil if the transport has no headers.
 func (s *Sessions) Connect(transport, principal string, header http.Header, out spec.Stream) (*Client, error) {
 	id := lifetime.RandomID("")
 	own := &Session{ID: idOf(id), Principal: principal, By: "connection", Since: s.now()}
@@ -28,8 +28,8 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 	return s.add(id, transport, principal, own, state, out), nil
 }
 
-// Begin begins the session of a connection, unless its calls use the nets of another session and no
-// other replica needs it.
+// Begin begins the session of a connection. It does nothing if the connection's calls use the nets
+// of another session and no other replica needs the connection's own session.
 func (s *Sessions) Begin(own *Session) error {
 	if own.Bare && own.About == nil {
 		return nil
@@ -71,9 +71,8 @@ func (s *Sessions) Kept(client string) string {
 }
 
 // Restore adds the client of an HTTP session that was opened by another replica, or by this one
-// before a restart. The argument client is the Mcp-Session-Id that the client has sent, and info is
-// the stored session. If the session does not belong to that ID and to the principal, Restore
-// returns nil.
+// before a restart. client is the Mcp-Session-Id that the client has sent, and info is the stored
+// session. If the session does not belong to that ID and to the principal, Restore returns nil.
 func (s *Sessions) Restore(client, principal string, info admission.SessionInfo, out spec.Stream) *Client {
 	a := ReadAbout(info.About)
 	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(digestOf(client))) != 1 {

@@ -51,7 +51,7 @@ func forwardedCapabilities(capabilities []byte) []byte {
 }
 
 // canElicit reports whether the capabilities allow elicitation/create with a form: the member
-// elicitation must declare the mode form or no mode at all.
+// "elicitation" must declare the mode "form" or no mode at all.
 func canElicit(capabilities []byte) bool {
 	e, ok := rawjson.Member(capabilities, "elicitation")
 	if !ok || rawjson.Kind(e) != '{' {

@@ -10,10 +10,11 @@ type Quota struct {
 	held  map[string]int // number of slots of each principal; contains no zeros
 }
 
-// Take takes a slot for the principal; limit is the total number of slots. If no slot can be taken,
-// Take returns the number of slots that the principal has. If there are several principals, none
-// can hold more slots than remain free: a single one gets at most half of them, two get a third
-// each, and one slot always stays free for another principal.
+// Take takes a slot for the principal; limit is the total number of slots. If Take fails, it
+// returns the number of slots that the principal has. If there are several principals, a principal
+// can hold at most as many slots as are free. A principal that is alone in using slots thus gets at
+// most half of them, two principals get a third each, and one slot always stays free for another
+// principal.
 func (s *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -30,7 +31,7 @@ func (s *Quota) Take(principal string, limit int, several bool) (own int, ok boo
 }
 
 // Fair reports whether a principal may take another free slot when there are several principals.
-// The argument own is the number of slots that it already holds.
+// own is the number of slots that it already holds.
 func Fair(own, free int) bool { return own < free }
 
 // Give returns one of the principal's slots.

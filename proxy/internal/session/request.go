@@ -24,9 +24,9 @@ func (q Request) Peer() Peer { return q.Client.PeerOf(q.Meta) }
 // Rev returns the request's revision family.
 func (q Request) Rev() *rev.Rev { return rev.Of(q.Meta.ProtocolVersion) }
 
-// Answer sends the answer: a result, an error object from a server, a fault, or any other error as
-// an internal error. If there is neither a result nor an error, Answer sends nothing, because the
-// client is no longer waiting.
+// Answer sends the answer: a result, an error object from a server, or a fault. It sends any other
+// error as an internal error. If there is neither a result nor an error, Answer sends nothing,
+// because the client is no longer waiting.
 func (q Request) Answer(result []byte, err error) {
 	id := q.Message.ID
 	var refused upstream.Refused

@@ -63,7 +63,7 @@ type Session struct {
 	By        string // how the session was chosen: connection, principal, name, header, meta or agent; see [Sessions.Of]
 	Label     string // distinguishes the session from other sessions of the same principal
 	Since     time.Time
-	Lasting   bool        // whether the session is kept when the process ends, if the states are
+	Lasting   bool        // whether the session is kept when the process ends, provided that the states are kept
 	About     []byte      // [About] in encoded form, for other replicas; nil: not stored
 	Left      atomic.Bool // whether this process no longer serves the session, although other replicas may
 	Bare      bool        // whether this is the session of a connection whose calls use the nets of another session
@@ -124,8 +124,8 @@ type Options struct {
 }
 
 // New returns a Sessions without clients. It calls begin for each session before the session is
-// used. HTTP sessions are an exception: they begin with [Sessions.Begin], after the handshake. If
-// begin fails, the calls of the session are refused.
+// first used. HTTP sessions are an exception: they begin with [Sessions.Begin], after the
+// handshake. If begin fails, the calls of the session are refused.
 func New(o Options, begin func(*Session) error, now func() time.Time) *Sessions {
 	return &Sessions{now: now, way: o.Way, kept: o.Shared, process: lifetime.RandomID("")[:8], begin: begin, connected: map[string]*Client{}, open: map[string]*Session{}}
 }
@@ -159,8 +159,8 @@ func (s *Sessions) Remove(c *Client) {
 
 // Limits for the number of sessions with names that clients choose.
 const (
-	maxSplits    = 1000   // maximum number for one principal
-	maxSplitsAll = 10_000 // maximum number in total
+	maxSplits    = 1000   // maximum number of such sessions for one principal
+	maxSplitsAll = 10_000 // maximum number of such sessions in total
 )
 
 var errSplits = errors.New("too many named sessions are open; use one of them again")
@@ -307,8 +307,8 @@ func (s *Sessions) Use(id, principal string) *Client {
 	return c
 }
 
-// once returns the client with the given ID. If there is none, it returns the result of the
-// function add. Callers that run at the same time get the same client.
+// once returns the client with the given ID. If no such client exists, it returns the result of
+// add. Callers that run at the same time get the same client.
 func (s *Sessions) once(id, principal string, add func() *Client) *Client {
 	s.restoring.Lock()
 	defer s.restoring.Unlock()
@@ -389,9 +389,9 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 }
 
 // OfAgent returns the session whose nets decide the calls that an agent reports through its hooks.
-// The hooks also report the agent's own session ID. If sessions belong to connections, each session
-// of the agent gets a session of its own; otherwise, the configured rule for the principal's
-// clients applies.
+// The hooks also report the agent's own session ID. If sessions belong to connections, OfAgent uses
+// a separate session for each session of the agent; otherwise, the configured rule for the
+// principal's clients applies.
 func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
 	if s.way.By != "" && s.way.By != "connection" {
 		return s.Of(Origin{Principal: principal, Header: header})
@@ -407,8 +407,8 @@ func (s *Sessions) OfCall(c *Client, params []byte) (*Session, error) {
 	return s.Of(Origin{Principal: c.Principal, Connection: c.Session, Params: params})
 }
 
-// Agrees returns an error if the header of a request names a different session than the request
-// with which the client connected.
+// Agrees returns an error if the header of a request names a session other than the one named when
+// the client connected.
 func (s *Sessions) Agrees(c *Client, header http.Header) error {
 	if s.way.By != "header" || len(header.Values(s.way.Header)) == 0 {
 		return nil

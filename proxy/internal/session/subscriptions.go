@@ -13,14 +13,14 @@ import (
 const (
 	maxSubscriptions = 64        // maximum number of open subscriptions/listen requests
 	MaxWatched       = 1024      // maximum number of resources that a client watches with resources/subscribe
-	maxWatchedBytes  = 256 << 10 // maximum total length of their URIs, in bytes
+	maxWatchedBytes  = 256 << 10 // maximum total length, in bytes, of the URIs of these resources
 )
 
 // A Subscription is an open subscriptions/listen request (2026-07-28).
 type Subscription struct {
 	ID        string          // ID of the request as it was sent
 	Outbox    *Outbox         // notifications that the goroutine serving the request must send
-	Lists     map[string]bool // lists, keyed by the member of the request's filter
+	Lists     map[string]bool // lists that the client wants to be notified about, keyed by the member of the request's filter
 	Resources []string
 	Tasks     []string
 }
@@ -30,7 +30,7 @@ type Subscription struct {
 type subscriptions struct {
 	mu      sync.Mutex
 	listed  []string                 // list_changed methods for the lists that the client has fetched
-	watched map[string]bool          // URIs in resources/subscribe requests, for revisions up to 2025-11-25
+	watched map[string]bool          // URIs from resources/subscribe requests, for revisions up to 2025-11-25
 	open    map[string]*Subscription // subscriptions/listen requests, for revisions since 2026-07-28, keyed by ID as it was sent
 }
 
@@ -130,8 +130,7 @@ func (i *subscriptions) OfTask(id string) []*Subscription {
 	return i.matching(func(s *Subscription) bool { return slices.Contains(s.Tasks, id) })
 }
 
-// matching returns the open subscriptions for which the given function returns true. The caller
-// must hold mu.
+// matching returns the open subscriptions that satisfy the given function. The caller must hold mu.
 func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscription) {
 	for _, s := range i.open {
 		if does(s) {
@@ -142,7 +141,7 @@ func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscri
 }
 
 // IsChange reports whether a message only notifies the client that a list or resource has changed.
-// If there are several equal messages of this kind, one is enough.
+// Of several equal messages of this kind, one is enough.
 func IsChange(message []byte) bool {
 	const head = `{"jsonrpc":"2.0","method":"`
 	return bytes.HasPrefix(message, []byte(head+spec.ListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.PromptsListChanged+`"`)) ||
