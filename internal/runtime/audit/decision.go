@@ -8,17 +8,17 @@ import (
 // A Decision records the verdict on one call and the parts of the call that the verdict depends on.
 type Decision struct {
 	Time      time.Time       `json:"time"`
-	Called    time.Time       `json:"called,omitzero"` // arrival of the call, which advances the nets' clocks; zero if equal to Time
+	Called    time.Time       `json:"called,omitzero"` // arrival time of the call, to which the nets' clocks advance; zero if equal to Time
 	Event     string          `json:"event"`           // always "decision"
 	Session   string          `json:"session"`
 	Principal string          `json:"principal"`
 	Client    string          `json:"client,omitempty"`
-	Call      uint64          `json:"call,omitempty"` // call number in the session; admitted calls only
+	Call      uint64          `json:"call,omitempty"` // call number in the session; set only for admitted calls
 	ID        string          `json:"id,omitempty"`   // JSON-RPC request ID
 	Upstream  string          `json:"upstream,omitempty"`
 	Tool      string          `json:"tool"`
 	Names     []string        `json:"names,omitempty"`
-	Own       int             `json:"own,omitempty"`       // number of elements at the beginning of Names that do not depend on the arguments; recorded only if more than one
+	Own       int             `json:"own,omitempty"`       // number of names at the beginning of Names that do not depend on the arguments; recorded only if greater than one
 	Uncertain []string        `json:"uncertain,omitempty"` // names that might not apply to the call
 	Weak      []string        `json:"weak,omitempty"`      // names that restrict the call but are not evidence
 	Omitted   int             `json:"omittedNames,omitempty"`
@@ -26,7 +26,7 @@ type Decision struct {
 	Args      json.RawMessage `json:"args,omitempty"`      // the call's arguments; recorded only if configured
 	Values    []Value         `json:"values,omitempty"`    // values that nets read
 	Row       string          `json:"row,omitempty"`       // SHA-256 that is the same for equal calls; recorded only if a net counts equal calls
-	Reads     []string        `json:"reads,omitempty"`     // nets that do not abstain and that also read parts of the call or its result other than Names and Values
+	Reads     []string        `json:"reads,omitempty"`     // nets that do not abstain and that read, in addition to Names and Values, other parts of the call or its result
 	Decision  string          `json:"decision"`            // "allow", "refuse" or "ask"
 	Kind      string          `json:"kind,omitempty"`
 	Nets      []NetVerdict    `json:"nets,omitempty"` // nets that do not abstain
@@ -34,7 +34,7 @@ type Decision struct {
 	Channel   string          `json:"channel,omitempty"`
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
-	Shadow    bool            `json:"shadow,omitempty"` // the policy is in shadow mode: it lets every call pass
+	Shadow    bool            `json:"shadow,omitempty"` // the policy is in shadow mode, in which every call passes
 	Would     *Would          `json:"would,omitempty"`
 	Policy    string          `json:"policy"`
 }

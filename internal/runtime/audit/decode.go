@@ -11,10 +11,8 @@ import (
 )
 
 // ReadEntry decodes an event. The entry may alias the event's memory. The error describes the
-// problem in the JSON.
-//
-// Decoding with package json would take five times as long because it uses reflection, and a replay
-// decodes millions of events.
+// problem in the JSON. Decoding with package json would take five times as long because that
+// package uses reflection, and a replay decodes millions of events.
 func ReadEntry(event []byte) (e Entry, err error) {
 	d := decoder{}
 	at, others := e.Decision.fields(), e.fields()
@@ -27,8 +25,8 @@ func ReadEntry(event []byte) (e Entry, err error) {
 // A decoder decodes JSON and keeps the first error.
 type decoder struct{ err error }
 
-// object decodes an object's members to the addresses of the table's fields: at holds the addresses
-// of the first fields, and others those of the remaining fields. Unknown members are ignored.
+// object decodes an object's members to the addresses of the table's fields. The first fields have
+// their addresses in at, the remaining ones in others. Unknown members are ignored.
 func (d *decoder) object(object []byte, t table, at, others []any) bool {
 	next := 0
 	return rawjson.Members(object, func(key, v []byte, _ int) bool {

@@ -43,11 +43,11 @@ func AppendEvent(dst []byte, e Event) ([]byte, error) {
 
 // An encoder encodes structs as JSON, using the [table] of each struct.
 type encoder struct {
-	unsupported bool // a value can only be encoded by package json, so the encoder's output must be discarded
+	unsupported bool // package json must encode a value, so the encoder's output must be discarded
 }
 
-// object appends the object whose values are at the given addresses. A table's first member is
-// never omitted.
+// object appends the object whose values are at the given addresses. It never omits the table's
+// first member.
 func (b *encoder) object(dst []byte, t table, at []any) []byte {
 	start := len(dst)
 	for i := range t {
@@ -133,14 +133,14 @@ func list[T any](dst []byte, m *member, list []T, element func(dst []byte, one *
 	return append(dst, ']')
 }
 
-// value appends a JSON value as package json would write it: compact and escaped. Invalid JSON is
-// left to that package.
+// value appends a JSON value as package json would write it: compact and escaped. It leaves invalid
+// JSON to package json.
 func (b *encoder) value(dst, value []byte) []byte {
 	if b.unsupported = b.unsupported || rawjson.Check(value, rawjson.MaxDepth) != nil; b.unsupported {
 		return dst
 	}
 	start, from := len(dst), 0
-	inside, ascii := false, true // inside: position i is inside a JSON string
+	inside, ascii := false, true // inside reports whether position i is inside a JSON string
 	for i := 0; i < len(value); i++ {
 		switch c := value[i]; {
 		case verbatim[c] && c != ' ':

@@ -2,18 +2,18 @@ package audit
 
 import "strings"
 
-// An Entry is a decoded record of any event type. A member that several event types share is only
+// An Entry is a decoded record of any event type. A member that several event types share has only
 // one field.
 type Entry struct {
 	Decision
 	Outcome string  `json:"outcome"`
 	Millis  float64 `json:"ms"`
 	By      string  `json:"by"`
-	Net     string  `json:"net"`     // net of a switch event
-	Process string  `json:"process"` // process of a start, end, policy or session event
+	Net     string  `json:"net"`     // the net that a switch event concerns
+	Process string  `json:"process"` // the process that a start, end, policy or session event concerns
 	Driver  string  `json:"driver"`
 	Task    string  `json:"task"`
-	Said    string  `json:"said"` // a person's answer that does not count
+	Said    string  `json:"said"` // a person's answer that did not count
 
 	// The following fields belong to policy events.
 	Active  []string `json:"active"`
@@ -31,10 +31,11 @@ func (e *Entry) fields() [13]any {
 	}
 }
 
-// Canonical returns the record's tool, qualified with its upstream.
+// Canonical returns the qualified name of the record's tool, which includes the upstream's name.
 func (e *Entry) Canonical() string { return Canonical(e.Upstream, e.Tool) }
 
-// Canonical qualifies a tool name with its upstream, unless it already has that prefix.
+// Canonical puts the upstream's name before a tool name, unless the tool name already has that
+// prefix.
 func Canonical(upstream, tool string) string {
 	if upstream == "" || strings.HasPrefix(tool, upstream+".") {
 		return tool
@@ -62,8 +63,8 @@ func (e *Entry) IsRoutine() bool {
 	return false
 }
 
-// IsOf reports whether the record concerns the given tool, which is a plain or qualified tool name
-// or another name of the call.
+// IsOf reports whether the record concerns the given tool. The tool may be given by its plain or
+// qualified name, or by another name of the call.
 func (e *Entry) IsOf(tool string) bool {
 	if e.Tool == tool || e.Upstream+"."+e.Tool == tool {
 		return true
@@ -76,7 +77,8 @@ func (e *Entry) IsOf(tool string) bool {
 	return false
 }
 
-// Says reports whether the record contains a verdict of the given net, or concerns the net itself.
+// Says reports whether the record contains a verdict from the given net, or concerns the net
+// itself.
 func (e *Entry) Says(net string) bool {
 	for i := range e.Nets {
 		if e.Nets[i].Net == net {

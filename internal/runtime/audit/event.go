@@ -46,14 +46,14 @@ type Switch struct {
 	Actor string    `json:"actor"`
 }
 
-// A Conflict records that a session's nets leave no tool that all of them allow.
+// A Conflict records that the nets of a session do not leave any tool that all of them allow.
 type Conflict struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // always "conflict"
 	Session string    `json:"session"`
-	Winner  string    `json:"winner,omitempty"` // most important net in force; empty if no net yields
+	Winner  string    `json:"winner,omitempty"` // most important net in force; empty if no net has to give way
 	Nets    []NetName `json:"nets"`             // nets in conflict, most important first
-	Yields  []NetName `json:"yields"`           // advisory nets among them that are not in force
+	Yields  []NetName `json:"yields"`           // those of the nets that are advisory and not in force
 }
 
 // A NetName identifies a net.
@@ -86,7 +86,7 @@ type Answer struct {
 	Kind     string    `json:"kind"` // why the answer does not count: "late", "own" or "pin"
 	Channel  string    `json:"channel"`
 	Actor    string    `json:"actor"`
-	Reason   string    `json:"reason,omitempty"` // reason given by the person
+	Reason   string    `json:"reason,omitempty"` // reason that the person gave
 }
 
 // A Definition records that a server changed a tool's definition after the definition was accepted.

@@ -21,9 +21,9 @@ type BatchStorage interface {
 // A Feed passes records to a storage and distributes them to followers. It is safe for concurrent
 // use.
 type Feed struct {
-	out BatchStorage // nil: records are not stored
+	out BatchStorage // where records are stored; nil: nowhere
 
-	followed  atomic.Bool // a follower exists
+	followed  atomic.Bool // the feed has a follower
 	mu        sync.Mutex
 	followers []*Follower
 }
@@ -97,7 +97,7 @@ func (to *Follower) Close() {
 func (to *Follower) Ready() <-chan struct{} { return to.ready }
 
 // Take returns and removes the buffered records, each a JSON object, oldest first. lost is the
-// number of earlier records that were dropped.
+// number of dropped records that preceded them.
 func (to *Follower) Take() (records [][]byte, lost int) {
 	to.mu.Lock()
 	defer to.mu.Unlock()

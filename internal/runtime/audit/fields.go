@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A table lists the members of a JSON object in order. It follows a struct's tags, with embedded
-// structs inlined; the struct's fields method returns the addresses of its fields in the same
-// order. Together they encode and decode the struct without reflection.
+// A table lists the members of a JSON object in order. It follows a struct's tags, and inlines
+// embedded structs. The struct's fields method returns the addresses of its fields in the same
+// order. The table and the method together encode and decode the struct without reflection.
 type table []member
 
 type member struct {
 	name  string
 	start string // JSON before the value: ,"name":
-	omit  bool   // omitempty is set
+	omit  bool   // the member has the omitempty option
 }
 
 var (
@@ -39,7 +39,7 @@ func tableOf(of reflect.Type) (t table) {
 }
 
 // find returns the index of the named member, or -1. The search starts at next, because most JSON
-// has its members in table order.
+// objects have their members in table order.
 func (t table) find(name []byte, next int) int {
 	for i := next; i < len(t); i++ {
 		if t[i].is(name) {

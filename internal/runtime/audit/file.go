@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// inspect reports whether f is a regular file, and returns an error if other users could write its
-// lines.
+// inspect reports whether f is a regular file. It returns an error if other users could write lines
+// to f.
 func inspect(f *os.File) (regular bool, err error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // openFile opens a file with additional flags. It does not follow a symbolic link in path's last
-// element, and it does not block: a named pipe without a reader must not hang the start.
+// element. It does not block, because the start must not hang on a named pipe without a reader.
 func openFile(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|flags, 0o600)
 	switch {

@@ -20,15 +20,15 @@ const HeadSuffix = ".head"
 // headLength is the length of a head: 20 digits, a space, 64 hex digits and a line end.
 const headLength = 20 + 1 + 64 + 1
 
-// The byte at index space, after the digits, is normally a space. During an update it is the byte
-// unfinished.
+// The byte at index space, which follows the digits, is normally a space. During an update it has
+// the value unfinished.
 const (
 	space      = 20
 	unfinished = '-'
 )
 
-// A head is the file beside a log with the number and hash of the log's last line. The process that
-// holds the log's lock writes the head after the lines.
+// A head is the file beside a log that contains the number and hash of the log's last line. The
+// process that holds the log's lock writes the head after writing the lines.
 type head struct {
 	file   *os.File // nil: no head
 	mapped []byte   // memory-mapped content, which avoids system calls; nil: not mapped
@@ -90,8 +90,8 @@ func (h *head) read() Place {
 	return p
 }
 
-// write stores a position. If that fails, the log is longer than its head says, as after a crash
-// between writing the lines and writing the head.
+// write stores a position. If writing fails, the log is longer than its head indicates, as after a
+// crash between writing the lines and writing the head.
 func (h *head) write(l Place) {
 	if h.file == nil {
 		return
@@ -130,8 +130,8 @@ func appendHead(b []byte, l Place) []byte {
 	return append(b, '\n')
 }
 
-// UnwrittenHead reports whether a head's content has no information: no record has been written
-// yet, or the writer was killed during an update.
+// UnwrittenHead reports whether a head's content contains no information, because no record has
+// been written yet or the writer was killed during an update.
 func UnwrittenHead(content []byte) bool {
 	none := len(bytes.Trim(content, "\x00")) == 0
 	return none || len(content) == headLength && content[space] == unfinished

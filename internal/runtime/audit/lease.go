@@ -7,27 +7,27 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// Lease parameters. A lease starts after more than leaseFrom appends within leaseTime.
+// Lease parameters. A lease starts after more than leaseFrom appends within the time leaseTime.
 const (
 	leaseTime = 10 * time.Millisecond
 	leaseFrom = 8
 	leaseWait = time.Second // delay after a failure to move lines or to start a lease
 )
 
-// A lease is a period during which a busy process, the only process that has the log open, keeps
-// the log locked and appends only to a [pendingFile]. At the end of the lease, one write moves the
-// lines to the log, so that an append needs no system call. After a crash, the next process that
-// locks the log moves the lines.
+// A lease is a period during which a busy process keeps the log locked and appends only to a
+// [pendingFile]. The process must be the only one that has the log open. At the end of the lease,
+// one write moves the lines to the log, so that an append needs no system call. After a crash, the
+// next process that locks the log moves the lines.
 type lease struct {
 	held  bool
 	lines []byte // lines not yet moved to the log
-	from  Place  // position of the log's end at the start of the lease
+	from  Place  // position of the log's end when the lease started
 	timer *time.Timer
 	ended func()    // called when the timer fires
-	never time.Time // no lease starts before this time: other processes have the log open, or the pending file is unavailable
+	never time.Time // no lease starts before this time, because other processes have the log open or the pending file is unavailable
 
 	since         time.Time // start of the current counting period
-	count, before int       // numbers of appends in this period and in the previous one
+	count, before int       // numbers of appends in the current period and in the previous one
 }
 
 // busy counts an append, and reports whether appends are frequent enough for a lease.
@@ -83,7 +83,7 @@ func (l *logFile) startLease(records [][]byte) bool {
 }
 
 // ensurePending opens the pending file if necessary. It returns false on a network file system,
-// because other machines do not share the mapped memory.
+// because mapped memory is not shared with other machines.
 func (l *logFile) ensurePending() bool {
 	if !quickfile.Local(l.head.file) {
 		return false
@@ -93,7 +93,7 @@ func (l *logFile) ensurePending() bool {
 		l.pending = nil
 	}
 	if l.pending == nil {
-		l.pending, _ = openPendingFile(l.path) // on failure, lines are written directly
+		l.pending, _ = openPendingFile(l.path) // after a failure, lines are written directly to the log
 	}
 	return l.pending != nil
 }
@@ -120,8 +120,8 @@ func (l *logFile) closeLease() error {
 	return err
 }
 
-// endLease ends the lease and moves its lines to the log. After an error, the lines remain and are
-// moved before any other line is written.
+// endLease ends the lease and moves its lines to the log. If moving them fails, the lines remain in
+// the pending file and are moved before any other line is written.
 func (l *logFile) endLease() error {
 	if l.lease.held {
 		defer func() {

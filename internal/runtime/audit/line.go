@@ -8,12 +8,12 @@ import (
 	"strconv"
 )
 
-// A Line is a parsed record of a file:
+// A Line is a parsed record in a file:
 //
 //	{"seq":7,"time":...,"policy":"...","hash":"<64 hex digits>"}
 type Line struct {
 	Seq    uint64
-	Event  []byte // the object without number and hash
+	Event  []byte // the object without its number and hash
 	Hash   [32]byte
 	Linked bool // the line has a hash; lines written by earlier versions do not
 }
@@ -25,12 +25,12 @@ const (
 	lineTail = `"}`
 )
 
-// hashEnd is the length of a line's end with a hash.
+// hashEnd is the length of the end of a line that has a hash.
 const hashEnd = len(lineHash) + 64 + len(lineTail)
 
 var errNoRecord = errors.New("it is not an audit record")
 
-// ParseLine parses a line without its line end. It does not validate the event.
+// ParseLine parses a line, which must not include its line end. It does not validate the event.
 func ParseLine(line []byte) (Line, error) {
 	rest, ok := bytes.CutPrefix(line, []byte(lineHead))
 	digits := bytes.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
@@ -63,14 +63,14 @@ type Place struct {
 
 func (l *Line) place() Place { return Place{Seq: l.Seq, Hash: l.Hash} }
 
-// append appends the records to buf as the lines after l, and advances l. Each record must be an
-// object.
+// append appends the records to buf as the lines that follow l, and advances l. Each record must be
+// a JSON object.
 func (l *Place) append(buf []byte, records ...[]byte) []byte {
 	for _, record := range records {
 		members := bytes.Trim(record[1:len(record)-1], " \t")
 		l.Seq++
 		start := len(buf)
-		buf = append(buf, l.Hash[:]...) // the hash input temporarily takes the place of the line
+		buf = append(buf, l.Hash[:]...) // the hash input temporarily occupies the space of the line
 		buf = strconv.AppendUint(buf, l.Seq, 10)
 		buf = append(buf, '{')
 		buf = append(buf, members...)
@@ -105,8 +105,8 @@ func LinkIn(room []byte, before [32]byte, seq uint64, event []byte) (hash [32]by
 	return sha256.Sum256(b), b
 }
 
-// check returns an error if record is not a single line with an object. The caller must ensure that
-// the object is valid.
+// check returns an error unless record is a single line that contains an object. The caller must
+// ensure that the object is valid.
 func check(record []byte) error {
 	switch {
 	case len(record) < 2 || record[0] != '{' || record[len(record)-1] != '}':
@@ -119,5 +119,5 @@ func check(record []byte) error {
 	return nil
 }
 
-// maxRecord is larger than any valid record: long arguments are not recorded.
+// maxRecord is larger than any valid record, because long arguments are not recorded.
 const maxRecord = 4 << 20

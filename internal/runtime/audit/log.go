@@ -12,7 +12,7 @@ import (
 type Log struct {
 	mu sync.Mutex // held during writes; guards the fields below
 	logFile
-	fault error // error of the last write; nil if it succeeded
+	fault error // error of the last write; nil if that write succeeded
 }
 
 // ErrClosed is the error for a record after [Log.Close].
@@ -39,16 +39,16 @@ func Open(path string, r Rotation) (*Log, error) {
 	return l, nil
 }
 
-// Cut describes the lines that were missing or changed at the end of the file when it was opened.
-// It returns an empty string if there were no such lines.
+// Cut describes the lines that were missing or changed at the end of the file when the file was
+// opened. It returns an empty string if all lines were intact.
 func (l *Log) Cut() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.cut
 }
 
-// Headless reports whether the log has no head because its directory is not writable. Then lines
-// removed from its end are not detected.
+// Headless reports whether the log has no head because its directory is not writable. Without a
+// head, the removal of lines from the log's end is not detected.
 func (l *Log) Headless() bool { return l.regular && l.head.file == nil }
 
 // Append writes one record; see [Log.AppendAll].
@@ -89,8 +89,8 @@ func (l *Log) AppendAll(records [][]byte) error {
 	return err
 }
 
-// State returns the last known record number of any process, and the error of this process's last
-// write, or nil.
+// State returns the highest known record number, written by any process, and the error from this
+// process's last write, or nil.
 func (l *Log) State() (last uint64, fault error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

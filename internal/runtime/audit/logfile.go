@@ -24,14 +24,14 @@ type logFile struct {
 	pending     *pendingFile // nil: none
 	lease       lease
 	first       uint64 // number of the file's first line; 0: the file is empty
-	closed      bool   // the last line marks the file as closed
-	last        Place  // position of the last line, pending or written
+	closed      bool   // the last line records that the file is closed
+	last        Place  // position of the last line, whether pending or already in the file
 	written     Place  // position of the last line in the file
-	size        int64  // file size up to written; unused for a device
-	retry       int64  // file size for the next attempt to rotate
+	size        int64  // file size up to the position written; unused for a device
+	retry       int64  // file size at which to attempt the next rotation
 	cut         string // description of the records missing at the end of the file; empty: none
 	buf         []byte // reused for the next batch
-	neededSpace int    // required disk space in bytes; 0: sufficient space; see [logFile.checkSpace]
+	neededSpace int    // required disk space in bytes; 0: the space is sufficient; see [logFile.checkSpace]
 }
 
 // maxBuffer is the maximum size of a batch buffer that is reused.
@@ -47,7 +47,7 @@ func (l *logFile) write(lines []byte, end Place) error {
 	if err != nil {
 		l.noteShortage(len(lines))
 		if l.regular && n > 0 {
-			// if truncating fails too, the next resume finds the partial line
+			// if truncating also fails, the next resume finds the partial line
 			_ = l.file.Truncate(l.size)
 		}
 		return err
@@ -64,7 +64,7 @@ func (l *logFile) write(lines []byte, end Place) error {
 	return nil
 }
 
-// locked runs f while holding the file lock. f may replace l.file with another file that it has
+// locked runs f while it holds the file lock. f may replace l.file with another file that f has
 // locked.
 func (l *logFile) locked(f func() error) error {
 	if !l.regular {
@@ -81,7 +81,7 @@ func (l *logFile) locked(f func() error) error {
 	return f()
 }
 
-// readEnd finds the last whole line and removes a partial line after it.
+// readEnd finds the last whole line and removes any partial line after it.
 func (l *logFile) readEnd(size int64) error {
 	tail, err := l.tail(size)
 	if err != nil {
@@ -157,7 +157,8 @@ func (l *logFile) firstLine() uint64 {
 	return seq
 }
 
-// tail returns the file's end, which includes at least the last whole line and the data after it.
+// tail returns the end of the file. The result includes at least the last whole line and the data
+// after that line.
 func (l *logFile) tail(size int64) ([]byte, error) {
 	for length := int64(4 << 10); ; length *= 4 {
 		from := max(0, size-length)

@@ -39,8 +39,8 @@ type pendingFile struct {
 	moves, size *atomic.Uint64 // pointers into mapped: the number of moves to the log, and the size of the lines
 }
 
-// openPendingFile opens the pending file of the log at path. If the file does not exist, it is
-// created with all of its disk space reserved.
+// openPendingFile opens the pending file of the log at path. If the file does not exist,
+// openPendingFile creates it and reserves all of its disk space.
 func openPendingFile(path string) (*pendingFile, error) {
 	f, err := openFile(path+PendingSuffix, 0)
 	if err != nil {
@@ -61,8 +61,8 @@ func openPendingFile(path string) (*pendingFile, error) {
 	return nil, fmt.Errorf("%s: %w", path+PendingSuffix, err)
 }
 
-// keep writes lines after the first used bytes. The change is atomic. keep returns false if the
-// lines do not fit.
+// keep writes lines at the offset used. The change is atomic. keep returns false if the lines do
+// not fit.
 func (r *pendingFile) keep(used int, lines []byte) bool {
 	return used+len(lines) <= pendingSize && withMapped(&r.mapped, func() {
 		copy(r.mapped[pendingLines+used:], lines)
@@ -76,13 +76,13 @@ func (r *pendingFile) used() (n int, ok bool) {
 	return n, ok
 }
 
-// lines returns the lines. It returns false if they are unknown.
+// lines returns the pending lines. It returns false if they are unknown.
 func (r *pendingFile) lines(used int) (lines []byte, ok bool) {
 	ok = withMapped(&r.mapped, func() { lines = bytes.Clone(r.mapped[pendingLines : pendingLines+used]) })
 	return lines, ok
 }
 
-// clear removes the lines. Concurrent readers detect this by the number of moves, which is
+// clear removes the lines. Concurrent readers detect the removal by the number of moves, which is
 // increased before new lines are written.
 func (r *pendingFile) clear() {
 	withMapped(&r.mapped, func() {
@@ -91,7 +91,7 @@ func (r *pendingFile) clear() {
 	})
 }
 
-// lost reports whether lines written to the file now would be lost in a crash.
+// lost reports whether lines that are now written to the file would be lost in a crash.
 func (r *pendingFile) lost() bool {
 	info, err := r.file.Stat()
 	return r.mapped == nil || err != nil || quickfile.Removed(info)

@@ -8,7 +8,7 @@ import (
 
 // Limits on waiting records and on reused memory.
 const (
-	maxStaged = 1024 // maximum number of steps in a batch; if a batch has this size, a new caller must store it first
+	maxStaged = 1024 // maximum number of steps in a batch; if the open batch is full, a new caller must first store it
 	maxKept   = 16 << 10
 )
 
@@ -47,9 +47,10 @@ type batch struct {
 }
 
 // Stage enqueues s's prepared records after the records of all steps that were staged earlier. If
-// s's records or earlier ones cannot be stored, undo is called after the undo functions of later
-// steps. undo may be nil and must not stage records. If Stage itself returns an error, which is
-// [ErrUnrecorded], undo is not called. A step without records only waits for the steps before it.
+// the records of s or of an earlier step cannot be stored, undo is called after the undo functions
+// of later steps. undo may be nil and must not stage records. If Stage itself returns an error,
+// which is [ErrUnrecorded], undo is not called. A step without records only waits for the steps
+// before it.
 func (q *queue) Stage(s *Staged, undo func()) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -67,8 +68,8 @@ func (q *queue) Stage(s *Staged, undo func()) error {
 	return nil
 }
 
-// AwaitRoom stores the waiting records if there are too many. It must be called before Stage,
-// without holding locks that an undo function needs.
+// AwaitRoom stores the waiting records if there are too many. It must be called before Stage. The
+// caller must not hold locks that an undo function needs.
 func (q *queue) AwaitRoom() {
 	q.mu.Lock()
 	full := len(q.open.steps) >= maxStaged
@@ -94,7 +95,7 @@ func (q *queue) Flush() error {
 	return s.Wait()
 }
 
-// Over reports whether there is nothing to wait for.
+// Over reports whether there is nothing left to wait for.
 func (s *Staged) Over() bool { return s.batch == nil }
 
 // Wait returns nil once the records are stored. If it returns an error, the records are not stored
@@ -179,7 +180,7 @@ func (q *queue) end(b *batch, n int, err error) {
 	}
 }
 
-// fail undoes the steps in the batch whose records are not all among the first n, and all steps
+// fail undoes those steps in the batch whose records are not all among the first n, and all steps
 // that were staged after them. It returns the batch that contains the later steps. The queue
 // refuses new steps until [queue.end] has ended both batches.
 func (q *queue) fail(b *batch, n int, err error) (later *batch) {

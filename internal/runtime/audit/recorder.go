@@ -15,7 +15,7 @@ var ErrUnrecorded = errors.New("cannot record the decision")
 type Recorder struct {
 	queue
 	out  Storage // nil: nothing is recorded
-	feed *Feed   // the same storage as out if it is a Feed, otherwise nil
+	feed *Feed   // out itself if it is a Feed, otherwise nil
 	now  func() time.Time
 
 	broken atomic.Bool // the last record could not be stored
@@ -53,7 +53,8 @@ func (r *Recorder) store(records [][]byte) (n int, err error) {
 	return n, nil
 }
 
-// Active reports whether events are recorded. With a [Feed], this can change over time.
+// Active reports whether events are recorded. If the storage is a [Feed], the result can change
+// over time.
 func (r *Recorder) Active() bool {
 	if r.feed != nil {
 		return r.feed.Active()
@@ -98,7 +99,8 @@ func (r *Recorder) Write(events ...Event) error {
 }
 
 // Ready returns an error if records cannot be stored, as far as is known, so that calls can be
-// refused early. After a failed write it tries again with a record that marks the gap.
+// refused early. If the last write failed, Ready tries again to write, using a record that marks
+// the gap.
 func (r *Recorder) Ready() error {
 	if !r.broken.Load() {
 		return nil

@@ -17,9 +17,9 @@ import (
 
 // Forms of recorded arguments.
 const (
-	Hash   = "hash"   // SHA-256 of the arguments and of the values that nets read
-	Masked = "masked" // also the arguments, with parts masked
-	Full   = "full"   // also the full arguments, and the values that nets read in results
+	Hash   = "hash"   // only the SHA-256 of the arguments and of the values that nets read
+	Masked = "masked" // in addition, the arguments, with parts masked
+	Full   = "full"   // in addition, the full arguments, and the values that nets read in results
 )
 
 // alwaysMasked lists the members that are always masked in mode Masked.
@@ -64,13 +64,13 @@ func NewRedactor(arguments string, mask []string) (*Redactor, error) {
 // inList matches list indexes in paths. List elements have the list's path.
 var inList = regexp.MustCompile(`\[(\d+|\*)\]`)
 
-// steps splits a path: $.a[0].b becomes a, b.
+// steps splits a path into its steps: $.a[0].b becomes a, b.
 func steps(path string) []string {
 	path = inList.ReplaceAllString(strings.TrimPrefix(path, "$"), "")
 	return strings.FieldsFunc(rawjson.Fold(path), func(c rune) bool { return strings.ContainsRune(`.[]'"`, c) })
 }
 
-// Mode returns the configured form of arguments.
+// Mode returns the configured form in which arguments are recorded.
 func (r *Redactor) Mode() string {
 	if r.arguments == "" {
 		return Hash
@@ -89,8 +89,8 @@ func (r *Redactor) Arguments(args []byte) json.RawMessage {
 	return r.Mask(args)
 }
 
-// Mask returns JSON of any length with masked values replaced by "***". It returns nil in mode
-// Hash.
+// Mask returns a JSON value of any length in which masked values are replaced by "***". It returns
+// nil in mode Hash.
 func (r *Redactor) Mask(value []byte) json.RawMessage {
 	switch {
 	case len(value) == 0 || r.arguments != Masked && r.arguments != Full:
@@ -103,8 +103,8 @@ func (r *Redactor) Mask(value []byte) json.RawMessage {
 	return b.Bytes()
 }
 
-// Shown returns the form of a JSON value that approvers see, and the number of masked values. A
-// masked value is replaced by its type and size: "*** (string, 24 bytes)".
+// Shown returns the form of a JSON value that is shown to approvers, and the number of masked
+// values. A masked value is replaced by its type and size: "*** (string, 24 bytes)".
 func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	if len(value) == 0 || r.Plain() {
 		return value, 0
@@ -123,8 +123,8 @@ func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	return bytes.Clone(b.Bytes()), masked // no spare capacity, because the caller may retain it
 }
 
-// mask writes value to b, and replaces masked parts with the result of hide. at is the value's
-// path.
+// mask writes value to b, and replaces each masked part with the result of the function hide. at is
+// the value's path.
 func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string, hide func(value []byte) string) {
 	if r.masked(at) {
 		b.WriteString(hide(value))
@@ -154,14 +154,14 @@ func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string, hide func(va
 	}
 }
 
-// separate writes a comma, except directly after open.
+// separate writes a comma, unless b ends with the delimiter open.
 func separate(b *bytes.Buffer, open byte) {
 	if all := b.Bytes(); all[len(all)-1] != open {
 		b.WriteByte(',')
 	}
 }
 
-// hidden returns the replacement for a masked value, which shows only its type.
+// hidden returns the replacement for a masked value. It shows only the value's type.
 func hidden(value []byte) string {
 	switch rawjson.Kind(value) {
 	case '"':
@@ -179,7 +179,7 @@ func hidden(value []byte) string {
 	}
 }
 
-// described returns the replacement for a masked value with its type and size.
+// described returns the replacement for a masked value. It shows the value's type and size.
 func described(value []byte) string {
 	size := len(bytes.TrimSpace(value))
 	switch rawjson.Kind(value) {

@@ -17,7 +17,7 @@ func (l *logFile) open() (err error) {
 	if l.regular, err = inspect(l.file); err != nil || !l.regular {
 		return err
 	}
-	l.quick = quickfile.Of(l.file) // also valid for later files in the same directory
+	l.quick = quickfile.Of(l.file) // this result also holds for later files in the same directory
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}
@@ -58,8 +58,8 @@ func (l *logFile) append(records [][]byte, busy bool) error {
 	return l.write(l.buf, end)
 }
 
-// resume continues the log at the file's end. If the end is not the expected one, another process
-// has written, a write was interrupted, or the file was changed externally.
+// resume continues the log at the end of the file. If the end is not the expected one, another
+// process has written to the file, a write was interrupted, or someone changed the file.
 func (l *logFile) resume() error {
 	if !l.regular {
 		return nil
@@ -108,7 +108,7 @@ func (l *logFile) movePending() error {
 }
 
 // reconcile returns the pending lines that the log lacks. It is called if another process has left
-// or moved lines, or if the log was changed externally.
+// or moved lines, or if someone else changed the log.
 func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	lines, ok := l.pending.lines(used)
 	if !ok {
@@ -121,9 +121,10 @@ func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	return rest, end
 }
 
-// missingLines returns the given lines that are missing from a log whose last line is at the
-// position at. It also returns the log's new end. If the log has other lines in their place, the
-// returned lines are linked again. Invalid data at the end is dropped; junk is its size.
+// missingLines returns those of the given lines that are missing from a log whose last line is at
+// the position at. It also returns the log's new end. If the log has other lines in their place,
+// the hash links of the returned lines are computed again. Invalid data at the log's end is
+// dropped; junk is the size of this data.
 func missingLines(lines []byte, at Place) (rest []byte, end Place, junk int) {
 	var all []Line
 	from := 0

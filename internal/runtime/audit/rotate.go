@@ -15,20 +15,18 @@ import (
 	"time"
 )
 
-// A Rotation configures when a log starts a new file. With the zero value, the log never starts
-// one.
-//
-// The last line of a full file closes the file, so that every process that has it open switches to
-// the next file. The full file is renamed to NAME-FIRST-LAST.EXT, with the numbers of its first and
-// last lines. The next file's first line continues the chain and names the previous file. No file
-// is overwritten.
+// A Rotation configures when a log starts a new file. With the zero value, the log never starts a
+// new file. The last line of a full file closes the file, so that every process that has it open
+// switches to the next file. The full file is renamed to NAME-FIRST-LAST.EXT, which contains the
+// numbers of its first and last lines. The next file's first line continues the chain and names the
+// previous file. No file is overwritten.
 type Rotation struct {
 	Size   int64       // a file of this size in bytes is full; 0: no limit
 	Keep   int         // number of full files to keep; 0: all
 	Failed func(error) // called with the reason when a full file cannot be renamed and keeps growing; may be nil
 }
 
-// The events that end a file and begin the next one.
+// The events that end one file and begin the next.
 type closed struct {
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"` // always "closed"
@@ -41,13 +39,13 @@ type continued struct {
 	Last     string    `json:"last"` // hash of the previous file's last line
 }
 
-// full reports whether a new file is due.
+// full reports whether a new file must be started.
 func (l *logFile) full() bool {
 	return l.regular && l.rotation.Size > 0 && l.size >= max(l.rotation.Size, l.retry)
 }
 
-// rotate closes the file and switches to the next one. If that fails, the file remains in use, and
-// rotate tries again when the file has grown.
+// rotate closes the file and switches to the next one. If this fails, the file remains in use, and
+// rotate tries again when the file has grown further.
 func (l *logFile) rotate() error {
 	l.retry = l.size + l.rotation.Size/8
 	record, err := json.Marshal(closed{Time: time.Now(), Event: "closed"})
@@ -63,8 +61,8 @@ func (l *logFile) rotate() error {
 	return l.switchFile()
 }
 
-// switchFile switches from a closed file to its successor. The caller must hold the file lock,
-// which is exchanged for the next file's lock.
+// switchFile switches from a closed file to its successor. The caller must hold the lock on the
+// closed file; switchFile replaces it with the lock on the next file.
 func (l *logFile) switchFile() error {
 	for {
 		own, err := l.file.Stat()
@@ -75,7 +73,7 @@ func (l *logFile) switchFile() error {
 		if err == nil && os.SameFile(own, now) {
 			if err := l.archive(own); err != nil {
 				l.failed(err)
-				return nil // keep using the file
+				return nil // continue to use the file
 			}
 			continue
 		}
@@ -101,7 +99,7 @@ func (l *logFile) openNext() error {
 		next.Close()
 		return err
 	}
-	l.file.Close() // also releases its lock
+	l.file.Close() // closing the file also releases its lock
 	l.file, l.first, l.retry = next, 0, 0
 	info, err := next.Stat()
 	if err != nil {
@@ -118,7 +116,7 @@ func (l *logFile) archive(own os.FileInfo) error {
 	}
 	next := l.path + ".next"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // left by a process that was killed
+		return err // a killed process left this file behind
 	}
 	f, err := openFile(next, os.O_APPEND|os.O_EXCL)
 	if err != nil {
@@ -139,7 +137,7 @@ func (l *logFile) archive(own os.FileInfo) error {
 		}
 	}
 	if err := os.Rename(next, l.path); err != nil {
-		return errors.Join(err, os.Remove(aside)) // the file keeps its own name
+		return errors.Join(err, os.Remove(aside)) // the file keeps the name that it already has
 	}
 	l.head.write(end)
 	l.prune()
@@ -156,7 +154,7 @@ func (l *logFile) archiveName(own os.FileInfo) (string, error) {
 			return name, nil
 		case err != nil:
 			return "", err
-		case os.SameFile(own, other): // left by a process that was killed
+		case os.SameFile(own, other): // a killed process left this file behind
 			return name, nil
 		}
 		name = fmt.Sprintf("%s.%d%s", stem, n, ext)

@@ -22,10 +22,10 @@ type action struct {
 	clock     int    // the session's clock at admission
 }
 
-// A named is one name of a call: its tool, or a name that a policy map gives it.
+// A named is one name of a call, which is either its tool or a name that a policy map gives it.
 type named struct {
 	tool    int  // index in reader.names
-	certain bool // the name is evidence; otherwise it can only restrict
+	certain bool // the name counts as evidence; otherwise it may only restrict the call
 }
 
 // A fieldValue is a scalar argument.
@@ -34,7 +34,7 @@ type fieldValue struct{ field, value string }
 // A pair is a possible rule "A before B".
 type pair struct{ a, b int }
 
-// value returns the value of a field, or of a key that combines two fields.
+// value returns the value of a field, or the combined value of a key with two fields.
 func (a *action) value(field string) (string, bool) {
 	if one, other, two := strings.Cut(field, joined); two {
 		v, ok := a.value(one)
@@ -49,10 +49,12 @@ func (a *action) value(field string) (string, bool) {
 	return "", false
 }
 
-// joined separates the names of two fields, and their values. Names in rules cannot contain it.
+// joined separates the names of two fields, and also their values. Names in rules cannot contain
+// it.
 const joined = "\x00"
 
-// read extracts the recorded values: the arguments, or else their hashes.
+// read extracts the recorded values. These are the arguments, or their hashes if the arguments are
+// not recorded.
 func (a *action) read(e *trail.Entry) {
 	a.row = e.Row
 	if len(e.Args) == 0 {
@@ -60,7 +62,7 @@ func (a *action) read(e *trail.Entry) {
 			a.row = fmt.Sprint(a.names, " {}")
 		}
 		for _, v := range e.Values {
-			if len(v.Hashes) == 1 && v.Lacks == "" && toolkind.Plain(v.Field) { // a log could contain arbitrary text
+			if len(v.Hashes) == 1 && v.Lacks == "" && toolkind.Plain(v.Field) { // a log may contain arbitrary text
 				a.values = append(a.values, fieldValue{v.Field, v.Hashes[0]})
 			}
 		}
@@ -79,10 +81,10 @@ func (a *action) read(e *trail.Entry) {
 	})
 }
 
-// Limits that bound the memory use for a log of any length.
+// Limits that bound the memory use for logs of any length.
 const (
-	maxTools     = 300  // number of call names
-	maxFields    = 8    // number of fields per tool
-	maxValues    = 5000 // number of values per field and session
-	maxValueSize = 256  // size in bytes
+	maxTools     = 300  // maximum number of call names
+	maxFields    = 8    // maximum number of fields per tool
+	maxValues    = 5000 // maximum number of values per field and session
+	maxValueSize = 256  // maximum size in bytes
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Minimum use of a tool before it is put on an allow list.
+// Minimum use that a tool must have before it is put on an allow list.
 const (
 	minAllowedSessions = 2
 	minAllowedCalls    = 5
@@ -28,7 +28,7 @@ type Allowed struct {
 type toolActivity struct {
 	calls    int
 	sessions map[string]bool
-	stopped  bool // a call was refused or required approval, even if only in shadow mode
+	stopped  bool // a call was refused or required approval, or would have been if a net were not in shadow mode
 }
 
 // An allowCounter counts decisions by tool name.

@@ -25,13 +25,14 @@ func lnChoose(n, k int) float64 {
 }
 
 // onceByChance is the chance that a random ordering of A's successes and B's calls begins with an
-// A. a is the number of A's successes, and b is the number of B's calls.
+// A. a is the number of A's successes, and b is the number of calls of B.
 func onceByChance(a, b int) chance { return chance(math.Log(float64(a)) - math.Log(float64(a+b))) }
 
-// eachByChance is the chance that every B has its own A between it and the previous B.
+// eachByChance is the chance that every call of B has its own success of A between it and the
+// previous call of B.
 func eachByChance(a, b int) chance { return chance(lnChoose(a, b) - lnChoose(a+b, b)) }
 
-// noneAfterByChance is the chance that no B comes after an A.
+// noneAfterByChance is the chance that no call of B comes after a call of A.
 func noneAfterByChance(a, b int) chance { return chance(-lnChoose(a+b, a)) }
 
 // overlapByChance is the chance that, among n sessions, at most the given number (both) have A as
@@ -45,23 +46,23 @@ func overlapByChance(n, a, b, both int) chance {
 }
 
 // coveredByChance is the chance that each of n sessions has at least one of two independent calls.
-// one is the number of sessions with the first call, and other is the number of sessions with the
-// second.
+// one is the number of sessions that have the first call, and other is the number of sessions that
+// have the second.
 func coveredByChance(n, one, other int) chance {
 	return chance(lnChoose(one, n-other) - lnChoose(n, other))
 }
 
 // presentByChance is the chance that all sessions in a group have a call if the group is like the
 // other sessions. The parameter sessions is the size of the group, of is the number of other
-// sessions, and had is the number of other sessions with the call. A small number of other sessions
-// is weak evidence.
+// sessions, and had is the number of other sessions that have the call. If there are few other
+// sessions, the evidence is weak.
 func presentByChance(sessions, had, of int) chance {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x)); return v }
 	return chance(lg(had+1+sessions) - lg(had+1) + lg(of+2) - lg(of+2+sessions))
 }
 
-// clusteredByChance is the chance that the given number (many) of n observations have the same
-// value if all values are equally probable.
+// clusteredByChance is the chance that many of n observations have the same value if all values are
+// equally probable.
 func clusteredByChance(many, n, values int) chance {
 	return min(0, chance(lnChoose(n, many)-float64(many)*math.Log(float64(values))))
 }

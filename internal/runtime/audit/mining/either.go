@@ -11,18 +11,18 @@ const maxEithers = 5000
 // An either is a rule "A or alt before B".
 type either struct {
 	a, alt, b       int
-	out             bool // refuted: some B came without an earlier A or alt
+	out             bool // refuted: some call of B came without an earlier A or alt
 	notEach         bool
 	sessions        int // number of sessions with B
-	early, altEarly int // numbers of sessions with B and an earlier success of A (early) or of alt (altEarly)
+	early, altEarly int // number of sessions with B and an earlier success of A (early), and number of sessions with B and an earlier success of alt (altEarly)
 	once, each      chance
-	without, had    int          // sessions without B (without), and how many of them have a success of A or alt (had)
-	same            []*candidate // candidate fields that may have equal values
+	without, had    int          // number of sessions without B (without), and number of those that have a success of A or alt (had)
+	same            []*candidate // candidates for fields whose values are equal
 }
 
 // eithers returns the pairs of calls that may form an "or" rule. It considers the first sessions
-// with each B: either call alone was missing before some B, but in all of these sessions at least
-// one of the two came before B. more is true if the limit was reached.
+// that have each B. In some of these sessions, each of the two calls did not come before B, but in
+// all of them at least one of the two did. more is true if the limit was reached.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {
@@ -46,7 +46,7 @@ func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	return all, false
 }
 
-// An earlyTool counts how often a tool came before another.
+// An earlyTool counts how often one tool came before another.
 type earlyTool struct {
 	tool, earlier int
 	early         uint64
@@ -95,7 +95,7 @@ func (c *eitherVisitor) admit(s *session, a *action) {
 	}
 }
 
-// check tests the rule for a call of B, given the session's earlier calls.
+// check tests the "or" rule for a call of B, given the session's earlier calls.
 func (e *either) check(s *session, b *toolState) {
 	one, other := s.tools[e.a], s.tools[e.alt]
 	last := 0
@@ -150,11 +150,12 @@ func (e *either) endSession(s *session, b *toolState) {
 	}
 }
 
-// before reports whether a success of A came before the first B.
+// before reports whether a success of A came before the session's first call of B.
 func before(a, b *toolState) bool { return a != nil && a.firstOK > 0 && a.firstOK < b.firstMade }
 
-// supported reports whether the log supports the rule: the rule held, both calls were needed, and
-// the result is explained neither by chance nor by calls at the beginning of sessions.
+// supported reports whether the log supports the rule. This requires that the rule held, that both
+// calls were needed, and that neither chance nor calls at the beginning of sessions explain the
+// result.
 func (e *either) supported(m *Miner, tried int) bool {
 	v := m.survey
 	switch {
@@ -170,7 +171,7 @@ func (e *either) supported(m *Miner, tried int) bool {
 	return true
 }
 
-// about returns the field whose values agree best, or nil.
+// about returns the field whose values agree best in A and B, or nil.
 func (e *either) about(least, tried int) (best *candidate) {
 	for _, c := range e.same {
 		if c.supported(least, tried) && (best == nil || compareKeys(c, best) < 0) {
@@ -198,9 +199,9 @@ func strongest(all []*either) (kept []*either) {
 }
 
 // implied reports whether the rule follows from other rules: from a chain through a call before B,
-// or from two calls that each come after A or alt.
+// or from two calls each of which comes after A or alt.
 func (e *either) implied(held map[pair]bool, all []*either) bool {
-	stands := func(n int) bool { // A or alt came before n
+	stands := func(n int) bool { // A or alt came before the call n
 		return n == e.a || n == e.alt || held[pair{e.a, n}] || held[pair{e.alt, n}] ||
 			slices.ContainsFunc(all, func(k *either) bool { return k.b == n && k.a == e.a && k.alt == e.alt })
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// maxParts limits the fields that are combined into two-field keys, per pair of calls.
+// maxParts limits the number of fields that are combined into two-field keys, per pair of calls.
 const maxParts = 4
 
 // jointCandidates returns two-field keys if each field alone always held and is supported.

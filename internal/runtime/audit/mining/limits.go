@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// limits returns proposals for numbers of calls that were reached and never exceeded, and limits
-// with headroom for tools with irreversible effects.
+// limits returns proposals that limit numbers of calls. It proposes numbers that were reached and
+// never exceeded, and limits with headroom for tools whose effects are irreversible.
 func (m *Miner) limits() (all []Proposal) {
 	for n, t := range m.survey.tools {
 		if t.sessions < m.least {
@@ -27,7 +27,7 @@ func (m *Miner) limits() (all []Proposal) {
 		}
 		most, reached, how := ceiling(t.perSession)
 		switch {
-		case how.beats(len(m.survey.tools)) && (perDay == 0 || most < perDay): // otherwise the daily limit explains it
+		case how.beats(len(m.survey.tools)) && (perDay == 0 || most < perDay): // otherwise the daily limit explains the observation
 			out.Rule = fmt.Sprintf("limit %s to %d per session", rules.Written(name), most)
 			out.Evidence = fmt.Sprintf("%d calls of %s in %d of %d sessions, more in none", most, text.Escape(name), reached, t.sessions)
 			out.claims = []string{fmt.Sprintf("prove at-most %d %s per session", most, rules.Written(name))}
@@ -44,7 +44,8 @@ func (m *Miner) limits() (all []Proposal) {
 	return all
 }
 
-// amounts returns sum limits for tools that pay: twice the maximum that any user paid in a day.
+// amounts returns proposals that limit sums for tools that pay. The limit is twice the maximum that
+// any user paid in a day.
 func (m *Miner) amounts() (all []Proposal) {
 	for n, t := range m.survey.tools {
 		if m.kinds[n] != toolkind.Pay || t.sessions < m.least || m.cut {
@@ -65,8 +66,8 @@ func (m *Miner) amounts() (all []Proposal) {
 	return all
 }
 
-// daily returns the proposal for a number of calls per user and day. perDay is 0 if the log
-// supports no such limit.
+// daily returns the proposal that limits the number of calls per user and day. perDay is 0 if the
+// log supports no such limit.
 func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	days := 0
 	for _, c := range t.perDay {
@@ -92,9 +93,9 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	return out, most
 }
 
-// ceiling returns the highest number of calls in a histogram, how many observations reached it, and
-// the chance that none of these exceeded it if each further call were as probable as the earlier
-// ones.
+// ceiling returns the highest number of calls in a histogram, the number of observations that
+// reached it, and the chance that none of these exceeded it if each further call were as probable
+// as the earlier ones.
 func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for n := range counts {
 		most = max(most, n)
@@ -115,16 +116,16 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for k := 1; k < most; k++ {
 		could, went = could+least(k), went+least(k+1)
 	}
-	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed, because a few observations do not make a probability certain
+	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed, because a few observations do not make the probability certain
 	on := min(share(went, could), share(reached, least(most-1)))
 	how = chance(float64(reached) * math.Log1p(-on))
-	if near := most / 4; near > 1 { // numbers close to the maximum differ by chance
+	if near := most / 4; near > 1 { // numbers close to the maximum differ only by chance
 		how = max(how, clusteredByChance(reached, least(most-near), near+1))
 	}
 	return most, reached, how
 }
 
-// row returns the proposal for a limit on equal calls in a row.
+// row returns the proposal that limits the number of equal calls in a row.
 func (m *Miner) row() (all []Proposal) {
 	v := m.survey
 	if v.rowOff || v.run == 0 || v.sessions < m.least || m.deny {
@@ -136,11 +137,11 @@ func (m *Miner) row() (all []Proposal) {
 	p.setChance(0)
 	looser := p
 	looser.Rule = fmt.Sprintf("limit * to %d in a row", 4*max(3, v.run+2))
-	p.looser = []Proposal{looser} // equal calls may be written differently
+	p.looser = []Proposal{looser} // equal calls may differ in the way they are written
 	return []Proposal{p}
 }
 
-// taint returns proposals for calls that never followed untrusted content.
+// taint returns proposals for calls that never followed a call with untrusted content.
 func (m *Miner) taint() (all []Proposal) {
 	v := m.survey
 	for b, t := range v.tools {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// Mine searches a log. The report's proposals held in the whole log but are not proved yet; see
-// [Miner.Prove].
+// Mine searches a log. The proposals in its report held in the whole log but are not proved yet;
+// see [Miner.Prove].
 func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	m := &Miner{log: log, least: o.Sessions, deny: o.Deny, maps: o.Maps, survey: newSurvey(), progress: o.Progress, seen: newSeen()}
 	if m.least == 0 {

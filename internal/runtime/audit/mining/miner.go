@@ -12,9 +12,9 @@ const DefaultSessions = 20
 
 // Options configures a search.
 type Options struct {
-	Maps     []*rules.Map                    // maps that assign the recorded names; needed to find rules about these names too
+	Maps     []*rules.Map                    // the policy's maps, which are needed to find rules about the names that they assign
 	Sessions int                             // minimum sessions for a rule; 0: DefaultSessions
-	Deny     bool                            // the policy refuses calls that no rule names
+	Deny     bool                            // the policy refuses all calls that no rule names
 	Progress func(stage string, records int) // may be nil
 }
 

@@ -12,8 +12,8 @@ import (
 
 // A Note is an observation about the existing rules.
 type Note struct {
-	Kind  string `json:"kind"`           // "shadow", "approvals" or "opening"
-	Rule  string `json:"rule,omitempty"` // the rule's position
+	Kind  string `json:"kind"`           // the kind of observation: "shadow", "approvals" or "opening"
+	Rule  string `json:"rule,omitempty"` // the position of the rule
 	Net   string `json:"net,omitempty"`
 	Count int    `json:"count"`
 	Text  string `json:"text"`
@@ -23,10 +23,10 @@ type Note struct {
 type ruleActivity struct {
 	nets      map[[2]string]*netActivity
 	decisions int
-	shadow    int // decisions with a net in shadow mode
+	shadow    int // decisions that a net in shadow mode took part in
 }
 
-// A netActivity holds counts for one net. refuse and ask count what the net would have done in
+// A netActivity holds the counts for one net. refuse and ask count what the net would have done in
 // shadow mode.
 type netActivity struct {
 	refuse, ask      int
@@ -87,7 +87,7 @@ func (s *ruleActivity) count(e *trail.Entry) {
 	}
 }
 
-// would describes what a net would have done.
+// would returns a description of what a net would have done.
 func (n *netActivity) would() string {
 	var all []string
 	if n.refuse > 0 {

@@ -10,15 +10,15 @@ import (
 
 // A findings holds the ordering rules that the log supports.
 type findings struct {
-	tried        int // number of rules tested against chance
+	tried        int // number of rules that were tested against chance
 	more         bool
 	held         map[pair]bool
-	best         map[pair]*candidate // a pair's supported field
+	best         map[pair]*candidate // the supported field of each pair
 	eithers      []*either
 	invalidators map[pair][]*invalidator
 }
 
-// bestKeys returns each pair's supported key: the field that agrees best, or two fields.
+// bestKeys returns each pair's supported key, which is the field that agrees best, or two fields.
 func (m *Miner) bestKeys(candidates, joint []*candidate, tried int) map[pair]*candidate {
 	best := map[pair]*candidate{}
 	for _, c := range candidates {
@@ -51,7 +51,7 @@ func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	return held
 }
 
-// openingNotes returns notes on calls that begin most sessions but do not lead to a rule.
+// openingNotes returns notes on calls that most sessions begin with but that do not lead to a rule.
 func (m *Miner) openingNotes() (all []Note) {
 	v := m.survey
 	for a, t := range v.tools {
@@ -69,7 +69,7 @@ func (m *Miner) openingNotes() (all []Note) {
 	return all
 }
 
-// sequences returns the proposals for ordering rules, without rules that follow from others.
+// sequences returns the proposals for ordering rules, except rules that follow from others.
 func (m *Miner) sequences(f *findings) (all []Proposal) {
 	for p := range f.held {
 		if !chained(f.held, f.best, p) {
@@ -84,8 +84,8 @@ func (m *Miner) sequences(f *findings) (all []Proposal) {
 	return all
 }
 
-// chained reports whether "A before C" follows from "A before B" and "B before C". If the rule has
-// a key, both links must have a key too, with the same field of B.
+// chained reports whether "A before C" follows from "A before B" and "B before C". If the rule "A
+// before C" has a key, the other two rules must have keys that use the same field of B.
 func chained(held map[pair]bool, best map[pair]*candidate, p pair) bool {
 	for q := range held {
 		if q.a != p.a || q.b == p.b || !held[pair{q.b, p.b}] {
@@ -153,7 +153,7 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	out.Rule = fmt.Sprintf("require %s or %s before %s%s", rules.Written(one), rules.Written(other), rules.Written(then), clause)
 	out.Evidence = fmt.Sprintf("%s came after a successful %s or %s in %d of %d sessions (%s; after %s in %s, after %s in %d)%s",
 		text.Escape(then), text.Escape(one), text.Escape(other), b.sessions, b.sessions, text.Count(b.calls, "call"), text.Escape(one), text.Count(early, "session"), text.Escape(other), otherEarly, whole)
-	for _, first := range []string{one, other} { // each call alone would be a stronger rule
+	for _, first := range []string{one, other} { // each call alone would form a stronger rule
 		out.claims = append(out.claims, fmt.Sprintf("prove never %s before %s%s", rules.Written(then), rules.Written(first), clause))
 	}
 	out.setChance(how)

@@ -21,9 +21,9 @@ const (
 	whyUnknown = "the record describes the calls too incompletely to prove it"
 )
 
-// Prove replays the log under all proposals together. It drops proposals that would have refused or
-// asked about a call that passed, until no such proposal is left. A call that passes under all
-// rules passes under each of them.
+// Prove replays the log under all proposals together. It drops the proposals that would have
+// refused or asked about a call that passed, and repeats this until there are no such proposals. A
+// call that passes under all rules passes under each of them.
 func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	for len(r.Proposals) > 0 {
 		wrong, err := m.replay(ctx, r)
@@ -41,7 +41,7 @@ func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// replay repeats the decisions, and returns the wrong proposals with reasons.
+// replay repeats the decisions, and returns the wrong proposals and the reasons.
 func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, err error) {
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: suggestedFile, Text: r.lines() + m.mapLines()}}})
 	if err != nil {
@@ -54,7 +54,7 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	}
 	run, err := replay.New(replay.Options{Policy: result.Policy, Active: result.Active, Durable: m.log.Durable, Partial: m.cut, Whole: m.whole, Differs: func(d *replay.Divergence) {
 		if d.Was != "allow" || d.Now == "allow" || len(wrong) > 0 {
-			return // differences after a refusal may result from it
+			return // differences after a refusal may be a consequence of the refusal
 		}
 		blame(wrong, at, whyRefuses, func(net string) bool {
 			return strings.Contains(d.Replayed, net+" blocked") || strings.Contains(d.Replayed, net+" asks")
@@ -84,8 +84,8 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 // the first record are left out, and calls that waited for approval did not pass.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
-// blame records the reason for the proposals of the selected nets, or for all proposals if no net
-// is selected.
+// blame records the reason for dropping the proposals of the selected nets, or all proposals if no
+// net is selected.
 func blame(wrong map[int]string, at map[string]int, why string, meant func(net string) bool) {
 	found := false
 	for net, i := range at {
@@ -101,7 +101,7 @@ func blame(wrong map[int]string, at map[string]int, why string, meant func(net s
 	}
 }
 
-// mapLines returns the maps, which follow the rules.
+// mapLines returns the lines that define the maps. They follow the rules.
 func (m *Miner) mapLines() string {
 	var b strings.Builder
 	for _, of := range m.maps {
@@ -110,7 +110,7 @@ func (m *Miner) mapLines() string {
 	return b.String()
 }
 
-// loosen replaces wrong proposals by their next weaker forms, if there are any.
+// loosen replaces each wrong proposal by its next weaker form, if it has any.
 func (r *Report) loosen(wrong map[int]string) (loosened bool) {
 	for i := range wrong {
 		p := &r.Proposals[i]

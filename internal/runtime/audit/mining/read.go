@@ -14,8 +14,8 @@ import (
 // A Log is a record of calls that can be read several times.
 type Log struct {
 	trail.Source
-	Name    string // the log's name for messages
-	Durable bool   // session state outlives a process, unless the log says otherwise
+	Name    string // the log's name in messages
+	Durable bool   // session state outlives a process, unless the log indicates otherwise
 }
 
 // A visitor receives a log's events in order. The method admit is called before the session counts
@@ -52,7 +52,7 @@ type reader struct {
 	log        Log
 	names      []string
 	numbers    map[string]int
-	labels     map[string]bool // names assigned by the given maps
+	labels     map[string]bool // the given maps, which assign names
 	kinds      []toolkind.Kind
 	sessions   map[string]*session
 	drivers    map[string]string
@@ -121,7 +121,7 @@ func (r *reader) take(e *trail.Entry) {
 		if s := r.sessions[e.Session]; s != nil {
 			r.visit.end(s)
 			delete(r.sessions, e.Session)
-			if e.Event == "reset" { // the session continues as a new one
+			if e.Event == "reset" { // the session continues, but counts as a new one
 				e.Principal, e.Process = s.principal, s.process
 				r.sessions[e.Session] = newSession(e)
 			}
@@ -216,7 +216,7 @@ func (r *reader) number(name string, e *trail.Entry) (int, bool) {
 	n = len(r.names)
 	r.names, r.numbers[name] = append(r.names, name), n
 	if name == e.Names[0] {
-		name = e.Tool // without the server's prefix
+		name = e.Tool // the name without the server's prefix
 	}
 	r.kinds = append(r.kinds, toolkind.ByName(name))
 	return n, true

@@ -20,7 +20,7 @@ const (
 	whyOpens = "the policy refuses the call by default: deny, and a rule about it would let it pass"
 )
 
-// proofTime limits the work of each check of the policy with proposals.
+// proofTime limits the work of each check of the policy with the proposals.
 const proofTime = 5 * time.Second
 
 // DropRedundant drops proposals that source's policy makes unnecessary or harmful: statements that
@@ -57,7 +57,7 @@ func (r *Report) DropRedundant(ctx context.Context, source policy.Source) error 
 func (r *Report) dropRepeated(source policy.Source) {
 	have := map[string]bool{}
 	for _, t := range source.Rules {
-		f, _ := rules.Parse("", []byte(t.Text)) // unreadable rules have no statements
+		f, _ := rules.Parse("", []byte(t.Text)) // rules that cannot be read have no statements
 		for _, s := range f.Statements {
 			have[s.String()] = true
 		}
@@ -71,8 +71,8 @@ func (r *Report) dropRepeated(source policy.Source) {
 	r.drop(wrong)
 }
 
-// dropOpening drops rules about calls that only the default refuses, because a rule that names a
-// call exempts it from the default.
+// dropOpening drops rules about calls that only the default refuses. A rule that names a call would
+// exempt the call from the default.
 func (r *Report) dropOpening(source policy.Source) error {
 	if source.Default != "deny" {
 		return nil
@@ -144,8 +144,8 @@ func errorsElsewhere(report check.Report) (all diag.List) {
 	return all
 }
 
-// complaints returns the problems that check finds in each proposal. If a proposal causes new
-// errors only in existing rules, the last proposal is blamed.
+// complaints returns the problems that check finds in each proposal. If the proposals cause new
+// errors only in the existing rules, complaints blames the last proposal.
 func (r *Report) complaints(ctx context.Context, source policy.Source, before int) (map[int]string, error) {
 	report, err := checkWith(ctx, source, r.lines())
 	if err != nil {

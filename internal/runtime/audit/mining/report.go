@@ -21,7 +21,7 @@ type Report struct {
 	Notes     []Note     `json:"notes"`
 	Allow     []Allowed  `json:"allow"` // candidates for an allow list; empty if the policy denies by default
 
-	least int // minimum number of sessions for a rule
+	least int // minimum number of sessions that a rule needed
 }
 
 // A Dropped is a rule that is not proposed, and the reason.
@@ -30,7 +30,7 @@ type Dropped struct {
 	Why  string `json:"why"`
 }
 
-// drop removes the proposals whose indices are keys of wrong, each with its reason.
+// drop removes the proposals whose indices are keys of wrong, and records the reason for each.
 func (r *Report) drop(wrong map[int]string) {
 	kept := []Proposal{}
 	for i, p := range r.Proposals {
@@ -45,21 +45,21 @@ func (r *Report) drop(wrong map[int]string) {
 
 // A Proposal is a rule that the log supports. It refuses no call that passed.
 type Proposal struct {
-	Rule     string    `json:"rule"`     // the rule as a line of a rules file
-	Kind     string    `json:"kind"`     // "order", "value", "budget", "row" or "taint"
+	Rule     string    `json:"rule"`     // the rule in the form of a line in a rules file
+	Kind     string    `json:"kind"`     // the kind of rule: "order", "value", "budget", "row" or "taint"
 	Evidence string    `json:"evidence"` // the evidence, in one sentence
-	Sessions int       `json:"sessions"` // number of sessions with the restricted call
+	Sessions int       `json:"sessions"` // number of sessions that have the restricted call
 	Calls    int       `json:"calls"`
-	Chance   float64   `json:"chance"` // probability of the observation if there is no rule, at least 1e-300; 1 for a limit with headroom, which is not a statistical finding
+	Chance   float64   `json:"chance"` // probability of the observation if there were no rule, at least 1e-300; 1 for a limit with headroom, which is not a statistical finding
 	Since    time.Time `json:"since"`
 
 	tool   string     // tool that the rule restricts; empty: all
-	claims []string   // claims that prove that a policy already has the rule
-	looser []Proposal // weaker forms of the rule, in case the rule refuses a call
+	claims []string   // claims whose proof shows that a policy already has the rule
+	looser []Proposal // weaker forms of the rule, to use if the rule refuses a call
 	rank   int
 }
 
-// ranks orders the kinds of proposals.
+// ranks determines the order of the kinds of proposals.
 var ranks = map[string]int{"value": 0, "order": 0, "taint": 1, "budget": 2, "row": 3}
 
 func (p *Proposal) setChance(c chance) {

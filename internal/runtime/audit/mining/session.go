@@ -15,16 +15,16 @@ type session struct {
 	tools        map[int]*toolState
 	values       map[fieldKey]map[string]*valueState
 	invalidators map[*invalidator]*invalidatorState
-	lastRow      string // the row of the last call; see action.row
+	lastRow      string // the value of action.row for the last call
 	run          int
 }
 
 // A toolState counts a tool's calls in a session.
 type toolState struct {
 	made, ok           int
-	firstMade, firstOK int // times of the first call and of the first success on the session's clock; 0: never
+	firstMade, firstOK int // time of the first call, and time of the first success, on the session's clock; 0: never
 	lastMade, lastOK   int
-	freshOK            int // admission time of the most recently admitted call that succeeded
+	freshOK            int // admission time of that successful call that was admitted last
 	pending            int // number of calls that have not ended
 	lastEnd            int
 }
@@ -93,7 +93,7 @@ type valueState struct {
 	lastMade, lastOK int
 }
 
-// value returns the state of a value, or nil if there are too many values.
+// value returns the state for a value, or nil if there are too many values.
 func (s *session) value(key fieldKey, value string) *valueState {
 	all := s.values[key]
 	if all == nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// An invalidatorVisitor finds the calls that were always followed by another A before B.
+// An invalidatorVisitor finds the calls after which another A always came before B.
 type invalidatorVisitor struct{ byA, byB, byC map[int][]*invalidator }
 
 func newInvalidatorVisitor(all []*invalidator) *invalidatorVisitor {
@@ -43,7 +43,7 @@ func (of *invalidator) check(s *session) {
 		return
 	}
 	if state.between > 0 {
-		// chance that the last of the events after the first A is an A
+		// chance that the last of the events after the first A is another A
 		of.chance += chance(math.Log(float64(state.ok-1)) - math.Log(float64(state.ok-1+state.between)))
 		of.calls++
 		if !state.counted {
@@ -81,8 +81,8 @@ func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*inv
 	return by
 }
 
-// invalidators returns the calls that may invalidate A, for pairs that held for each call of B.
-// more is true if the limit was reached.
+// invalidators returns the calls that may invalidate A, for those pairs that held for each call of
+// B. more is true if the limit was reached.
 func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*invalidator, more bool) {
 	for p := range held {
 		s := v.pairs[p]
@@ -102,7 +102,7 @@ func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*inva
 	return all, false
 }
 
-// joined reports whether any call has both the name C and another of the rule's names.
+// joined reports whether any call has both the name C and another name that the rule uses.
 func (v *survey) joined(c int, p pair) bool {
 	for _, n := range []int{p.a, p.b} {
 		if s := v.pairs[pair{c, n}]; s != nil && s.shared {

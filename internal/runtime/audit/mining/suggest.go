@@ -43,7 +43,7 @@ func Suggest(ctx context.Context, log Log, c *config.Config, o Options) (*Report
 		source = policy.FromConfig(c)
 		o.Deny = o.Deny || c.Default == "deny"
 		for _, t := range c.Rules {
-			f, _ := rules.Parse("", []byte(t.Text)) // unreadable rules contribute no names
+			f, _ := rules.Parse("", []byte(t.Text)) // rules that cannot be read contribute no names
 			for _, s := range f.Statements {
 				if of, ok := s.(*rules.Map); ok {
 					o.Maps = append(o.Maps, of)
@@ -95,7 +95,7 @@ func (r *Report) Text() string {
 	return b.String()
 }
 
-// rules returns the proposals with their evidence.
+// rules returns the proposals and their evidence.
 func (r *Report) rules() string {
 	var b strings.Builder
 	for _, p := range r.Proposals {
@@ -104,7 +104,8 @@ func (r *Report) rules() string {
 	return b.String()
 }
 
-// odds returns the end of a sentence with the probability of the observation if there is no rule.
+// odds returns the end of a sentence, which gives the probability of the observation if there were
+// no rule.
 func odds(chance float64) string {
 	switch {
 	case chance >= 1:
@@ -118,19 +119,20 @@ func odds(chance float64) string {
 // ApplyOptions configures [Report.Apply].
 type ApplyOptions struct {
 	Out io.Writer
-	Ask func(question string) (bool, error) // nil: no terminal
-	Yes bool                                // write without asking
+	Ask func(question string) (bool, error) // where to ask for confirmation; nil: no terminal
+	Yes bool                                // write without asking for confirmation
 }
 
 var (
-	// ErrInline means that the rules are part of the configuration file instead of a rules file.
+	// ErrInline is the error for rules that are in the configuration file itself instead of a rules
+	// file.
 	ErrInline = errors.New("the configuration contains its rules: add the lines there, or move the rules to a rules file")
-	// ErrNoRules means that the configuration has no rules.
+	// ErrNoRules is the error for a configuration without rules.
 	ErrNoRules = errors.New("the configuration has no rules to add these to; petrigate init writes some")
 )
 
-// Apply shows the change that adds the proposals to a configuration's last rules file, and writes
-// it after confirmation.
+// Apply shows the change that adds the proposals to the last rules file of a configuration. It
+// writes the change after confirmation.
 func (r *Report) Apply(c *config.Config, o ApplyOptions) error {
 	if len(r.Proposals) == 0 {
 		_, err := io.WriteString(o.Out, r.Text())
@@ -171,7 +173,8 @@ func (r *Report) Apply(c *config.Config, o ApplyOptions) error {
 	return err
 }
 
-// allowed returns the allow list as comments, because it has an effect only with default: deny.
+// allowed returns the allow list as comments, because an allow list has an effect only with
+// "default: deny".
 func (r *Report) allowed() string {
 	if len(r.Allow) == 0 {
 		return ""

@@ -11,27 +11,27 @@ import (
 
 // A pairStats holds the statistics for a pair of tools.
 type pairStats struct {
-	notOnce, notEach bool // refuted: some B came without an earlier A
-	shared           bool // one call has both names
+	notOnce, notEach bool // refuted: some call of B came without an earlier A
+	shared           bool // some call has both names
 	sessions         int  // number of sessions with both A and B
 	once, each       chance
 	earlier          int    // number of sessions with a success of A before B
-	early            uint64 // bit set over the first sessions with B; a bit is set if a success of A came before B
+	early            uint64 // bit set in which each bit stands for one of the first sessions that have B; the bit is set if a success of A came before B
 
-	after       bool // some B came after a call of A
+	after       bool // some call of B came after a call of A
 	both        int
-	beforeFirst chance // chance that no B came after an A, in sessions with both
+	beforeFirst chance // chance that no B came after an A, in sessions with both calls
 }
 
 // A toolStats holds the statistics for a tool.
 type toolStats struct {
 	calls, sessions int
-	held            int // number of sessions with a success
-	opened          int // number of sessions with a success among the first two events, or in the first eighth of the session's events
+	held            int // number of sessions that have a success
+	opened          int // number of sessions with an early success: among the first two events, or in the first eighth of the session's events
 	first           time.Time
-	perSession      map[int]int        // number of sessions for each number of calls
-	perDay          map[int]int        // number of a principal's days for each number of calls
-	fields          map[string]int     // number of calls that have each field
+	perSession      map[int]int        // for each number of calls, the number of sessions that have it
+	perDay          map[int]int        // for each number of calls, the number of days on which a principal made that many
+	fields          map[string]int     // for each field, the number of calls that have it
 	sums            map[string]float64 // for each field, the maximum sum that one principal reached in a day
 }
 
@@ -42,13 +42,13 @@ type survey struct {
 	tools    []toolStats
 	sessions int
 	calls    int
-	partial  int // number of sessions left out
+	partial  int // number of sessions that were left out
 	from, to time.Time
 
 	days   map[dayKey]*dayCount
 	run    int // maximum number of equal calls in a row
 	rowed  bool
-	rowOff bool // it is unknown for some call whether the call equals another
+	rowOff bool // for some call, it is unknown whether it equals another call
 }
 
 type dayKey struct {
@@ -122,7 +122,7 @@ func (v *survey) check(s *session, b int, names []named) {
 	}
 }
 
-// day counts a principal's calls per day, and sums their amounts.
+// day counts a principal's calls per day, and adds up their amounts.
 func (v *survey) day(tool int, a *action, all *toolStats) {
 	key, day := dayKey{a.principal, tool}, a.time.Unix()/(24*60*60)
 	d := v.days[key]
@@ -148,7 +148,7 @@ func (v *survey) day(tool int, a *action, all *toolStats) {
 	}
 }
 
-// row counts equal calls in a row.
+// row counts how many equal calls come in a row.
 func (v *survey) row(s *session, a *action) {
 	if v.rowOff = v.rowOff || a.row == ""; v.rowOff {
 		return
@@ -162,7 +162,7 @@ func (v *survey) row(s *session, a *action) {
 
 func (v *survey) succeed(*session, *action) {}
 
-// end adds a session's statistics.
+// end adds the statistics of a session that has ended.
 func (v *survey) end(s *session) {
 	switch {
 	case s.partial:
@@ -172,7 +172,7 @@ func (v *survey) end(s *session) {
 		return
 	}
 	v.sessions++
-	order := slices.Sorted(maps.Keys(s.tools)) // sums of chances must not depend on map order
+	order := slices.Sorted(maps.Keys(s.tools)) // sums of chances must not depend on the iteration order of a map
 	for _, b := range order {
 		t := s.tools[b]
 		if t.made == 0 {
@@ -195,11 +195,11 @@ func (v *survey) end(s *session) {
 	}
 }
 
-// samples is the number of sessions recorded in pairStats.early.
+// samples is the number of sessions that have a bit in pairStats.early.
 const samples = 64
 
-// together adds the statistics of a session with A and B. Sessions with B and without A are found
-// by comparing session counts.
+// together adds the statistics of a session that has both A and B. Sessions that have B but not A
+// are found by comparing session counts.
 func (v *survey) together(p pair, a, b *toolState) {
 	s := v.of(p)
 	early := a.firstOK > 0 && a.firstOK < b.firstMade
@@ -237,7 +237,7 @@ func (v *survey) always(p pair, least int) bool {
 	return s != nil && !s.notOnce && s.sessions >= least && s.sessions == v.tools[p.b].sessions
 }
 
-// opens reports whether most sessions with the tool begin with it. Such a call comes before all
+// opens reports whether most sessions that use the tool begin with it. Such a call comes before all
 // others, whether or not they need it.
 func (v *survey) opens(tool, least int) bool {
 	n := 0
@@ -250,14 +250,14 @@ func (v *survey) opens(tool, least int) bool {
 	return n > minToolsForOpening && 5*t.opened >= 4*t.sessions
 }
 
-// needed is the chance that all sessions with B have A if they are like other sessions.
+// needed is the chance that all sessions with B also have A if they are like other sessions.
 func (v *survey) needed(p pair) chance {
 	b := v.tools[p.b].sessions
 	return presentByChance(b, v.tools[p.a].held-b, v.sessions-b)
 }
 
-// minToolsForOpening is the number of tools above which a call at the beginning of sessions is
-// insufficient evidence.
+// minToolsForOpening is the number of tools above which the position of a call at the beginning of
+// sessions is insufficient evidence.
 const minToolsForOpening = 5
 
 // constantFields returns the fields that every call of the tool has.

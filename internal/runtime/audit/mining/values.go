@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// A candidate is a rule "A before B with same field": the value of A's field (first) equals the
-// value of B's field (then).
+// A candidate is a rule "A before B with same field". It requires that the value of A's field
+// (first) equals the value of B's field (then).
 type candidate struct {
 	pair
-	alt         int    // call that may replace A; -1: no such call
-	first, then string // names of A's field and of B's field
+	alt         int    // index of the call that may replace A; -1: no such call
+	first, then string // name of A's field, and name of B's field
 	parts       []*candidate
-	out         bool // refuted: some B came without an equal value in A
+	out         bool // refuted: some call of B came without an equal value in A
 	notEach     bool
 	sessions    int
 	once, each  chance // within sessions, the chances that a value is among the earlier ones
-	hits, tries int    // hits: first values of B that occurred in another session with A; tries: number of compared values
+	hits, tries int    // number of first values in B that occurred in another session with A (hits), and number of compared values (tries)
 
-	drawn, early, altEarly int      // number of distinct values of B (drawn), how many of them A had (early), and how many alt had (altEarly)
-	together               together // only for a two-field key
+	drawn, early, altEarly int      // number of distinct values in B (drawn), and how many of these A had (early) and alt had (altEarly)
+	together               together // set only for a two-field key
 }
 
-// acrossChance is the chance that the values agree if they agree only as often as values of
+// acrossChance is the chance that the values agree if they agree only as often as values from
 // different sessions do.
 func (c *candidate) acrossChance() chance {
 	return chance(float64(c.sessions) * math.Log(float64(c.hits+1)/float64(c.tries+2)))
@@ -35,10 +35,10 @@ type matchVisitor struct {
 	byThen map[int][]*candidate    // candidates by B
 	byPair map[int][]*candidate    // candidates with two-field keys, by A
 	joint  map[int][]string        // two-field keys by tool
-	recent map[fieldKey]*[2]recent // last two sessions that used the field
+	recent map[fieldKey]*[2]recent // the last two sessions that used each field
 }
 
-// A recent holds a session and its values of one field.
+// A recent holds a session and that session's values of one field.
 type recent struct {
 	session *session
 	values  map[string]*valueState
@@ -81,7 +81,7 @@ func (m *matchVisitor) admit(s *session, a *action) {
 			}
 		}
 	}
-	for _, n := range a.names { // after all candidates have been compared with the earlier values
+	for _, n := range a.names { // must come after all candidates have been compared with the earlier values
 		for _, f := range m.fields(n.tool, a) {
 			if v := s.value(fieldKey{n.tool, f.field}, f.value); v != nil {
 				v.made++
@@ -91,7 +91,7 @@ func (m *matchVisitor) admit(s *session, a *action) {
 	}
 }
 
-// evidence returns a value's state in A, and in the call that may replace A.
+// evidence returns the state of a value in A, and in the call that may replace A.
 func (c *candidate) evidence(s *session, value string) (one, other valueState) {
 	if v := s.values[fieldKey{c.a, c.first}][value]; v != nil {
 		one = *v
@@ -134,7 +134,7 @@ func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	}
 }
 
-// countValue counts a value that is new in B.
+// countValue counts a value that B has not had before.
 func (c *candidate) countValue(one, other bool) {
 	c.drawn++
 	if one {
@@ -145,8 +145,8 @@ func (c *candidate) countValue(one, other bool) {
 	}
 }
 
-// inOtherSession reports whether the last other session had the field, and whether it had a success
-// with this value.
+// inOtherSession reports whether the last other session used the field, and whether it had a
+// success with this value.
 func (m *matchVisitor) inOtherSession(s *session, key fieldKey, value string) (had, hit bool) {
 	of := m.recent[key]
 	if of == nil {
@@ -204,8 +204,8 @@ func (m *matchVisitor) end(s *session) {
 	}
 }
 
-// endSession adds a session's statistics: the chance that B's values are all among A's if they were
-// random values from the session.
+// endSession adds a session's statistics: the chance that B's values would all be among A's if they
+// were random values from the session.
 func (c *candidate) endSession(s *session) {
 	c.sessions++
 	then := s.values[fieldKey{c.b, c.then}]
@@ -238,11 +238,12 @@ func (c *candidate) endSession(s *session) {
 			values[value] = true
 		}
 	}
-	// the chance that B's distinct values are all known if they are drawn at random from all values
+	// the chance that all distinct values in B are known if they are drawn at random from all
+	// values
 	c.once += chance(lnChoose(known, made) - lnChoose(len(values), made))
 }
 
-// maxCandidates limits the candidates per pair of tools.
+// maxCandidates limits the number of candidates per pair of tools.
 const maxCandidates = 24
 
 // candidates returns pairs of fields that may agree, for tools that always came in order.
@@ -266,7 +267,8 @@ func (v *survey) candidates(least int) (all []*candidate) {
 	return all
 }
 
-// compareKeys orders candidates by chance; if the chances are equal, it prefers equal field names.
+// compareKeys orders candidates by chance. If the chances are equal, candidates with equal field
+// names come first.
 func compareKeys(a, b *candidate) int {
 	plain := func(c *candidate) int {
 		if c.first == c.then {
@@ -277,7 +279,8 @@ func compareKeys(a, b *candidate) int {
 	return cmp.Or(cmp.Compare(a.acrossChance(), b.acrossChance()), plain(a)-plain(b))
 }
 
-// supported reports whether the log supports the equality, beyond the order of the calls.
+// supported reports whether the log supports that the values are equal, in addition to the order of
+// the calls.
 func (c *candidate) supported(least, tried int) bool {
 	if c.out || c.sessions < least || c.tries < least/2 || !c.acrossChance().beats(tried) {
 		return false
@@ -285,8 +288,8 @@ func (c *candidate) supported(least, tried int) bool {
 	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && coveredByChance(c.drawn, c.early, c.altEarly).beats(tried)
 }
 
-// A together checks that neither of two fields of A is redundant: that a value of one field occurs
-// with several values of the other.
+// A together checks that neither of two fields of A is redundant, which means that a value of one
+// field occurs with several values of the other.
 type together struct {
 	partners [2]map[string]string
 	changes  [2]int
@@ -312,7 +315,7 @@ func (t *together) observe(a *action, one, other string) {
 	}
 }
 
-// jointChance is the chance that B's values are all among A's known value pairs if both fields
+// jointChance is the chance that all of B's values are among A's known value pairs if both fields
 // varied independently over the session's values.
 func (c *candidate) jointChance(s *session, known, made int) chance {
 	all := 1

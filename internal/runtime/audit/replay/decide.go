@@ -45,8 +45,8 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 	r.compare(record, e, s, &v, gone)
 }
 
-// ask evaluates the policy. The nets fire only if the recorded call was admitted (admit) and is
-// allowed now.
+// ask evaluates the policy. The nets fire only if the recorded call was admitted (admit is true)
+// and the policy allows it now.
 func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v verdict) {
 	r.prepared.Reset(r.policy, &c)
 	d, delta := r.prepared.Decide(state, nil)
@@ -131,8 +131,8 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 	}
 }
 
-// agrees reports whether the decision equals the recorded one. Under the recorded policy, every
-// verdict must be equal too.
+// agrees reports whether the decision equals the recorded one. If the recorded policy is in use,
+// every verdict must be equal too.
 func (r *Replay) agrees(e *trail.Entry, v *verdict, same bool) bool {
 	was := e.Decision.Decision
 	if e.Kind == string(gate.KindApproval) {
@@ -156,14 +156,14 @@ func (r *Replay) agrees(e *trail.Entry, v *verdict, same bool) bool {
 	return would == v.would && slices.Equal(r.comparable(e.Nets), r.comparable(v.nets))
 }
 
-// Reasons for unknown decisions that do not concern a single net.
+// Reasons why a decision is unknown that do not concern a single net.
 const (
 	BeforeFirst    = "the log does not contain what came before its first record"
 	MovedMeanwhile = "the nets changed while a person was being asked"
 )
 
-// unknownReason returns why it is unknown whether the decision agrees with the record, or "" if it
-// is known.
+// unknownReason returns the reason why it is unknown whether the decision agrees with the record,
+// or "" if it is known.
 func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[int]string, agrees bool) string {
 	for i, n := range r.nets {
 		if why, ok := gone[i]; ok {
@@ -190,7 +190,8 @@ func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[
 	return ""
 }
 
-// takenOut reports whether the replay, not an operator, deactivated the net in the session.
+// takenOut reports whether the net is inactive in the session because the replay deactivated it,
+// not an operator.
 func (r *Replay) takenOut(s *session, i int) bool {
 	on := r.active == nil || slices.Contains(r.active, r.nets[i].name)
 	off := false
@@ -198,7 +199,8 @@ func (r *Replay) takenOut(s *session, i int) bool {
 	return on && off
 }
 
-// count counts a differing decision by the rules responsible. It returns the recorded decision.
+// count counts a differing decision under the rules that are responsible for it. It returns the
+// recorded decision.
 func (r *Replay) count(e *trail.Entry, v *verdict) (was string) {
 	was = e.Decision.Decision
 	if e.Kind == string(gate.KindApproval) {

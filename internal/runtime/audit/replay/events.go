@@ -57,7 +57,7 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 
 var outcomes = map[string]gate.Outcome{"success": gate.Success, "failure": gate.Failure, "unknown": gate.Unknown}
 
-// load stores a policy's description, and updates the active nets.
+// load stores a policy's description, and updates the set of active nets.
 func (r *Replay) load(e *trail.Entry) {
 	set := func(list []string) map[string]bool {
 		m := map[string]bool{}
@@ -67,7 +67,7 @@ func (r *Replay) load(e *trail.Entry) {
 		return m
 	}
 	r.policies[e.Policy] = recordedPolicy{set(e.Fields), set(e.Results), set(e.Maps), set(e.Actions), e.Arguments == audit.Full}
-	none := r.active != nil && len(r.active) == 0 // an empty list in a record can mean either that no net is active or that all are
+	none := r.active != nil && len(r.active) == 0 // an empty list in a record may mean that no net is active or that all nets are
 	if e.Policy == r.report.Policy && (len(e.Active) > 0 || !none) {
 		r.active = e.Active
 	}
@@ -88,7 +88,7 @@ func (r *Replay) open(e *trail.Entry) {
 	s.resumed = r.cut && r.durable(e.Process)
 	s.early = e.Time.Before(r.since) || r.cut && !r.policyRecorded[e.Process]
 	s.partial = s.resumed || s.early
-	if old := r.sessions[e.Session]; old != nil && old.process == "" { // it may be the same process
+	if old := r.sessions[e.Session]; old != nil && old.process == "" { // the process may be the same one
 		s.markLost(reopened)
 	}
 	r.sessions[e.Session] = s
@@ -107,18 +107,18 @@ func (r *Replay) toggle(net string, on bool, at time.Time) {
 		r.active = active
 	}
 	all := slices.Collect(maps.Values(r.sessions))
-	for _, p := range r.parts { // includes each [part] that no open session shares
+	for _, p := range r.parts { // including each [part] that no open session shares
 		all = append(all, &session{state: r.policy.NewState(r.active), parts: []*part{p}})
 	}
 	for _, s := range all {
 		s.with(func(state *gate.State) { state.Apply(r.policy.Tick(state, at)) })
 	}
-	for _, s := range all { // a restarted clock begins with the next call
+	for _, s := range all { // the restarted clock begins with the next call
 		s.with(func(state *gate.State) { r.switchIn(state, net, on) })
 	}
 }
 
-// end settles a call.
+// end settles a call that has ended.
 func (r *Replay) end(e *trail.Entry, how gate.End) {
 	s := r.sessions[e.Session]
 	if s == nil {

@@ -16,12 +16,12 @@ type netInfo struct {
 	sums     []string
 	results  []string
 	tools    []gate.Tool
-	mentions []gate.Tool // tools that the net mentions, including exempted ones
+	mentions []gate.Tool // tools that the net mentions, including those that it exempts
 	always   bool        // the net may concern any call
 	row      bool        // the net counts equal calls in a row
 }
 
-// concerns reports whether the net may concern a call with these names.
+// concerns reports whether the net may concern a call that has these names.
 func (n *netInfo) concerns(names map[string]gate.Name) bool {
 	if n.always {
 		return true
@@ -45,8 +45,8 @@ func among(tools []gate.Tool, names map[string]gate.Name) bool {
 	})
 }
 
-// affectedBy returns why the net cannot be evaluated for a call that may have these names, or "" if
-// the net does not depend on them.
+// affectedBy returns the reason why the net cannot be evaluated for a call that may have these
+// names, or "" if the net does not depend on the names.
 func (n *netInfo) affectedBy(missing map[string]string) string {
 	for name, why := range missing {
 		if name == "" || n.always || among(n.mentions, map[string]gate.Name{name: {}}) {

@@ -10,18 +10,19 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A recordedCall is the record of the current call. The rebuilt nets read it instead of the call.
+// A recordedCall is the record of the current call. The rebuilt nets read the record instead of the
+// call.
 type recordedCall struct {
 	names  map[string]gate.Name
 	values map[string]audit.Value // recorded values by field name
 
-	maps    []gate.Map // the policy's maps; a pattern is an index into this list
-	fields  []string   // fields of argument keys, by index
-	sums    []string   // fields of sums, by index
-	results []string   // paths of the recorded result fields; each path includes its element's index
+	maps    []gate.Map // the policy's maps; a pattern is identified by its index in this list
+	fields  []string   // the fields of each argument key, by the key's index
+	sums    []string   // the field of each sum, by the sum's index
+	results []string   // paths of the recorded result fields; each path includes the index of its element
 }
 
-// rebuild returns the policy with nets that read the recorded call.
+// rebuild returns a copy of the policy in which the nets read the recorded call.
 func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy, error) {
 	o := p.Options()
 	o.Static = false
@@ -54,7 +55,7 @@ func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy,
 	return gate.NewPolicy(nets, o)
 }
 
-// labels returns maps that give a call its recorded names.
+// labels returns maps that give a call the names in its record.
 func (s *recordedCall) labels(l *gate.Labels) *gate.Labels {
 	rebuilt := &gate.Labels{}
 	for _, m := range l.Maps {
@@ -65,7 +66,7 @@ func (s *recordedCall) labels(l *gate.Labels) *gate.Labels {
 	return rebuilt
 }
 
-// key returns a key of recorded values.
+// key returns a key that reads the recorded values.
 func (s *recordedCall) key(key []gate.Field, of *reading.Reader) []gate.Field {
 	var rebuilt []gate.Field
 	for _, f := range key {
@@ -134,8 +135,8 @@ func (a amountReader) Value(_ *gate.Call, number int) ([]byte, bool) {
 	return []byte(of.Amount), of.Amount != ""
 }
 
-// sumOf returns the name that identifies a field's amount among the values. It differs from the
-// field's name, because a key may use the same field.
+// sumOf returns the name under which a field's amount is stored among the values. It differs from
+// the field's name, because a key may use the same field.
 func sumOf(field string) string { return "sum of " + field }
 
 // read stores the recorded values.
@@ -150,7 +151,7 @@ func (s *recordedCall) read(values []audit.Value) {
 	}
 }
 
-// endResult returns a result that contains the recorded values.
+// endResult returns a substitute result that contains the recorded values.
 func (s *recordedCall) endResult(values []audit.Value) []byte {
 	result := map[string]json.RawMessage{}
 	for i, name := range s.results {

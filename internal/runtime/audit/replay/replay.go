@@ -44,7 +44,7 @@ type Replay struct {
 	parts          map[partKey]*part
 	drivers        map[string]string         // driver of each process
 	policies       map[string]recordedPolicy // recorded policies by fingerprint
-	writers        map[string]bool           // database writers with at least one record read
+	writers        map[string]bool           // database writers of which at least one record was read
 	policyRecorded map[string]bool           // processes whose policy is recorded
 	cut            bool                      // the log does not begin with the first record
 	since          time.Time                 // see Options.Whole
@@ -60,10 +60,10 @@ type Replay struct {
 type recordedPolicy struct {
 	fields, results, maps, actions map[string]bool
 
-	full bool // records under this policy have all arguments
+	full bool // the records under this policy contain all arguments
 }
 
-// New returns a replay under a policy.
+// New returns a replay that uses the policy in the options.
 func New(o Options) (*Replay, error) {
 	r := &Replay{
 		original: o.Policy, active: o.Active, where: o.Where, current: &recordedCall{}, fallback: o.Durable, cut: o.Partial || !o.Whole.IsZero(), since: o.Whole, differs: o.Differs,
@@ -93,8 +93,8 @@ func (r *Replay) durable(process string) bool {
 	return ok && driver != "memory" || !ok && r.fallback
 }
 
-// session returns a record's session. If the session was opened before the log begins, it starts
-// with this record.
+// session returns the session of a record. If the session was opened before the log begins, its
+// replay starts with this record.
 func (r *Replay) session(e *trail.Entry, since time.Time) *session {
 	s := r.sessions[e.Session]
 	if s == nil {
@@ -148,7 +148,7 @@ func (r *Replay) part(k partKey, since time.Time) *part {
 	return p
 }
 
-// Report summarizes the records so far.
+// Report returns a summary of the records so far.
 func (r *Replay) Report() Report {
 	report := r.report
 	report.Recorded, report.Rules, report.Reasons = []string{}, []RuleCount{}, []Reason{}
@@ -172,7 +172,7 @@ func (r *Replay) Report() Report {
 	return report
 }
 
-// inspect returns the nets' needs.
+// inspect returns the parts of a record that each net needs.
 func (r *Replay) inspect(nets []gate.Net) (all []netInfo) {
 	for i := range nets {
 		n := &nets[i]

@@ -12,15 +12,15 @@ type session struct {
 	state     *gate.State
 	principal string
 	process   string
-	parts     []*part         // parts shared by the session
+	parts     []*part         // the parts that the session shares with other sessions
 	calls     map[uint64]call // admitted calls that have not been settled yet, keyed by recorded number
 	closed    bool
 	partial   bool            // the session may have been opened before the log begins
-	early     bool            // the session is partial in any case
+	early     bool            // the session is certainly partial
 	resumed   bool            // the session is partial unless its first admitted call has number 1
-	policies  map[string]bool // the policies that made its decisions
+	policies  map[string]bool // the policies that made the session's decisions
 	moved     time.Time       // last time that the session's nets fired
-	missed    map[int]string  // the session's own nets that were not evaluated for some call, with the reason
+	missed    map[int]string  // those of the session's own nets that were not evaluated for some call, and the reason for each
 	first     bool            // the session's first admitted call is recorded
 	lost      string          // reason why the session's marking is unknown; empty: known
 }
@@ -28,7 +28,7 @@ type session struct {
 // A call is an admitted call.
 type call struct {
 	number uint64 // call number in the state
-	made   bool   // false: the replayed policy refused it
+	made   bool   // false: the replayed policy refused the call
 }
 
 // A part is state that sessions share.
@@ -49,7 +49,7 @@ type partKey struct {
 	name    string
 }
 
-// with calls f with the session's state, including its shared parts.
+// with calls f with the session's state, which then includes the states of its shared parts.
 func (s *session) with(f func(*gate.State)) {
 	for _, p := range s.parts {
 		for k, i := range p.nets {
@@ -100,7 +100,7 @@ func (s *session) markMissed(gone map[int]string) {
 	}
 }
 
-// markLost records that the marking of the session and its parts is unknown from now on.
+// markLost records that the marking of the session and its parts is unknown from this point on.
 func (s *session) markLost(why string) {
 	if s.lost == "" {
 		s.lost = why

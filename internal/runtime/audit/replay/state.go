@@ -12,7 +12,7 @@ import (
 
 // A State is a session's replayed marking.
 type State struct {
-	Unknown map[string]string // nets whose marking is unknown, with the reason
+	Unknown map[string]string // nets whose marking is unknown, and the reason for each
 
 	policy *gate.Policy
 	state  *gate.State
@@ -25,11 +25,9 @@ func (s *State) Nets() []gate.NetState { return s.policy.NetsOf(s.state) }
 const Unbegun = "the session may have begun before the oldest available record"
 
 // State returns a session's marking after the records so far, with its clocks advanced to the given
-// time. If no net's marking is known, reason is not empty.
-//
-// A returned marking is certain: every verdict in the session agreed with the record, and sessions
-// and shared nets whose beginning is not recorded are excluded. The policy must be the recorded
-// one.
+// time. If the markings of all nets are unknown, reason is not empty. A returned marking is
+// certain: every verdict in the session agreed with the record, and sessions and shared nets whose
+// beginning is not recorded are excluded. The policy must be the recorded one.
 func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	s := r.sessions[id]
 	switch {
@@ -52,7 +50,7 @@ func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	return &State{unknown, r.policy, own}, ""
 }
 
-// unknownPosition returns why a net's marking is unknown, or "" if it is known.
+// unknownPosition returns the reason why a net's marking is unknown, or "" if it is known.
 func (r *Replay) unknownPosition(s *session, net int) string {
 	if r.nets[net].advisory {
 		return "an advisory net yields depending on the offered tools, which are not recorded"
@@ -74,8 +72,8 @@ func (r *Replay) unknownPosition(s *session, net int) string {
 	return ""
 }
 
-// checkTracked checks that every verdict agrees with the record. If any verdict does not, the
-// replayed marking has diverged, and the session is marked as lost.
+// checkTracked checks that every verdict agrees with the record. If a verdict differs, the replayed
+// marking has diverged, and the session is marked as lost.
 func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	if s.lost != "" || s.partial {
 		return
@@ -94,7 +92,7 @@ func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	switch {
 	case was == "allow" && v.decision != "allow":
 	case e.Kind == string(gate.KindStateChanged), e.Kind == string(gate.KindApproval), was == "ask":
-		return // no net fires, and nets may have fired while a person was being asked
+		return // this call fires no net, but nets may have fired while a person was being asked
 	case was == v.decision || r.anyMissed(s):
 		if slices.Equal(r.comparable(r.withoutMissed(s, e.Nets)), r.comparable(r.withoutMissed(s, v.nets))) {
 			return

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// missing returns why the net cannot be evaluated for the current call, which was decided under e's
-// policy, or "" if it can be evaluated.
+// missing returns the reason why the net cannot be evaluated for the current call, or "" if it can
+// be evaluated. The call was decided under e's policy.
 func (r *Replay) missing(n *netInfo, e *trail.Entry) string {
 	if n.opaque {
 		return fmt.Sprintf("the net %s reads arguments that are not recorded", n.name)
@@ -43,8 +43,8 @@ func (r *Replay) missing(n *netInfo, e *trail.Entry) string {
 	return ""
 }
 
-// unknownNames returns names that the policy might give the call but the record does not confirm,
-// each with a reason. An empty name stands for any name.
+// unknownNames returns the names that the policy might give the call but that the record does not
+// confirm, and a reason for each. An empty name stands for any name.
 func (r *Replay) unknownNames(e *trail.Entry) map[string]string {
 	if e.Omitted > 0 {
 		return map[string]string{"": "the record lacks some names of the call"}
@@ -77,8 +77,8 @@ func ownNames(e *trail.Entry) []string {
 	return e.Names[:min(max(e.Own, 1), len(e.Names))]
 }
 
-// hasAllArguments reports whether the record has all arguments. A call without arguments is
-// recognized by its hash.
+// hasAllArguments reports whether the record contains all arguments. It recognizes a call without
+// arguments by the hash.
 func (r *Replay) hasAllArguments(e *trail.Entry) bool {
 	if len(e.Args) == 0 {
 		none := e.Arguments == audit.HashOf("") || e.Arguments == audit.HashOf("{}")
@@ -87,8 +87,8 @@ func (r *Replay) hasAllArguments(e *trail.Entry) bool {
 	return !bytes.Contains(e.Args, []byte(`"***`))
 }
 
-// call reconstructs a record's call and sets r.current. It returns the nets that cannot be
-// evaluated for the call, with reasons. If the names are unknown, these are all nets.
+// call reconstructs the call in a record and sets r.current. It returns the nets that cannot be
+// evaluated for the call, and the reasons. If the call's names are unknown, these are all nets.
 func (r *Replay) call(e *trail.Entry) (c gate.Call, gone map[int]string) {
 	c = gate.Call{Time: e.Time, Upstream: e.Upstream}
 	if !e.Called.IsZero() {

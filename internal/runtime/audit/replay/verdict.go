@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// A verdict is the replayed policy's decision.
+// A verdict is the decision of the replayed policy.
 type verdict struct {
 	decision string // "allow", "refuse" or "ask"
 	kind     gate.Kind
@@ -30,10 +30,10 @@ func ofPolicy(e *trail.Entry) bool {
 	case gate.KindBlocked, gate.KindApproval, gate.KindValidation, gate.KindStateChanged, gate.KindDefault:
 		return len(e.Names) > 0
 	}
-	return false // also for duplicates, because the IDs in use are not recorded
+	return false // also false for duplicates, because the IDs in use are not recorded
 }
 
-// comparable returns the nets' verdicts in a comparable form, sorted by net.
+// comparable returns the nets' verdicts in a form that can be compared, sorted by net.
 func (r *Replay) comparable(nets []audit.NetVerdict) (all []string) {
 	for _, n := range nets {
 		all = append(all, n.Net+" "+n.Verdict+" "+n.Transition)

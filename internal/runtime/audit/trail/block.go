@@ -7,8 +7,9 @@ import (
 	"iter"
 )
 
-// blocks yields blocks of whole lines, each of about the given size. A block is valid until the
-// next is yielded. Data after the last line end is reported as [errPartial] with the last block.
+// blocks yields blocks of whole lines, each of about the given size. A block is valid only until
+// the next one is yielded. If there is data after the last line end, the last block comes with the
+// error [errPartial].
 func blocks(r io.Reader, size int) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		buf := make([]byte, 0, size)
@@ -42,7 +43,7 @@ func blocks(r io.Reader, size int) iter.Seq2[[]byte, error] {
 	}
 }
 
-// ending returns the last block.
+// ending returns the last block and its error.
 func ending(buf []byte) ([]byte, error) {
 	end := bytes.LastIndexByte(buf, '\n') + 1
 	if end < len(buf) {

@@ -9,9 +9,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// VerifyChains verifies the chains in a database. It checks each chain by itself and against the
-// columns of its rows, and each chain's end against the first records of other chains, so that a
-// truncated chain is detected. A chain may begin after the record named by a removal event.
+// VerifyChains verifies the chains in a database. It checks the hashes of each chain, compares its
+// records with the columns of their rows, and compares its end with the first records of other
+// chains, so that a truncated chain is detected. A chain may begin after the record that a removal
+// event names.
 func VerifyChains(ctx context.Context, d Database) (r Report, err error) {
 	for range 5 {
 		var then, now *audit.Removed
@@ -23,7 +24,7 @@ func VerifyChains(ctx context.Context, d Database) (r Report, err error) {
 		}
 		if now, err = d.removed(ctx); err != nil || now == nil || then != nil && now.Time.Equal(then.Time) {
 			break
-		} // otherwise records were removed in the meantime
+		} // otherwise records were removed while the chains were being read
 	}
 	return r, err
 }
@@ -72,7 +73,7 @@ type chainVerifier struct {
 	report   *Report
 	removals *removals
 	ends     map[string]audit.Place // ends of the chains
-	named    map[audit.Head]string  // ends that other chains name, each with the chain that names it
+	named    map[audit.Head]string  // chain ends named by other chains, each with the chain that names it
 }
 
 // endsUnknown returns a warning for a database whose chains do not name each other's ends.
@@ -109,7 +110,7 @@ func (v *chainVerifier) chain(ctx context.Context, writer string) error {
 		}
 		s, what := checkColumns(&record)
 		if what != "" && !v.report.faulty(writer) {
-			v.fault(writer, record.Seq, what) // continue with the chain, because its hashes are valid
+			v.fault(writer, record.Seq, what) // continue with this chain, because its hashes are valid
 		}
 		if what == "" {
 			v.report.Records++

@@ -10,12 +10,12 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A rowSubject holds those members of a record's object that are repeated in the columns of the
-// record's row.
+// A rowSubject holds those members of a record's JSON object that are repeated in the columns of
+// the record's row.
 type rowSubject struct {
 	audit.Process
 	Session string       `json:"session"`
-	Before  time.Time    `json:"before"` // set only for removal events, like the fields below
+	Before  time.Time    `json:"before"` // set only for removal events, as are the fields below
 	Records uint64       `json:"records"`
 	Chains  []audit.Head `json:"chains"`
 }
@@ -39,7 +39,7 @@ func checkColumns(r *backend.Record) (s rowSubject, fault string) {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// checkDamage verifies a database's other data if the driver can.
+// checkDamage verifies a database's other data if the database driver can do so.
 func (d Database) checkDamage(ctx context.Context, r *Report) error {
 	db, ok := d.Backend.(interface {
 		Damage(ctx context.Context) (file, what string, err error)

@@ -14,14 +14,14 @@ type Entry = audit.Entry
 type Filter struct {
 	Event, Session, Principal, Tool, Decision, Kind, Approval, Net string
 
-	Only string // "calls": records about calls; "acts": also actions of people and policies, but not the starts and ends of processes and sessions
+	Only string // "calls": records about calls; "acts": also records about the actions of people and policies, but not about the starts and ends of processes and sessions
 
 	Call         uint64
-	Since, Until time.Time // Until is exclusive
+	Since, Until time.Time // Until itself is excluded
 }
 
-// mightMatch reports whether the record could match, judging by its text. It rejects most records
-// without decoding them.
+// mightMatch reports whether the record's text shows that the record could match. It rejects most
+// records without decoding them.
 func (f *Filter) mightMatch(event []byte) bool {
 	for _, text := range [...]string{f.Session, f.Principal, f.Approval} {
 		if text != "" && !bytes.Contains(event, []byte(text)) {
@@ -67,7 +67,7 @@ func (f *Filter) Select(r *Record) (e Entry, ok bool) {
 type Record struct {
 	Writer string // owner of the chain; databases only
 	Seq    uint64
-	Event  []byte // one JSON object without number and hash
+	Event  []byte // one JSON object without its number and hash
 	Hash   [32]byte
 	File   string // path; files only
 	Line   int    // line number in the file, from 1

@@ -56,10 +56,10 @@ func (f File) Follow(ctx context.Context, after uint64, do func(Record) error) e
 	}
 }
 
-// errReplaced means that the file was read to its end and another file has taken its place.
+// errReplaced means that the file was read to its end and that another file has taken its place.
 var errReplaced = errors.New("another file has replaced it")
 
-// follow reads the records in one file.
+// follow follows the records in one file.
 func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(Record) error) error {
 	var half []byte
 	buf := make([]byte, 64<<10)
@@ -81,7 +81,7 @@ func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(
 		case n > 0:
 		case err != nil && !errors.Is(err, io.EOF):
 			return err
-		case replaced: // everything written before the replacement has been read
+		case replaced: // everything that was written before the replacement has been read
 			return errReplaced
 		default:
 			if replaced = f.replaced(file); replaced {
@@ -94,17 +94,17 @@ func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(
 	}
 }
 
-// pass calls do for a line unless it has already been passed. If lines were missed, pass first
-// reads them from the rotated files.
+// pass calls do for a line, unless the line has already been passed to do. If lines were missed,
+// pass first reads them from the rotated files.
 func (f File) pass(ctx context.Context, line []byte, after *uint64, do func(Record) error) error {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq <= *after {
-		return nil // verify reports invalid lines
+		return nil // the command "verify" reports invalid lines
 	}
 	if l.Seq > *after+1 {
 		for r, err := range f.Records(ctx, nil) {
 			if err != nil || r.Seq >= l.Seq {
-				break // verify reports the error
+				break // the command "verify" reports the error
 			}
 			if r.Seq > *after {
 				if err := do(r); err != nil {
@@ -133,7 +133,7 @@ func sleep(ctx context.Context) error {
 	}
 }
 
-// Follow is like [File.Follow], but for records since the given time.
+// Follow is like [File.Follow], but begins with the records since the given time.
 func (d Database) Follow(ctx context.Context, since time.Time, do func(Record) error) error {
 	seen := map[string]uint64{}
 	for {

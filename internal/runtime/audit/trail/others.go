@@ -10,7 +10,7 @@ import (
 // it does not depend on clocks. It must not be used concurrently.
 type Others struct {
 	database Database
-	read     map[string]uint64 // last record number read, by writer; nil: unknown
+	read     map[string]uint64 // number of the last record read, by writer; nil: unknown
 }
 
 // Others returns a reader of the records that other processes write from now on.
@@ -20,8 +20,8 @@ func (d Database) Others(ctx context.Context) *Others {
 	return o
 }
 
-// Read returns the records since the last call, at most the given number per process, in each
-// process's order. The first successful call returns no records.
+// Read returns the records written since the last call, at most the given number per process, in
+// each process's order. The first successful call returns no records.
 func (o *Others) Read(ctx context.Context, most int) (records []Record, err error) {
 	heads, err := o.database.Backend.Heads(ctx)
 	if err != nil {

@@ -65,7 +65,7 @@ func recordJSON(r *Record) []byte {
 	return append(text.EscapeJSON(line), '\n')
 }
 
-// entrySays summarizes a record.
+// entrySays returns a summary of a record.
 func entrySays(e *Entry) string {
 	var words []string
 	add := func(format, word string) {

@@ -52,9 +52,9 @@ func (q *verifyQueue) drain() {
 	}
 }
 
-// check verifies a block's lines; before is the position of the record that precedes them. Lines
-// written by earlier versions have no hash. They may occur only before the first line with a hash,
-// which need not be linked to them.
+// check verifies a block's lines; before is the position of the record that precedes the block.
+// Lines written by earlier versions have no hash. They may occur only before the first line that
+// has a hash, which need not be linked to them.
 func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)
@@ -83,7 +83,7 @@ func check(block []byte, before audit.Place, linked bool, head audit.Place) (r b
 	return r
 }
 
-// describeFault describes why a line does not follow the record at the position before.
+// describeFault describes why a line cannot follow the record at the position before.
 func describeFault(line []byte, before audit.Place) string {
 	l, err := audit.ParseLine(line)
 	switch {
@@ -118,8 +118,8 @@ const (
 )
 
 // link returns a line's position. It also reports whether the line follows the record at the
-// position before: such a line has the next number, and a hash of its event and the previous hash.
-// buf is reused.
+// position before. Such a line has the next number, and its hash covers its event and the previous
+// hash. buf is reused.
 func link(line []byte, before audit.Place, buf []byte) (audit.Place, []byte, bool) {
 	at := audit.Place{Seq: before.Seq + 1}
 	buf = append(buf[:0], before.Hash[:]...)

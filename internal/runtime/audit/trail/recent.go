@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Recent returns a log's newest records, oldest first: at most n records, whose events have at most
-// the given number of bytes in total. It reads little more than that, whatever the length of the
-// log. Invalid records are skipped; verify reports them.
+// Recent returns a log's newest records, oldest first. It returns at most n records, whose events
+// together have at most the given number of bytes. It reads little more than these records,
+// regardless of the log's length. Invalid records are skipped; the command "verify" reports them.
 func Recent(ctx context.Context, s Source, n, most int) ([]Record, error) {
 	last := &newest{n: n, most: most}
 	var err error
@@ -27,7 +27,7 @@ func Recent(ctx context.Context, s Source, n, most int) ([]Record, error) {
 	return last.records, err
 }
 
-// A newest keeps the newest of the records added to it.
+// A newest holds the newest of the records added to it.
 type newest struct {
 	n, most int
 	bytes   int
@@ -43,7 +43,7 @@ func (l *newest) add(r Record) {
 	}
 }
 
-// recent reads the files from their ends, newest file first, until it has enough records.
+// recent reads the files backwards from their ends, newest file first, until it has enough records.
 func (f File) recent(ctx context.Context, last *newest) error {
 	pending, err := audit.Pending(string(f))
 	if err != nil {
@@ -121,9 +121,9 @@ func recordsOf(content []byte, path string) (records []Record) {
 	return records
 }
 
-// recent reads the records in a period before the last record, and in longer periods until there
-// are enough records. A database is read in pages, so that other operations wait for at most one
-// page.
+// recent reads the records in a short period before the last record, and then in longer periods
+// until it has enough records. It reads the database in pages, so that other operations wait for at
+// most one page.
 func (d Database) recent(ctx context.Context, last *newest) error {
 	heads, err := d.Backend.Heads(ctx)
 	if err != nil {

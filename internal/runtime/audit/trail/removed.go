@@ -22,8 +22,8 @@ func (r *Removed) String() string {
 	return fmt.Sprintf("removed %s from before %s (audit.keep)", Records(r.Records), r.Before.UTC().Format(TimeStamp))
 }
 
-// Removed returns the records that were removed because of their age, or nil. It reads no records;
-// verify checks that recorded events confirm the removal.
+// Removed returns a description of the records that were removed because of their age, or nil. It
+// does not read any records. The command "verify" checks that recorded events confirm the removal.
 func (d Database) Removed(ctx context.Context) (*Removed, error) {
 	e, err := d.removed(ctx)
 	if e == nil || err != nil {
@@ -38,7 +38,7 @@ func (d Database) Removed(ctx context.Context) (*Removed, error) {
 func Whole(ctx context.Context, s Source) (time.Time, error) {
 	d, ok := s.(Database)
 	if !ok {
-		return time.Time{}, nil // a file's first record shows this
+		return time.Time{}, nil // for a file, its first record shows this
 	}
 	r, err := d.Removed(ctx)
 	return r.Whole(), err
@@ -49,7 +49,7 @@ func (r *Removed) Whole() time.Time {
 	if r == nil {
 		return time.Time{}
 	}
-	return r.Before.Add(backend.Skew) // the clocks of processes may differ
+	return r.Before.Add(backend.Skew) // the clocks of different processes may differ
 }
 
 // removed reads the copy of the newest removal event. The copy is not part of a chain.
@@ -67,7 +67,7 @@ func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
 
 // removals holds, for each chain, the position of the last record that may be missing.
 type removals struct {
-	assumed map[string]audit.Place // positions from the copy of the newest event; reading starts at these positions
+	assumed map[string]audit.Place // positions from the copy of the newest event, at which reading starts
 	onChain map[string]audit.Place // positions from recorded events
 	newest  *Removed               // newest recorded removal, or nil
 }
@@ -108,8 +108,8 @@ func (m *removals) add(s *rowSubject) {
 	}
 }
 
-// covers reports whether the record named by a head may be missing. why is set if another record
-// was removed in its place.
+// covers reports whether the record named by a head may be missing. why is not empty if another
+// record was removed in its place.
 func (m *removals) covers(h audit.Head) (may bool, why string) {
 	switch p := m.onChain[h.Writer]; {
 	case h.Seq > p.Seq:

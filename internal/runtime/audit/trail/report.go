@@ -10,8 +10,8 @@ type Report struct {
 	Records  uint64   `json:"records"`
 	Files    []string `json:"files,omitempty"` // files read, oldest first
 	Chains   int      `json:"chains"`
-	Faults   []Fault  `json:"faults"`   // at most one fault per chain, because later records cannot be judged
-	Warnings []string `json:"warnings"` // parts that could not be verified
+	Faults   []Fault  `json:"faults"`   // at most one fault per chain, because the records after a fault cannot be judged
+	Warnings []string `json:"warnings"` // what could not be verified, and why
 
 	Removed *Removed `json:"removed,omitempty"` // records removed from a database because of their age; nil: none
 
@@ -23,7 +23,7 @@ type Report struct {
 // OK reports whether no fault was found.
 func (r *Report) OK() bool { return len(r.Faults) == 0 }
 
-// faulty reports whether the chain has a fault.
+// A Fault describes the first record of a chain that is not in its original form.
 func (r *Report) faulty(writer string) bool {
 	return slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Writer == writer })
 }

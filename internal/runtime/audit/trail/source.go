@@ -16,12 +16,12 @@ import (
 
 // A Source is a log that can be read several times.
 type Source interface {
-	// Records yields the records in order: all records that f selects, and possibly others. A nil f
-	// selects all.
+	// Records yields records in order. They include all records that f selects, and possibly
+	// others. A nil f selects all records.
 	Records(ctx context.Context, f *Filter) iter.Seq2[Record, error]
 }
 
-// A File is a log in a file, including the files of earlier rotations.
+// A File is a log in a file, together with the files from its earlier rotations.
 type File string
 
 // Records implements [Source]. It stops with an error at an invalid line.
@@ -62,7 +62,7 @@ func (f File) paths() ([]string, error) {
 	return append(aside, string(f)), err
 }
 
-// recordsOfFile yields one file's records. It returns false if yield does.
+// recordsOfFile yields one file's records. It returns false if yield returns false.
 func recordsOfFile(ctx context.Context, path string, failed *error, yield func(Record, error) bool) bool {
 	file, err := os.Open(path)
 	if err != nil {
@@ -82,7 +82,7 @@ func parse(ctx context.Context, r io.Reader, path string, failed *error, yield f
 			err = ctx.Err()
 		}
 		if errors.Is(err, errPartial) {
-			return true // still being written; otherwise verify reports it
+			return true // the line is still being written; otherwise the command "verify" reports it
 		}
 		var l audit.Line
 		if err == nil {
@@ -99,7 +99,8 @@ func parse(ctx context.Context, r io.Reader, path string, failed *error, yield f
 	return true
 }
 
-// lines yields a reader's lines without their ends. A line is valid until the next is yielded.
+// lines yields the lines from a reader, without their line ends. A line is valid only until the
+// next one is yielded.
 func lines(r io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for block, err := range blocks(r, 256<<10) {

@@ -23,7 +23,8 @@ type Stats struct {
 	approvals map[[2]string]*ApprovalStats
 }
 
-// maxCounted limits the separate counters of each kind. All other keys share one counter.
+// maxCounted limits the number of separate counters of each kind. All further keys share one
+// counter.
 const (
 	maxCounted = 1000
 	othersName = "(all others)"
@@ -92,7 +93,8 @@ func (s *Stats) Add(e *Entry) {
 	}
 }
 
-// counterFor returns the counter for a key, or the shared counter if there are too many.
+// counterFor returns the counter for a key, or the shared counter if there are already too many
+// counters.
 func counterFor[K comparable, V any](m map[K]*V, key, others K, made func(K) *V) *V {
 	v := m[key]
 	if v == nil && len(m) >= maxCounted {
@@ -188,7 +190,7 @@ func (t *ToolStats) quantile(q float64) float64 {
 	return t.Latency.Max
 }
 
-// Sum fills the lists, which are sorted by frequency.
+// Sum fills the lists of statistics and sorts them by frequency.
 func (s *Stats) Sum() {
 	s.Tools, s.Rules, s.Approvals = []ToolStats{}, []RuleStats{}, []ApprovalStats{}
 	for _, t := range s.tools {

@@ -26,8 +26,8 @@ func VerifySource(ctx context.Context, s Source) (Report, error) {
 	}
 }
 
-// Verify verifies the chain in a log file, including the files of earlier rotations. The error is
-// only for failed reads; faults are in the report.
+// Verify verifies the chain in a log file, including the files from earlier rotations. It returns
+// an error only if reading fails; the report contains the faults.
 func Verify(ctx context.Context, f File) (Report, error) {
 	r := Report{Chains: 1, Faults: []Fault{}, Warnings: []string{}}
 	pending, err := audit.Pending(string(f))
@@ -90,7 +90,7 @@ func (f File) head(r *Report) audit.Place {
 	return place
 }
 
-// empty reports whether the log has no content yet.
+// empty reports whether the log is still empty.
 func (f File) empty() bool {
 	paths, err := f.paths()
 	if err != nil || len(paths) > 1 {
@@ -121,7 +121,7 @@ func (v *verifier) file(ctx context.Context, path string) error {
 	return v.lines(ctx, file, blockSize(file), path)
 }
 
-// lines verifies the lines read from r, in blocks of about the given size.
+// lines verifies the lines that it reads from r, in blocks of about the given size.
 func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string) error {
 	done := newQueue(v.workers)
 	defer done.drain()
@@ -199,7 +199,7 @@ func blockSize(file *os.File) int {
 	return largest
 }
 
-// collect takes the oldest block's result, and reports whether the chain is valid so far.
+// collect takes the result for the oldest block, and reports whether the chain is valid so far.
 func (v *verifier) collect(done *verifyQueue, path string, number *int) bool {
 	b := done.next()
 	v.report.Records += uint64(b.sound)
@@ -228,7 +228,8 @@ func (v *verifier) end(path string) {
 }
 
 // startOf returns the position before a log's first record. The log need not contain the beginning
-// of its chain, because old files are removed. fault is set if the position is invalid.
+// of its chain, because old files may have been removed. fault is not empty if the position is
+// invalid.
 func startOf(line []byte) (before audit.Place, fault string) {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq == 1 || !l.Linked {

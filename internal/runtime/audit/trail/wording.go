@@ -10,7 +10,7 @@ func Records(n uint64) string {
 	return text.Grouped(int(n)) + " records"
 }
 
-// recordsAre formats a record count as the subject of a sentence.
+// recordsAre formats a record count as the subject of a sentence, followed by the verb.
 func recordsAre(n uint64) string {
 	if n == 1 {
 		return "1 record is"
