@@ -19,7 +19,7 @@ func (d *Doctor) clientFiles(ctx context.Context) []Finding {
 		all = append(append(all, d.checkClient(c)...), unansweredURL(ctx, c)...)
 	}
 	if len(all) == 0 {
-		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // the group hooks reports about these agents
+		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // the checks in the group "hooks" report about these agents
 			return nil
 		}
 		return []Finding{warning("petrigate connect --list shows where petrigate looks for their files", "no known client has a file here")}
@@ -53,7 +53,7 @@ func (d *Doctor) checkClient(c takeover.Inspection) []Finding {
 	return all
 }
 
-// withReconnect adds a fix to the finding: connecting the client again. It adds no fix if the
+// withReconnect adds a fix to the finding, which connects the client again. It adds no fix if the
 // configuration cannot be loaded, or if the client is running and would overwrite its file.
 func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	if d.loaded == nil || d.Connected.Launch.Command == "" || c.Client.Overwrites && c.Running != nil && *c.Running {

@@ -30,7 +30,7 @@ func (d *Doctor) configuration(ctx context.Context) []Finding {
 	d.result = result
 	found := slices.Concat(warnings, check.NoAudit(c), daemon.TLSProblems(c, diag.Error))
 	all := problems(slices.DeleteFunc(found, func(p diag.Problem) bool {
-		return p.Code == "W201" && p.File == d.Config || p.Code == "W208" // the groups permissions and audit report these problems
+		return p.Code == "W201" && p.File == d.Config || p.Code == "W208" // the checks in the groups "permissions" and "audit" report these problems
 	}))
 	if !slices.ContainsFunc(all, func(f Finding) bool { return f.Status == Failed }) {
 		all = append([]Finding{ok("%s loads, and its policy is valid", d.Config)}, all...)
@@ -52,7 +52,7 @@ func (d *Doctor) loadFindings(err error) []Finding {
 	return all
 }
 
-// problems converts problems reported by package check to findings.
+// problems converts problems reported by package check into findings.
 func problems(list diag.List) (all []Finding) {
 	for _, p := range list {
 		place := p.File

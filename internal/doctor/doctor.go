@@ -33,7 +33,7 @@ import (
 // caller must set the exported fields before it calls Examine.
 type Doctor struct {
 	Config    string                             // path of the configuration; empty if there is none
-	Trusts    func(path string, src []byte) bool // reports whether a file found in the working directory is trusted; see [config.Options]; nil if Config was given explicitly
+	Trusts    func(path string, src []byte) bool // reports whether the user trusts a file found in the working directory; see [config.Options]; nil if Config was given explicitly
 	Desk      *takeover.Driver
 	Program   string            // path of this program
 	Short     []string          // PATH of programs that are started from the desktop
@@ -41,9 +41,9 @@ type Doctor struct {
 	Services  *service.Manager  // user's service manager; nil if not supported
 	StateDir  string
 	Now       func() time.Time
-	Waiting   func(servers []string) // called while there are servers that have not answered, with their names
+	Waiting   func(servers []string) // called with the names of the servers that have not answered yet, while there are any
 	Done      func()                 // called when all servers have answered or failed
-	Connected takeover.Connection    // what petrigate connect would write for a client
+	Connected takeover.Connection    // arguments of petrigate connect, which describe what it would write for a client
 
 	loaded   *config.Config // nil if the configuration cannot be loaded
 	result   *policy.Result // nil if the policy cannot be built

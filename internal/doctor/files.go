@@ -41,7 +41,7 @@ func (d *Doctor) state(ctx context.Context) []Finding {
 	return nil
 }
 
-// postgres checks the PostgreSQL database by asking it for the time.
+// postgres checks the PostgreSQL database by asking it for the current time.
 func (d *Doctor) postgres(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -53,8 +53,8 @@ func (d *Doctor) postgres(ctx context.Context) []Finding {
 	return []Finding{ok("the database answers"), d.skew("the database", there, begin)}
 }
 
-// writable checks whether a file can be written or created. The argument made means that the proxy
-// itself creates a missing directory.
+// writable checks whether a file can be written or created. If made is true, the proxy itself
+// creates a missing directory.
 func (d *Doctor) writable(what, path, fix string, made bool) Finding {
 	info, err := os.Stat(path)
 	dir := filepath.Dir(path)

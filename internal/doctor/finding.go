@@ -23,9 +23,9 @@ const (
 	Failed  = "failed"
 )
 
-// A mend is a safe fix that is applied by --fix.
+// A mend is a safe fix that petrigate doctor --fix applies.
 type mend struct {
-	shows string // text to show before asking; empty: the function do itself shows the fix and asks
+	shows string // text to show before asking; empty: do shows the fix and asks
 	do    func(context.Context) error
 }
 
@@ -41,7 +41,7 @@ func failed(fix, format string, args ...any) Finding {
 	return Finding{Status: Failed, Says: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// with returns the finding together with a fix that is applied by --fix.
+// with returns the finding, along with a fix that petrigate doctor --fix applies.
 func (f Finding) with(shows string, do func(context.Context) error) Finding {
 	f.mend = &mend{shows, do}
 	return f

@@ -49,7 +49,7 @@ func (d *Doctor) exceeded(l clientcfg.Limits, title string) (all []Finding) {
 	return all
 }
 
-// people checks whether a person can be asked wherever the policy requires that.
+// people checks whether a person can be asked wherever the policy requires approval.
 func (d *Doctor) people(context.Context) []Finding {
 	if d.result == nil {
 		return nil

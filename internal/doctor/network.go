@@ -19,8 +19,8 @@ import (
 // maxSkew is the largest accepted difference between two clocks.
 const maxSkew = 30 * time.Second
 
-// skew compares another clock with the clock of this machine. The argument there is the time that
-// the other clock has shown at some moment between begin and now.
+// skew compares another clock with the clock of this machine. there is the time that the other
+// clock showed at some moment between begin and now.
 func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	off := there.Sub(begin)
 	if end := d.Now(); there.After(begin) && there.Before(end) {
@@ -76,13 +76,13 @@ func dateOf(ctx context.Context, s config.Server) (time.Time, bool) {
 	if err != nil {
 		return time.Time{}, false
 	}
-	at.User, at.RawQuery = nil, "" // these may contain secrets
+	at.User, at.RawQuery = nil, "" // the headers may contain secrets
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, at.String(), nil)
 	if err != nil {
 		return time.Time{}, false
 	}
 	transport := &http.Transport{TLSClientConfig: secure, DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}
-	answer, err := transport.RoundTrip(r) // this does not follow redirects
+	answer, err := transport.RoundTrip(r) // the transport itself follows no redirects
 	if err != nil {
 		return time.Time{}, false
 	}

@@ -32,14 +32,14 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	}
 	for _, w := range listing.Warnings {
 		if w == listing.Crowded {
-			continue // this was already reported for the connected clients
+			continue // this warning was already reported for the connected clients
 		}
 		all = append(all, warning("petrigate tools shows the names", "%s", w))
 	}
 	return all
 }
 
-// leftOutFix returns the fix for a tool that was left out.
+// leftOutFix returns the fix for a tool that the proxy does not expose.
 func leftOutFix(why string) string {
 	switch {
 	case strings.Contains(why, " is quarantined: "):

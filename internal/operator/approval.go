@@ -30,13 +30,13 @@ type ApprovalInfo struct {
 	Channel   string          `json:"channel,omitempty"`
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
-	Answered  time.Time       `json:"answered,omitzero"`   // time of the answer
-	Stands    time.Time       `json:"stands,omitzero"`     // end of a denial's cooldown; until then, the same call is refused without asking a person
+	Answered  time.Time       `json:"answered,omitzero"`   // time when the request was answered
+	Stands    time.Time       `json:"stands,omitzero"`     // end of the cooldown after a denial; until then, the same call is refused without asking a person
 	PIN       bool            `json:"pin,omitempty"`       // whether an approval by cli, web or url requires the PIN
-	Needs     int             `json:"needs,omitempty"`     // number of different persons who must approve, if more than one
+	Needs     int             `json:"needs,omitempty"`     // number of different persons who must approve; set only if greater than one
 	Approvals int             `json:"approvals,omitempty"` // number of persons who have approved so far
 	Question  string          `json:"question,omitempty"`  // text that is shown to a person; empty in a list
-	Shown     string          `json:"shown,omitempty"`     // digest of Question, computed without the remaining time
+	Shown     string          `json:"shown,omitempty"`     // digest of Question, with the remaining time left out
 
 	Client     string          `json:"client,omitempty"`   // name and version that the client claims to have
 	Via        string          `json:"via,omitempty"`      // the only channel that the rule allows; empty: all configured channels
@@ -48,19 +48,20 @@ type ApprovalInfo struct {
 	Definition string          `json:"definition"`         // hash of the tool's definition
 	Policy     string          `json:"policy"`             // fingerprint of the policy that requires the approval
 
-	// Differences from the tool's last call that was approved for the same principal.
-	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // time of that approval; nil: this proxy does not know of any approved call
-	LastApproval    string       `json:"lastApproval,omitempty"` // ID of that approval
-	Redefined       bool         `json:"redefined,omitempty"`    // whether the tool's definition has changed since that approval
+	// Differences compares the call with the tool's last call that was approved for the same
+	// principal.
+	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // time when that earlier call was approved; nil: this proxy does not know of any approved call
+	LastApproval    string       `json:"lastApproval,omitempty"` // ID of the earlier call's approval
+	Redefined       bool         `json:"redefined,omitempty"`    // whether the tool's definition has changed since the earlier call was approved
 	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the arguments of one of the two calls are too long to compare
 	Differences     []Difference `json:"differences,omitempty"`
-	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of further differences
+	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of differences that Differences leaves out
 
 	Rejections []Rejection `json:"rejections,omitempty"` // answers that did not count
 }
 
-// ApprovalOf converts an approval record. Its argument pin says whether the proxy requires a PIN.
-// The function where formats the position of a rule for people.
+// ApprovalOf converts an approval record. The parameter pin tells whether the proxy requires a PIN.
+// where formats the position of a rule for people.
 func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) ApprovalInfo {
 	r, c, said := a.Request, a.Call, a.Answer
 	info := ApprovalInfo{
@@ -94,8 +95,8 @@ func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) A
 	return info
 }
 
-// An ApprovalStep is a transition that will fire if the call is approved, together with the rule
-// that requires the approval.
+// An ApprovalStep is a transition that will fire if the call is approved, along with the rule that
+// requires the approval.
 type ApprovalStep struct {
 	Net        string `json:"net"`
 	Transition string `json:"transition"`
@@ -103,17 +104,17 @@ type ApprovalStep struct {
 	Reason     string `json:"reason"`
 }
 
-// A Difference is an argument with a value that has changed, in the form shown to people. Two
-// different values may look the same if they are masked.
+// A Difference is an argument whose value has changed, in the form shown to people. Two different
+// values may look the same if they are masked.
 type Difference struct {
 	Path string          `json:"path"`
 	Was  json.RawMessage `json:"was,omitempty"` // value in the earlier call; nil: the value is new
 	Is   json.RawMessage `json:"is,omitempty"`  // value in this call; nil: the value was removed
 }
 
-// A Rejection is an answer that was not accepted and that changed nothing.
+// A Rejection describes an answer that was not accepted and changed nothing.
 type Rejection struct {
-	Kind    string    `json:"kind"` // reason for the rejection: late, or own if the caller tried to approve its own call
+	Kind    string    `json:"kind"` // reason for the rejection: "late", or "own" if the caller tried to approve its own call
 	Approve bool      `json:"approve"`
 	Channel string    `json:"channel"`
 	Actor   string    `json:"actor"`

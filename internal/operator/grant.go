@@ -14,10 +14,10 @@ type Grant struct {
 	For  time.Duration
 	Like []string // arguments, given by name or path, that must have the same values; empty: all arguments
 
-	Session bool `json:",omitempty"` // used instead of For: the grant lasts until the session ends, but for at most one day
+	Session bool `json:",omitempty"` // used instead of For: the grant lasts until the session ends, but not longer than one day
 }
 
-// Span returns how long the grant is valid. The result can follow the word "for".
+// Span describes how long the grant is valid, in words that can follow "for".
 func (g Grant) Span() string {
 	if g.Session {
 		return "the session, a day at most"
@@ -28,7 +28,7 @@ func (g Grant) Span() string {
 // A GrantInfo describes a valid grant.
 type GrantInfo struct {
 	ID        string     `json:"id"`
-	Approval  string     `json:"approval"` // ID of the approval with which the grant was given
+	Approval  string     `json:"approval"` // ID of the approval that created the grant
 	Session   string     `json:"session"`
 	Principal string     `json:"principal"`
 	Client    string     `json:"client,omitempty"`

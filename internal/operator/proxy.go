@@ -14,8 +14,8 @@ type Proxy interface {
 
 	// AwaitTools waits until each upstream has either listed its tools or is known to be down.
 	AwaitTools(ctx context.Context)
-	// Tools lists the tools and how a call of each would be decided now in the given session. If
-	// the session is empty, Tools uses the only session or, if there are none or several, a session
+	// Tools lists the tools and how a call of each tool would be decided now in the given session.
+	// If session is empty, Tools uses the only session or, if there is not exactly one, a session
 	// that begins now.
 	Tools(session string) ([]ToolInfo, error)
 
@@ -34,24 +34,24 @@ type Proxy interface {
 	AllSessions() ([]SessionInfo, error)
 	ListSessions() ([]SessionInfo, error)
 	Session(id string) (SessionInfo, error)
-	// State returns a copy of the session's state. If the session is empty, it returns the state of
-	// a session that begins now.
+	// State returns a copy of the session's state. If session is empty, it returns the state of a
+	// session that begins now.
 	State(session string) (*gate.State, error)
 	// ChannelsOf lists the channels that currently accept answers to the session's approval
 	// requests.
 	ChannelsOf(session string) ([]string, error)
 	ResetSession(id string, a Actor) error
-	// SettleCall records how a call ended that has an unknown outcome.
+	// SettleCall records the outcome of a call that ended with an unknown outcome.
 	SettleCall(session string, call uint64, success bool, a Actor) error
 
 	Nets() []PolicyNet
 	SwitchNet(name string, on bool, a Actor) error
-	// Shadow reports on the nets in shadow mode, either in the given session or, if the session is
+	// Shadow reports on the nets in shadow mode, either in the given session or, if session is
 	// empty, in all sessions.
 	Shadow(session string) (ShadowInfo, error)
 
-	// Stop makes the proxy refuse new calls, either in the given session or, if the session is
-	// empty, in all sessions. StartAgain ends a stop.
+	// Stop makes the proxy refuse new calls, either in the given session or, if session is empty,
+	// in all sessions. StartAgain ends a stop.
 	Stop(session, actor, reason string) (Stopping, error)
 	StartAgain(session string, a Actor) (Stopping, error)
 }

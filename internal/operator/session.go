@@ -19,8 +19,8 @@ type SessionInfo struct {
 
 	// Set only for sessions in a database.
 	Used    time.Time `json:"used,omitzero"`     // time of the last change or use
-	Process string    `json:"process,omitempty"` // the process that has the session, if it is another process
-	Gone    bool      `json:"gone,omitempty"`    // whether that process has ended, so that only an operator can settle its calls
+	Process string    `json:"process,omitempty"` // the process that has the session, if that is not this process
+	Gone    bool      `json:"gone,omitempty"`    // whether the process that has the session has ended, so that only an operator can settle the session's calls
 }
 
 // A NetInfo describes a net in a session.
@@ -31,7 +31,7 @@ type NetInfo struct {
 	Marking  map[string]int `json:"marking"`
 	InFlight int            `json:"inFlight"`
 	Status   string         `json:"status"`
-	Shadow   *NetShadow     `json:"shadow,omitempty"` // set for a net in shadow mode; in that case, Marking is the result of the calls that have passed
+	Shadow   *NetShadow     `json:"shadow,omitempty"` // set for a net in shadow mode; Marking then results from the calls that have passed
 }
 
 // A CallInfo describes an admitted call that has not been settled.
@@ -42,8 +42,8 @@ type CallInfo struct {
 
 	Arguments json.RawMessage `json:"arguments,omitempty"` // the call's arguments if they are short and the call belongs to this process, in the form that audit.arguments specifies
 
-	Unknown bool   `json:"unknown,omitempty"` // whether the outcome is not on record; an operator can settle the call
-	More    uint64 `json:"more,omitempty"`    // number of further calls of the tool with unknown outcome, which are listed and settled together with this one
+	Unknown bool   `json:"unknown,omitempty"` // whether the outcome has not been recorded; an operator can settle the call
+	More    uint64 `json:"more,omitempty"`    // number of further calls of the tool that have an unknown outcome; they are listed and settled together with this call
 	Outcome string `json:"outcome,omitempty"` // outcome that this process knows but has not recorded yet, because the store does not accept it now
 }
 
@@ -53,14 +53,14 @@ type PolicyNet struct {
 	Rule   string `json:"rule,omitempty"`
 	Active bool   `json:"active"`
 	Shadow bool   `json:"shadow"`
-	Scope  string `json:"scope"` // session, principal or global
+	Scope  string `json:"scope"` // scope of the net's marking: "session", "principal" or "global"
 }
 
 // A NetFate describes what a reload does to a net and its state.
 type NetFate struct {
 	Net   string   `json:"net"`
-	Fate  string   `json:"fate"`            // what happens to the net: continued, carried, begun, dropped or held
-	From  string   `json:"from,omitempty"`  // former name of the net whose state this net takes over, if the name was different
+	Fate  string   `json:"fate"`            // what happens to the net: "continued", "carried", "begun", "dropped" or "held"
+	From  string   `json:"from,omitempty"`  // earlier name of the net whose state this net takes over; empty if the name has not changed
 	Lost  int      `json:"lost"`            // number of sessions in which the net loses its state
-	Where []string `json:"where,omitempty"` // sessions in which the net cannot be replaced, at most ten
+	Where []string `json:"where,omitempty"` // sessions that prevent the net from being replaced, at most ten
 }

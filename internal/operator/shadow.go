@@ -2,8 +2,8 @@ package operator
 
 import "github.com/petrigate/petrigate/internal/runtime/admission"
 
-// A ShadowInfo counts the calls that nets in shadow mode would have refused or for which they would
-// have asked a person.
+// A ShadowInfo counts the calls that nets in shadow mode would have refused or would have sent to a
+// person for approval.
 type ShadowInfo struct {
 	Policy  bool        `json:"policy"`  // whether the whole policy is in shadow mode
 	Refused int         `json:"refused"` // number of calls that would have been refused
@@ -12,8 +12,8 @@ type ShadowInfo struct {
 	Nets    []ShadowNet `json:"nets"`  // nets in shadow mode in each open session
 }
 
-// A WouldInfo is a verdict that nets in shadow mode would have given for calls that passed, with
-// the number of these calls.
+// A WouldInfo is a verdict that nets in shadow mode would have given on calls that passed, and the
+// number of these calls.
 type WouldInfo = admission.Would
 
 // A ShadowNet describes a net in shadow mode in one session.

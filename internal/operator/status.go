@@ -26,7 +26,7 @@ type Status struct {
 	State      StateInfo        `json:"state"`
 	Audit      *AuditInfo       `json:"audit,omitempty"`   // nil: no audit file
 	Webhook    *WebhookInfo     `json:"webhook,omitempty"` // nil: no webhook
-	Pinning    string           `json:"pinning,omitempty"` // what happens if a tool's definition changes: warn, enforce or off
+	Pinning    string           `json:"pinning,omitempty"` // what the proxy does if a tool's definition changes: "warn", "enforce" or "off"
 	Bases      []BaseInfo       `json:"bases,omitempty"`
 	Stopped    []StopInfo       `json:"stopped"`
 	Goroutines int              `json:"goroutines"`
@@ -43,16 +43,16 @@ type UpstreamStatus struct {
 	Pid      int       `json:"pid,omitempty"`
 	Since    time.Time `json:"since"`
 	Error    string    `json:"error,omitempty"`
-	Said     []string  `json:"said,omitempty"`     // last lines that the process of the upstream has written to stderr; only while the upstream is down
-	Sessions int       `json:"sessions,omitempty"` // number of sessions that have a connection of their own
+	Said     []string  `json:"said,omitempty"`     // last lines that the upstream's process has written to stderr; set only while the upstream is down
+	Sessions int       `json:"sessions,omitempty"` // number of sessions that have their own connection to the upstream
 }
 
-// A BaseInfo describes one base of the policy in force.
+// A BaseInfo describes one base policy of the policy in force.
 type BaseInfo struct {
 	Name    string `json:"name"`
 	Version int    `json:"version"`
 	Digest  string `json:"digest"`
-	Key     string `json:"key,omitempty"`  // ID of the key that has signed the base
+	Key     string `json:"key,omitempty"`  // ID of the key that signed the base
 	From    string `json:"from"`           // file or URL of the base
 	Copy    string `json:"copy,omitempty"` // why a stored copy was used instead of the URL; empty if no copy was used
 }
@@ -61,7 +61,7 @@ type BaseInfo struct {
 type WebhookInfo struct {
 	Host    string     `json:"host"`            // host to which requests for approval are posted
 	Answers string     `json:"answers"`         // URL to which answers must be sent
-	Open    int        `json:"open"`            // number of open requests that are posted
+	Open    int        `json:"open"`            // number of open requests that are being posted
 	Error   string     `json:"error,omitempty"` // why the last post failed; empty if it did not fail
 	Since   *time.Time `json:"since,omitempty"` // time of the first failure, if Error is set
 }
@@ -77,7 +77,7 @@ type AuditInfo struct {
 
 // A StateInfo describes where session states are stored.
 type StateInfo struct {
-	Driver  string        `json:"driver"`          // memory, sqlite or postgres; set by the daemon
+	Driver  string        `json:"driver"`          // "memory", "sqlite" or "postgres"; set by the daemon
 	Place   string        `json:"place,omitempty"` // location of the database, without secrets; set by the daemon
 	Since   time.Time     `json:"since,omitzero"`  // time when the database was opened
 	Process string        `json:"process,omitempty"`
@@ -86,12 +86,12 @@ type StateInfo struct {
 	Unknown []UnknownCall `json:"unknown"`           // calls with an unknown outcome that an operator must settle, or that cannot be written to the store yet
 }
 
-// An UnknownCall is a call with an outcome that has not been recorded. Either the process that has
-// made the call has ended, so that an operator must settle the call, or this process knows the
-// outcome but could not write it yet.
+// An UnknownCall is a call whose outcome has not been recorded. Either the process that made the
+// call has ended, so that an operator must settle the call, or this process knows the outcome but
+// has not been able to write it yet.
 type UnknownCall struct {
 	Session string    `json:"session"`
-	Process string    `json:"process"` // process that has admitted the call; empty: an older version, which did not record the process
+	Process string    `json:"process"` // process that admitted the call; empty: an older version, which did not record the process, admitted it
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
 	Since   time.Time `json:"since"`

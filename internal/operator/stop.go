@@ -13,8 +13,8 @@ type StopInfo struct {
 
 // A Stopping is the result of an order to refuse calls or to allow them again.
 type Stopping struct {
-	Already bool       `json:"already"` // whether the order has changed nothing
-	Shared  bool       `json:"shared"`  // whether the order applies to all processes with the same database; otherwise, it applies to this process only
+	Already bool       `json:"already"` // whether the order changed nothing
+	Shared  bool       `json:"shared"`  // whether the order applies to all processes that share the database; if false, it applies to this process only
 	Left    []StopInfo `json:"left"`    // stops that are in force now
 
 	// Alone returns "" if the order was written to the database. Otherwise, it explains that only

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A Question is a question from the proxy to a client, in the form that the client's leg uses: an
+// A Question is a question from the proxy to a client. Depending on the client's leg, it is an
 // elicitation/create request or an input_required result.
 type Question struct {
 	Client     *Client
@@ -22,7 +22,7 @@ type Question struct {
 	Params     []byte // params of the elicitation/create request
 }
 
-// Answers to the question whether to approve a call.
+// Answers to the question of whether to approve a call.
 const (
 	Approve = `{"action":"accept","content":{"decision":"approve"}}`
 	Deny    = `{"action":"accept","content":{"decision":"deny"}}`
@@ -63,7 +63,7 @@ func (q Question) Send(result string) (id string) {
 	return q.Client.CallWith(q.Tool, q.Args, "", q.With(result))
 }
 
-// With returns the members of params that contain an answer.
+// With returns the members of params that contain the given answer.
 func (q Question) With(result string) string {
 	return `,"inputResponses":{"approval":` + result + `},"requestState":` + q.State
 }
@@ -90,7 +90,7 @@ func (q Question) At(c *Client) Question {
 }
 
 // OperatorSetup returns a setup in which a person at a terminal answers. A call that waits longer
-// than hold is parked.
+// than the duration hold is parked.
 func OperatorSetup(hold time.Duration) Setup {
 	return Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }
@@ -102,7 +102,7 @@ const ParkAtOnce = time.Nanosecond
 func (c *Client) Parked(tool, args string) string {
 	c.T.Helper()
 	r := c.Do(tool, args)
-	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // this is another round without a question
+	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // the result is another round without a question
 		r = c.Reply(c.CallWith(tool, args, "", `,"requestState":`+Member(r.Result, "requestState")))
 	}
 	id := r.Decision("approval")

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// What upstreams ask their clients, and the answer of a client.
+// Requests that upstreams send to their clients, and a client's answer.
 const (
 	CanAll    = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`
 	AsksName  = `{"message":"Who? \u003c","requestedSchema":{"type":"object","properties":{"n":{"type":"string","x":1.0}}}}`

@@ -15,7 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A Client sends any bytes on one leg and keeps all messages that it receives.
+// A Client sends arbitrary bytes on one leg and keeps all messages that it receives.
 type Client struct {
 	*Site
 	Leg          Leg
@@ -24,7 +24,7 @@ type Client struct {
 	Version      string // protocol version
 	Bearer       string // token for HTTP; empty: the tests' default token
 
-	in       *io.PipeWriter // set only on stdio legs
+	in       *io.PipeWriter // set only if the leg uses stdio
 	served   chan error     // receives the result of ServeStdio
 	once     sync.Once
 	HTTP     *http.Client
@@ -139,7 +139,7 @@ func (c *Client) Close() {
 	})
 }
 
-// CountFrom sets the last request ID to n.
+// CountFrom makes the client count its request IDs from n on. The next ID is n+1.
 func (c *Client) CountFrom(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -172,7 +172,7 @@ func (c *Client) Meta(extra string) string {
 	return `"_meta":{` + strings.Join(members, ",") + `},`
 }
 
-// Info returns how the client describes itself.
+// Info returns the client's description of itself.
 func (c *Client) Info() string {
 	name, _ := json.Marshal(c.ClientName)
 	return `{"name":` + string(name) + `,"version":"1"}`
@@ -195,8 +195,8 @@ func (c *Client) Sendf(template string) (id string) {
 // Call sends a tools/call request and returns its ID.
 func (c *Client) Call(tool, args string) (id string) { return c.CallWith(tool, args, "", "") }
 
-// CallWith is like Call, but with additional members for _meta and for params. Those for params
-// begin with a comma.
+// CallWith is like Call, but adds members to _meta and to params. The members for params begin with
+// a comma.
 func (c *Client) CallWith(tool, args, meta, params string) (id string) {
 	name, _ := json.Marshal(tool)
 	id = c.nextID()
@@ -225,11 +225,11 @@ func (c *Client) List() Message {
 	return c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/list","params":{%META%"x":0}}`))
 }
 
-// Send sends raw unchanged. Over HTTP, it sends the headers of a correct client, which change can
-// override. Responses arrive in the client's mailbox.
+// Send sends raw unchanged. Over HTTP, it sends the headers of a correct client; the change
+// function can override them. Responses arrive in the client's mailbox.
 func (c *Client) Send(raw []byte, change http.Header) {
 	if c.in != nil {
-		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // if the proxy no longer reads, this shows because there is no answer
+		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // if the proxy no longer reads, the test notices that no answer arrives
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -349,8 +349,8 @@ func (c *Client) ListenToPushes() {
 	}()
 }
 
-// Resume requests the rest of a stream that was interrupted. The argument last is the ID of the
-// last event that was received.
+// Resume requests the rest of a stream that was interrupted. last is the ID of the last event that
+// the client received.
 func (c *Client) Resume(last string) {
 	c.T.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, c.Site.HTTP.URL+"/mcp", nil)
@@ -383,7 +383,7 @@ func (c *Client) Reply(id string) Message {
 	return c.Await("the reply to "+id, func(m Message) bool { return m.Method == "" && m.ID == id })
 }
 
-// Await waits for the first message for which ok returns true, and removes it from the mailbox.
+// Await waits for the first message that satisfies ok, and removes it from the mailbox.
 func (c *Client) Await(what string, ok func(Message) bool) Message {
 	c.T.Helper()
 	m, found := c.Mail.take(ok)
@@ -393,14 +393,14 @@ func (c *Client) Await(what string, ok func(Message) bool) Message {
 	return m
 }
 
-// Request sends a request and waits for the response. The argument params contains members to add
-// after _meta.
+// Request sends a request and waits for the response. params contains the members to add after
+// _meta.
 func (c *Client) Request(method, params string) Message {
 	c.T.Helper()
 	return c.Reply(c.Ask(method, params))
 }
 
-// Ask sends a request and returns its ID. The argument params contains members to add after _meta.
+// Ask sends a request and returns its ID. params contains the members to add after _meta.
 func (c *Client) Ask(method, params string) (id string) {
 	return c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"` + method + `","params":{%META%` + params + `}}`)
 }
@@ -422,7 +422,8 @@ func (c *Client) StatusText() string {
 	return result.Contents[0].Text
 }
 
-// Leave abandons requests over HTTP. Otherwise, their responses would occupy memory in the client.
+// Leave abandons the client's requests over HTTP. Otherwise, their responses would occupy memory in
+// the client.
 func (c *Client) Leave(ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A Fleet consists of several proxies that share one database and one upstream. Clients of revision
-// 2026-07-28 send each call to the next proxy in turn.
+// A Fleet consists of several proxies that share one database and one upstream. A client that uses
+// revision 2026-07-28 sends each call to the next proxy in turn.
 type Fleet struct {
 	t       *testing.T
 	Setup   Setup

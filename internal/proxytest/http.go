@@ -38,7 +38,7 @@ func (s *Site) Fetch(p HTTPRequest) (status int, header http.Header, body string
 	return response.StatusCode, response.Header, string(b)
 }
 
-// ModernCall returns a request of revision 2026-07-28 that calls the tool read.
+// ModernCall returns a request in revision 2026-07-28 that calls the tool "read".
 func (s *Site) ModernCall() HTTPRequest {
 	c := &Client{Site: s, Leg: Legs()[2], Version: "2026-07-28", Capabilities: "{}"}
 	return HTTPRequest{
@@ -82,7 +82,7 @@ func (s *Site) OpenSession(token string) string {
 	return header.Get("Mcp-Session-Id")
 }
 
-// InSession sends a request of revision 2025-11-25 in the given session.
+// InSession sends a request in revision 2025-11-25 that belongs to the given session.
 func (s *Site) InSession(token, session, body string) (int, http.Header, string) {
 	s.T.Helper()
 	p := s.ModernCallAs(token)
@@ -118,8 +118,8 @@ func (s *Site) ServeWith(a proxy.Access) {
 	s.HTTP = server
 }
 
-// StreamSince opens the stream of the session and resumes it. The argument last is the ID of the
-// last event that was received.
+// StreamSince opens the stream of the session and resumes it. last is the ID of the last event that
+// was received.
 func (c *Client) StreamSince(last string) io.ReadCloser {
 	c.T.Helper()
 	r, err := http.NewRequestWithContext(c.T.Context(), http.MethodGet, c.Site.HTTP.URL+"/mcp", http.NoBody)

@@ -45,7 +45,7 @@ func LegacyLegs(t *testing.T, f func(t *testing.T, l Leg)) {
 	}
 }
 
-// ModernLegs runs f on the legs of revision 2026-07-28.
+// ModernLegs runs f on the legs that use revision 2026-07-28.
 func ModernLegs(t *testing.T, f func(t *testing.T, l Leg)) {
 	for _, l := range Legs()[2:] {
 		t.Run(l.Name, func(t *testing.T) {

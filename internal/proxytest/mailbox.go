@@ -25,7 +25,7 @@ func (b *Mailbox) put(m Message) {
 	b.changed = make(chan struct{})
 }
 
-// take waits for the first message for which ok returns true, and removes it.
+// take waits for the first message that satisfies ok, and removes it.
 func (b *Mailbox) take(ok func(Message) bool) (Message, bool) {
 	limit := time.NewTimer(Patience)
 	defer limit.Stop()
@@ -54,7 +54,7 @@ func (b *Mailbox) find(ok func(Message) bool) (Message, bool, chan struct{}) {
 	return Message{}, false, b.changed
 }
 
-// Count returns the number of messages for which ok returns true.
+// Count returns the number of messages that satisfy ok.
 func (b *Mailbox) Count(ok func(Message) bool) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

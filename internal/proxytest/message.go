@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// A Message is a message that was received, both as bytes and in parsed form.
+// A Message is a received message, both as bytes and in parsed form.
 type Message struct {
 	Raw                   []byte
 	ID, Method            string
@@ -29,17 +29,18 @@ func ParseMessage(raw []byte, status int) Message {
 	return Message{Raw: raw, ID: string(m.ID), Method: m.Method, Params: m.Params, Result: m.Result, Error: m.Error, Status: status}
 }
 
-// large is the size from which messages are parsed only in part. Under the race detector, parsing
-// them completely would take seconds, and tests compare such messages byte by byte anyway.
+// large is the minimum size, in bytes, of messages that are parsed only in part. Under the race
+// detector, parsing them completely would take seconds, and tests compare such messages byte by
+// byte anyway.
 const large = 1 << 20
 
-// parseLarge parses the members before the content of a message. It assumes that the content is the
-// last member.
+// parseLarge parses the members that precede the content of a message. It assumes that the content
+// is the last member.
 func parseLarge(raw []byte, status int) Message {
 	m := Message{Raw: raw, Status: status}
 	contents := map[string]*json.RawMessage{"params": &m.Params, "result": &m.Result, "error": &m.Error}
 	d := json.NewDecoder(bytes.NewReader(raw))
-	_, _ = d.Token() // this is the opening brace
+	_, _ = d.Token() // skip the opening brace
 	for d.More() {
 		key, _ := d.Token()
 		name, _ := key.(string)
@@ -67,7 +68,7 @@ func (m Message) IsError() bool { return Member(m.Result, "isError") == "true" }
 // Code returns the code of the error.
 func (m Message) Code() string { return Member(m.Error, "code") }
 
-// Codes of errors.
+// JSON-RPC error codes.
 const (
 	CodeParse   = "-32700"
 	CodeRequest = "-32600"
@@ -75,7 +76,7 @@ const (
 	CodeHeaders = "-32020"
 )
 
-// Decision returns one member of a refusal in machine-readable form.
+// Decision returns one member of the refusal's machine-readable form.
 func (m Message) Decision(key string) string {
 	s, _ := strconv.Unquote(Member(m.Result, "_meta", "io.petrigate/decision", key))
 	return s
@@ -103,7 +104,8 @@ func (m Message) ToolsByName() map[string]string {
 	return found
 }
 
-// Member returns the member of doc at the given path as JSON. It returns "" if there is none.
+// Member returns the member of doc at the given path as JSON. It returns "" if doc has no such
+// member.
 func Member(doc []byte, path ...string) string {
 	for _, key := range path {
 		var members map[string]json.RawMessage

@@ -17,7 +17,7 @@ map bash.command rm as delete
 block discord.timeout
 `
 
-// PolicyOf builds a policy from rules. If the text is empty, it uses the default rules.
+// PolicyOf builds a policy from rules. If rules is empty, it uses the default rules.
 func PolicyOf(t testing.TB, text string) *gate.Policy {
 	t.Helper()
 	if text == "" {
@@ -40,7 +40,7 @@ func ShadowPolicy(t *testing.T, rules, fallback string) *gate.Policy {
 	return r.Policy
 }
 
-// NetPolicy builds a policy from nets that are written by hand.
+// NetPolicy builds a policy from hand-written nets.
 func NetPolicy(t *testing.T, nets ...gate.Net) *gate.Policy {
 	t.Helper()
 	p, err := gate.NewPolicy(nets, gate.PolicyOptions{})
@@ -59,7 +59,7 @@ func BlockingPolicy(t *testing.T, names ...string) *gate.Policy {
 }
 
 // ChainPolicy builds a policy from a net with one token. Each call holds the token until its result
-// arrives. A success moves it to the place done; a failure returns it.
+// arrives. A successful call moves the token to the place "done"; a failed call returns it.
 func ChainPolicy(t *testing.T, tools ...string) *gate.Policy {
 	return NetPolicy(t, gate.Net{
 		Name: "chain", Places: []string{"ready", "done"}, Initial: map[string]int{"ready": 1},
@@ -67,7 +67,7 @@ func ChainPolicy(t *testing.T, tools ...string) *gate.Policy {
 	})
 }
 
-// ChainInFlight fails the test unless the token of the chain is held by a call in flight.
+// ChainInFlight fails the test unless a call in flight holds the token of the chain net.
 func (s *Site) ChainInFlight() {
 	s.T.Helper()
 	if s.OpenCalls() != 1 || s.Marking("chain", "ready") != 1 || s.Marking("chain", "done") != 0 {

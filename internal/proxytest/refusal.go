@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// Refuses calls a tool and fails the test unless the policy refuses the call. The answer must be
-// readable and have the call's ID, there must be one record of the refusal, no state may change,
-// and the upstream must not execute the call.
+// Refuses calls a tool and fails the test unless the policy refuses the call. It checks that the
+// answer is readable and has the call's ID, that exactly one refusal is recorded, that no state
+// changes, and that the upstream does not execute the call.
 func (c *Client) Refuses(tool, args, kind string) Message {
 	c.T.Helper()
 	before, executed, records := c.State(), c.ran(), len(c.Records.Decisions(""))

@@ -18,8 +18,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// Patience is the maximum duration of every wait. It only ends tests that would otherwise hang, and
-// does not measure anything. On a busy machine, the largest messages can take most of this time.
+// Patience is the maximum duration of every wait. It only ends tests that would otherwise hang; it
+// measures nothing. On a busy machine, tests with the largest messages can take most of this time.
 const Patience = 3 * time.Minute
 
 // Main runs a package's tests and exits. It must be called from TestMain. If [ChildVariable] is
@@ -28,7 +28,7 @@ func Main(m *testing.M) {
 	if flags, ok := os.LookupEnv(ChildVariable); ok {
 		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
 	}
-	_ = flag.Set("test.parallel", "8") // tests wait more than they work; the flag -parallel takes precedence
+	_ = flag.Set("test.parallel", "8") // tests spend most of their time waiting; the flag -parallel takes precedence
 	debug.SetGCPercent(400)            // otherwise a fifth of the time is spent on garbage collection
 	leftover.Main(m)
 }
@@ -41,7 +41,7 @@ type Setup struct {
 	Server testserver.Options
 	Change func(*proxy.Options)
 	Idle   bool // whether to leave the proxy unstarted
-	Direct bool // whether clients connect to the upstream itself, without a proxy
+	Direct bool // whether clients connect directly to the upstream, without a proxy
 }
 
 // A Site consists of a proxy, an upstream over HTTP that records what it executes, and a recorder
@@ -50,7 +50,7 @@ type Site struct {
 	T        *testing.T
 	Proxy    *proxy.Proxy
 	Upstream *testserver.Server
-	Log      *testserver.Log // the upstream's record of executed calls, by which tests judge the proxy
+	Log      *testserver.Log // the upstream's log of executed calls; tests judge the proxy by this log
 	Records  *Memory
 	HTTP     *httptest.Server // serves the proxy
 	Options  proxy.Options
@@ -155,7 +155,8 @@ func (s *Site) State() string {
 	return string(b)
 }
 
-// Marking returns the number of tokens in a place of a net. There must be only one session.
+// Marking returns the number of tokens in a place of a net. It requires that exactly one session
+// exists.
 func (s *Site) Marking(net, place string) int {
 	s.T.Helper()
 	all := s.Proxy.Sessions()
@@ -189,7 +190,8 @@ func (s *Site) Executed(tool string, n int) {
 	}
 }
 
-// Eventually waits until ok returns true. It is for states of the proxy that cause no notification.
+// Eventually waits until ok returns true. It is meant for changes in the proxy that cause no
+// notification.
 func (s *Site) Eventually(what string, ok func() bool) {
 	s.T.Helper()
 	limit := time.NewTimer(Patience)

@@ -20,7 +20,7 @@ func StartWithTasks(t *testing.T, s Setup) *Site {
 		s.Server.Tools = testserver.Attack()
 	}
 	support := "optional"
-	if s.Server.Revisions != testserver.Both { // with both families, clients could not choose one of them
+	if s.Server.Revisions != testserver.Both { // if the upstream supported both families, clients could not choose one of them
 		support = "required"
 	}
 	s.Server.Tools = testserver.Tasked(s.Server.Tools, support)
@@ -63,7 +63,7 @@ func (c *Client) CallAsTask(tool, args, meta string) (id string) {
 	if c.Leg.Modern {
 		return c.CallWith(tool, args, meta, "")
 	}
-	return c.CallWith(tool, args, meta, `,"task":{}`) // if there were a ttl, servers of mcp-go would continue to sleep
+	return c.CallWith(tool, args, meta, `,"task":{}`) // if the request had a ttl, mcp-go servers would continue to sleep
 }
 
 // RequestTask sends a request about a task and returns the ID of the request.

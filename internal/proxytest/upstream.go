@@ -26,7 +26,7 @@ func ServeUpstream(t *testing.T, name string, o testserver.Options) proxy.Upstre
 	return proxy.Upstream{Name: name, URL: up.URL}
 }
 
-// ServeTools serves the tools over HTTP. The argument log records what they receive and execute.
+// ServeTools serves the tools over HTTP. log records what the server receives and executes.
 func ServeTools(t *testing.T, name string, log *testserver.Log, tools ...testserver.Tool) proxy.Upstream {
 	t.Helper()
 	for i := range tools {
@@ -42,8 +42,8 @@ func ServeTools(t *testing.T, name string, log *testserver.Log, tools ...testser
 	return proxy.Upstream{Name: name, URL: up.URL}
 }
 
-// ServeFeatures serves an upstream with a prompt, a template and two resources. Its answers contain
-// its name.
+// ServeFeatures serves an upstream that has a prompt, a resource template and two resources. Its
+// answers contain its name.
 func ServeFeatures(t *testing.T, name, uri string) proxy.Upstream {
 	of := `"of":"` + name + `"`
 	return ServeUpstream(t, name, testserver.Options{Capabilities: AllCapabilities, Methods: map[string]testserver.Method{
@@ -88,8 +88,8 @@ func ChildUpstream(t *testing.T, flags string) (proxy.Upstream, func() []testser
 	}
 }
 
-// ChildVariable is an environment variable with which the test binary acts as an upstream. Its
-// value contains the flags of the upstream.
+// ChildVariable is the environment variable that makes the test binary act as an upstream. Its
+// value contains the upstream's flags.
 const ChildVariable = "PETRIGATE_TEST_UPSTREAM"
 
 // OfKind returns the records of the given kind. If tool is not empty, it returns only the records
@@ -104,8 +104,8 @@ func OfKind(records []testserver.Record, kind testserver.Kind, tool string) []te
 	return found
 }
 
-// A Replaceable is an upstream with a server that can be replaced by a new one. The new server does
-// not know the sessions of the previous server.
+// A Replaceable is an upstream whose server can be replaced by a new one. The new server does not
+// know the sessions of the previous server.
 type Replaceable struct {
 	Server atomic.Pointer[testserver.Server]
 	Deny   atomic.Bool // whether to respond to each request with status 404

@@ -26,15 +26,15 @@ type exchange struct {
 
 func newConn() *conn { return &conn{inflight: map[string]context.CancelCauseFunc{}} }
 
-// declare stores the capabilities in an initialize request from the client.
+// declare stores the capabilities that the client declares in its initialize request.
 func (c *conn) declare(m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.capabilities = object(m.params["capabilities"])
 }
 
-// declared returns the client's capabilities in the request. If the request declares none, it
-// returns those in initialize.
+// declared returns the capabilities that the client declares in the request. If the request
+// declares none, it returns those declared in initialize.
 func (c *conn) declared(m message) map[string]json.RawMessage {
 	if own := object(m.params["_meta"])[metaCapabilities]; own != nil {
 		return object(own)

@@ -8,8 +8,8 @@ import (
 )
 
 // subscribe adds sub, which receives all changes from now on, until the returned function is
-// called. The function begin acknowledges the subscription to the client; earlier changes are not
-// sent.
+// called. The begin function acknowledges the subscription to the client. Changes that occurred
+// before the acknowledgment are not sent.
 func (s *Server) subscribe(sub *subscription, begin func()) (end func()) {
 	s.mu.Lock()
 	begin()
