@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// servers holds a proxy's enabled servers with their tool prefixes. If there are several servers,
-// each of them may have a tool with a given bare name, now or later. A bare name therefore
-// restricts the tools of all servers and counts as evidence for none.
+// servers holds a proxy's enabled servers and the prefixes of their tools. If there are several
+// servers, each of them may have a tool with a given bare name, now or later. A bare name therefore
+// restricts the tools of all servers but is not evidence for any server's tool.
 type servers []server
 
 type server struct{ name, prefix string }
@@ -34,8 +34,8 @@ func serversOf(c *config.Config) servers {
 	return all
 }
 
-// spellings returns name n, followed by the other names of the tool that n denotes: the qualified
-// name (gh.merge), the name that clients see (gh_merge), and the bare name.
+// spellings returns name n and the other names of the tool that n denotes: the qualified name
+// ("gh.merge"), the name that clients see ("gh_merge"), and the bare name.
 func (all servers) spellings(n rules.Name) []rules.Name {
 	names := []rules.Name{n}
 	if n.Glob() {
@@ -88,8 +88,8 @@ func mayBegin(pattern, prefix string) bool {
 	return true
 }
 
-// checkBare reports bare names that several servers may have. It only reports them where a call of
-// a tool of the wrong server must not count.
+// checkBare reports bare names that several servers may have. It reports such a name only if a call
+// to the wrong server's tool must not count.
 func (b *builder) checkBare() {
 	all := serversOf(b.source.Config)
 	if len(all) < 2 {
@@ -119,11 +119,11 @@ func (b *builder) checkBare() {
 	}
 }
 
-// bareNames checks the names in a policy.
+// bareNames checks the names in a policy for bare names that several servers may have.
 type bareNames struct {
 	*builder
 	servers servers
-	labels  map[string][]string // by label that the rules' maps give, the tools that these maps read
+	labels  map[string][]string // for each label that the rules' maps give, the tools that these maps read
 }
 
 func (c *bareNames) net(n *config.Net) {
@@ -155,8 +155,8 @@ func (c *bareNames) net(n *config.Net) {
 	}
 }
 
-// progresses reports whether the transition really moves tokens, that is, does not only put them
-// back into the places from which it took them.
+// progresses reports whether the transition really moves tokens. It does not if it only puts tokens
+// back into the places that it took them from.
 func progresses(t config.Transition) bool {
 	left := slices.Clone(t.Inputs)
 	for _, place := range t.Outputs {
@@ -169,8 +169,8 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf returns the problem with a name that is used in the way that u specifies. It returns
-// empty strings if the name identifies its owner, or if it is a label for calls whose names do so.
+// problemOf returns the problem with a name that is used as u specifies. If the name identifies its
+// owner, or is a label for calls whose names do so, problemOf returns empty strings.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
@@ -192,10 +192,10 @@ func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][
 		"name the owner of the tool in the map: " + c.ways(read[0], "_") + ofAgents(read[0])
 }
 
-// identifiesOwner reports whether the name identifies the owner of the tool, which is a server or
-// an agent that reports the tool's calls through hooks. The bare name of an agent's tool identifies
-// the agent if the configuration listens to hooks. If a server also has a tool with that name, the
-// name does not count as evidence.
+// identifiesOwner reports whether the name identifies the owner of the tool. The owner is a server,
+// or an agent that reports the tool's calls through hooks. If the configuration listens to hooks,
+// the bare name of an agent's tool identifies the agent. If a server also has a tool with that
+// name, the name does not count as evidence.
 func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	if c.servers.identifiesServer(name, glob) {
 		return true
@@ -206,8 +206,8 @@ func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	return !glob && c.source.Config.Listen.Hooks && slices.Contains(agenttool.Names(), name)
 }
 
-// ofAgents returns a hint on how to write the name of an agent's tool, if the name obviously
-// denotes such a tool.
+// ofAgents returns a hint on how to write the name of an agent's tool, or the empty string if the
+// name does not obviously denote such a tool.
 func ofAgents(name string) string {
 	if full := agenttool.Qualified(name); full != "" {
 		return fmt.Sprintf("; for the tool of an agent, write %q", full)

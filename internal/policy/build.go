@@ -61,7 +61,7 @@ func Build(s Source) (*Result, error) {
 
 // rules parses and compiles all rules texts.
 func (b *builder) rules() *rules.Compiled {
-	bases := 0 // the texts of the base policies are at the start
+	bases := 0 // the first texts belong to the base policies
 	if b.source.Config != nil {
 		for _, base := range b.source.Config.Bases {
 			bases += len(base.Rules)

@@ -23,7 +23,7 @@ type builder struct {
 	scripts *shell.Reader // created when a net needs it for the first time
 }
 
-// A report collects the problems with a policy.
+// A report collects the problems found in a policy.
 type report struct {
 	result *Result
 }
@@ -32,7 +32,7 @@ type report struct {
 type netReader struct {
 	report
 
-	// Created when a net needs them for the first time.
+	// The following fields are created when a net needs them for the first time.
 	cel   *cel.Compiler
 	calls *cel.Reader
 }
@@ -41,7 +41,7 @@ func (r *report) errors() diag.List { return r.result.Problems.Of(diag.Error) }
 
 func (r *report) add(p diag.Problem) { r.result.Problems = append(r.result.Problems, p) }
 
-// atName records a problem with a name in rules.
+// atName records a problem with a name that occurs in rules.
 func (r *report) atName(n rules.Name, p diag.Problem) {
 	p.Excerpt = n.Excerpt()
 	r.add(p)
@@ -54,11 +54,11 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 	r.add(p)
 }
 
-// at returns the first known position among the positions.
+// at returns the first of the given positions that is known.
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
 // places returns a function that returns the position of a name in the list with the given key. The
-// argument of is the Of method of the net or transition that contains the list.
+// parameter of is the Of method of the net or transition that contains the list.
 func places(of func(key, text string) config.Position, key string, otherwise config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(of(key, text), otherwise) }
 }

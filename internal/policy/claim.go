@@ -59,7 +59,7 @@ func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 	}
 }
 
-// claimOf returns a claim about a single name or about a single pair of names.
+// claimOf returns a claim about a single name or a single pair of names.
 func claimOf(p *rules.Prove) Claim {
 	c := Claim{
 		Kind: p.Claim, Text: p.String(), Rule: p.Pos, Tools: callsOf(p.Tools), Until: callsOf(p.Until), Once: p.Once,
@@ -83,7 +83,8 @@ func callsOf(names []rules.Name) []gate.Tool {
 	return tools
 }
 
-// lacks reports whether the net may belong to a rule that could not be parsed.
+// lacks reports whether the net may be missing because it belongs to a rule that could not be
+// parsed.
 func (b *builder) lacks(net string) bool {
 	return b.invalid && slices.ContainsFunc([]string{"require-", "approve-", "block-", "limit-", "allow-"}, func(prefix string) bool {
 		return strings.HasPrefix(net, prefix)
@@ -100,8 +101,8 @@ func nearestNet(name string, known []string) string {
 	return hint
 }
 
-// netWith returns the name of the hand-written net that contains the claim's places. The result is
-// false if no net contains them.
+// netWith returns the name of the hand-written net that contains the claim's places. The second
+// result is false if no net contains them.
 func (b *builder) netWith(p *rules.Prove) (string, bool) {
 	var with, known []string
 	for _, n := range b.source.Nets {
@@ -172,7 +173,7 @@ func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 	}
 }
 
-// spokenOf returns the tools that a net's transitions and allowlists contain.
+// spokenOf returns the tools in a net's transitions and allowlists.
 func spokenOf(net gate.Net) (tools []gate.Tool) {
 	for _, t := range net.Transitions {
 		tools = append(tools, t.Tools...)

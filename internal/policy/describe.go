@@ -24,8 +24,8 @@ type Rule struct {
 	Column int    `json:"column"`
 }
 
-// describe returns the state counts of each net. They are known in advance for nets generated from
-// rules; other nets are explored.
+// describe returns the state counts of each net. For nets generated from rules, they are known in
+// advance; other nets are explored.
 func describe(p *gate.Policy, known []rules.Verification) []Net {
 	infos := p.Nets()
 	nets := make([]Net, len(infos))

@@ -34,8 +34,8 @@ func (b *builder) checkEvidence() {
 	}
 }
 
-// evidence warns if every map that gives the name looks for a command with an option that makes the
-// command ineffective.
+// evidence warns if every map that gives the name looks for a command that contains an option that
+// makes it ineffective.
 func (b *builder) evidence(n rules.Name, so string) {
 	option := ""
 	for i := range b.labels.Maps {
@@ -71,7 +71,7 @@ func idleOption(m *gate.Map) string {
 	return ""
 }
 
-// checkDefault warns if a rule makes the default ineffective, and if the default makes a rule
+// checkDefault warns if a rule makes the default ineffective, or if the default makes a rule
 // ineffective.
 func (b *builder) checkDefault() {
 	deny := b.source.Default == "deny"
@@ -105,9 +105,9 @@ func matchesAll(n rules.Name) bool {
 	return n.Glob() && strings.Contains(n.Text, "*") && strings.Trim(n.Text, "*?") == "" && strings.Count(n.Text, "?") <= 1
 }
 
-// checkUntoldEnds warns about a rule that waits for scripts that only hooks report, if no hook
-// reports how a script ended. A rule with "or" is affected only if all of its alternatives are
-// affected.
+// checkUntoldEnds warns about a rule that waits for the success of scripts that only hooks report,
+// if no hook reports how a script ended. A rule with "or" is affected only if all of its
+// alternatives are.
 func (b *builder) checkUntoldEnds(s *rules.Require) {
 	var untold []rules.Name
 	for _, first := range s.First {

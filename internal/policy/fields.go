@@ -81,7 +81,7 @@ func fieldsRead(m gate.Map) [][]string {
 }
 
 // checkMaps warns about maps in rules that read arguments that no call has. It returns the labels
-// of the other maps.
+// of all other maps.
 func (b *builder) checkMaps() (given []string) {
 	byPlace := make(map[gate.Position]gate.Map)
 	for _, m := range b.labels.Maps {
@@ -136,7 +136,7 @@ func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 	return applies
 }
 
-// checkNetField does for the map of a net what checkMaps does for maps in rules.
+// checkNetField does the same for a map of a net as checkMaps does for maps in rules.
 func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	for _, of := range b.netMaps[n.Name] {
 		if of.Rule != position(m.Position) {
@@ -192,5 +192,6 @@ func (b *builder) nearestAction(tool, action string) string {
 	return "its actions are " + strings.Join(known, ", ")
 }
 
-// A fieldChecker checks the keys and sums in rules against the tools' schemas.
+// A fieldChecker checks whether the tools' schemas list the arguments that keys and sums in rules
+// read.
 type fieldChecker struct{ *builder }

@@ -32,8 +32,8 @@ type memory struct {
 	to         *cel.Value
 }
 
-// forgotten is the key that a net sets if it failed to remember something. From then on, calls are
-// refused by those validators that depend on what the net remembers.
+// forgotten is the key that a net sets if it failed to remember something. From then on, validators
+// that depend on what the net remembers refuse calls.
 const forgotten = config.Reserved + "forgotten"
 
 // hooks compiles the net's validators and memories.
@@ -131,8 +131,8 @@ func (h *hooks) validate(f gate.Firing) error {
 	return h.checkRememberable(f.Transition, in)
 }
 
-// judge checks a call against a single requirement. If a requirement cannot be evaluated, it counts
-// as not met.
+// judge checks a call against a single requirement of a validator. If the requirement cannot be
+// evaluated, the call does not meet it.
 func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
 	if _, ok := meta[forgotten]; ok && v.require.Uses("meta") {
 		return objectionf("The call depends on memory that the net could not keep: %v.", meta[forgotten])
@@ -153,10 +153,10 @@ func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
 	}
 }
 
-// An objection is an error whose text is meant for the caller of the tool.
+// An objection is an error whose text the caller of the tool sees.
 type objection string
 
-// Error returns the sentence.
+// Error returns the objection's text.
 func (o objection) Error() string { return string(o) }
 
 func objectionf(format string, args ...any) error { return objection(fmt.Sprintf(format, args...)) }

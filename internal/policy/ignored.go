@@ -33,8 +33,8 @@ func (s *Source) ignored() (all []gate.Ignored) {
 }
 
 // readIgnored finds arguments in approval.ignore that rules or nets read. If someone approves a
-// call, the approval also applies to calls with other values of such an argument, although a rule
-// may treat these calls differently.
+// call, the approval also applies to calls that have a different value of such an argument,
+// although a rule may treat these calls differently.
 type readIgnored struct{ *builder }
 
 // check warns about each map, key and sum that reads an argument in approval.ignore.
@@ -99,8 +99,7 @@ func (b readIgnored) net(n *config.Net) {
 	}
 }
 
-// waysIn returns the paths of the arguments that are read by a field in the key of a hand-written
-// net.
+// waysIn returns the paths of the arguments that a field in a hand-written net's key reads.
 func (b readIgnored) waysIn(f config.KeyField) [][]string {
 	switch {
 	case f.Result:
@@ -129,8 +128,7 @@ func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	})
 }
 
-// warn warns if one of the paths leads to an ignored argument of a tool that the function called
-// selects.
+// warn warns if one of the paths leads to an ignored argument of a tool that called selects.
 func (b readIgnored) warn(ways [][]string, called func(tool string) bool, where gate.Position, what string, add func(diag.Problem)) {
 	for _, entry := range b.source.Config.Approval.Ignore {
 		dot := strings.LastIndexByte(entry, '.')

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// key converts a net's key to the form that the gate uses.
+// key converts a net's key to the gate's form.
 func (r *netReader) key(n *config.Net, key []config.KeyField) []gate.Field {
 	var fields []gate.Field
 	for _, f := range key {
@@ -20,8 +20,8 @@ func (r *netReader) key(n *config.Net, key []config.KeyField) []gate.Field {
 	return fields
 }
 
-// field converts a field to the form that the gate uses. It reports an invalid field itself,
-// because it knows the field's position. The gate then gets a valid field in its place.
+// field converts a field to the gate's form. It reports an invalid field itself, because it knows
+// the field's position. The gate then gets a valid field instead.
 func (r *netReader) field(n *config.Net, f config.KeyField) gate.Field {
 	if f.Expression.Text != "" {
 		number, err := r.expressions().ValueExpr(f.Expression.Text)

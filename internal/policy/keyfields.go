@@ -14,7 +14,7 @@ import (
 )
 
 // check warns about keys and sums that read an argument that none of the rule's tools accepts. Such
-// a rule refuses every call or waits for evidence that never comes.
+// a rule either refuses every call or waits for evidence that never comes.
 func (b fieldChecker) check(s rules.Statement) {
 	switch s := s.(type) {
 	case *rules.Require:
@@ -54,7 +54,7 @@ func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
 	}
 }
 
-// lacking returns a problem for each path that does not lead to an argument of the tools with the
+// lacking returns one problem per path that does not lead to an argument of the tools with the
 // given name.
 func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]string, where gate.Position, so string) (ps diag.List) {
 	for _, way := range ways {
@@ -71,8 +71,8 @@ func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]str
 	return ps
 }
 
-// checkNet warns about keys of a hand-written net in the same way as check. A gating transition
-// refuses a call without a key value, and an observing transition never fires for such a call.
+// checkNet warns, like check, about keys of a hand-written net. If a call lacks a value for the
+// key, a gating transition refuses the call, and an observing transition does not fire.
 func (b fieldChecker) checkNet(n *config.Net) {
 	for _, t := range n.Transitions {
 		key, so := t.Key, "so this net refuses every call of it"
@@ -109,7 +109,7 @@ func (b fieldChecker) canHaveName(n *config.Net, name, tool string) bool {
 // waysOf returns the paths below args that an expression in a key or sum mentions.
 func (b fieldChecker) waysOf(source string) (ways [][]string) {
 	if b.result.Policy == nil {
-		return nil // no reader is known
+		return nil // no function that reads expressions is known
 	}
 	for _, n := range b.result.Policy.Nets() {
 		fields := slices.Clone(n.Key)

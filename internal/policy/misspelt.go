@@ -11,22 +11,22 @@ type likeness int
 
 const (
 	unlike  likeness = iota
-	ending           // an additional letter at the end of a word, which may be a plural
-	similar          // a different letter in a long word, which may be another word
-	slip             // a doubled letter, or two swapped letters
-	joined           // the same words, joined differently: drop_table, drop-table, dropTable
+	ending           // one word has an additional letter at its end and may be a plural
+	similar          // a letter differs in a long word, which may be a different word
+	slip             // a letter is doubled, or two letters are swapped
+	joined           // the same words are joined differently: drop_table, drop-table, dropTable
 )
 
-// Minimum lengths of the words that are compared, because short words often resemble one another.
+// Shorter words are not compared, because short words often resemble one another.
 const (
 	longEnough  = 6
 	longWord    = 8
 	shortEnding = 4
 )
 
-// likenessOf compares the words of two names. The result word is the word in the first name that
-// differs. Words that contain digits or begin with different letters (lock, unlock) always count as
-// different words.
+// likenessOf compares the words of two names. The second result is the word in the first name that
+// differs. Words that contain digits or begin with different letters ("lock" and "unlock") always
+// count as different words.
 func likenessOf(a, b []string) (l likeness, word string) {
 	if len(a) != len(b) || len(a) == 0 {
 		return unlike, ""

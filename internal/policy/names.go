@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A mention is a name in a rule, together with its use and with the consequence if no call has this
-// name.
+// A mention is a name in a rule, how the rule uses the name, and the consequence if no call has
+// this name.
 type mention struct {
 	rules.Name
 	use use
@@ -64,7 +64,7 @@ func mentions(s rules.Statement) (all []mention) {
 	return all
 }
 
-// withoutSuccess returns the consequence of a required call never succeeding.
+// withoutSuccess returns the consequence if a required call never succeeds.
 func withoutSuccess(s *rules.Require) string {
 	before := listed(s.Before)
 	switch {
@@ -88,12 +88,12 @@ func listed(names []rules.Name) string {
 	return text.And(texts)
 }
 
-// A use is the effect that a name has in a policy, apart from restricting calls. The value of a use
-// is the text for a name that cannot have this effect.
+// A use is the effect that a name has in a policy, apart from restricting calls. Its value is the
+// text of a warning about a name that cannot have this effect.
 type use string
 
 const (
-	forbids use = "" // the name forbids calls or occurs in a claim, so any call with the name counts
+	forbids use = "" // the name forbids calls or occurs in a claim, so any call that has the name counts
 	proves  use = "it never counts as evidence"
 	exempts use = "it exempts nothing"
 	lists   use = "no call of that name passes"
@@ -109,7 +109,7 @@ func beyondTools(name string) bool {
 func isKnown(n rules.Name, known []string) bool {
 	switch {
 	case n.Glob():
-		// A pattern with a dot also matches actions, which no list of tools contains.
+		// A pattern that contains a dot also matches actions, which no list of tools contains.
 		return strings.Contains(n.Text, ".") || slices.ContainsFunc(known, n.Matches)
 	case slices.Contains(known, n.Text):
 		return true

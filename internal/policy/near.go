@@ -57,15 +57,15 @@ func (v *vocabulary) checkSpelling(i int) {
 	}
 }
 
-// areAgents reports whether agents have tools with both names. For example, createFile and
-// create_file are tools of the same agent.
+// areAgents reports whether agents have tools with both names. For example, "createFile" and
+// "create_file" are tools of the same agent.
 func areAgents(a, b string) bool {
 	own := agenttool.Names()
 	return slices.Contains(own, a) && slices.Contains(own, b)
 }
 
-// misspells reports whether s is probably a misspelling of other. If maps give both names, they
-// count as different. They also count as different if a rule uses s next to the name of a tool in a
+// misspells reports whether s is probably a misspelling of other. Two names that maps give count as
+// different. The names also count as different if a rule uses s next to the name of a tool in a
 // different style.
 func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool {
 	given := func(s *spelling) bool { return s.given != gate.Position{} }
@@ -85,8 +85,8 @@ func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool 
 	return false
 }
 
-// intended reports whether the policy obviously means two different names, because it uses both in
-// the same list or in two statements that are otherwise equal.
+// intended reports whether the policy obviously means two different names. This is so if both occur
+// in the same list, or in two statements that are otherwise equal.
 func (s *spelling) intended(other *spelling) bool {
 	return slices.ContainsFunc(s.uses, func(u occurrence) bool {
 		return slices.ContainsFunc(other.uses, func(o occurrence) bool {
@@ -104,8 +104,7 @@ func (s *spelling) place() gate.Position {
 	return s.uses[0].Pos
 }
 
-// checkMissed warns about a pattern such as pay_* if a rule names pay but no name matches the
-// pattern.
+// checkMissed warns about a pattern such as "pay_*" if no name matches it but a rule names "pay".
 func (v *vocabulary) checkMissed(s *spelling) {
 	bare := strings.TrimRight(s.text, "*")
 	bare = strings.TrimRight(bare, "_-")

@@ -19,8 +19,8 @@ type netMaps struct {
 	n *config.Net
 }
 
-// entries returns the gate's maps for an entry: a single map, or one for each of the entry's file
-// globs.
+// entries returns the gate's maps for an entry. There is one map, or one for each file glob of the
+// entry.
 func (x netMaps) entries(m config.Map) (all []gate.Map) {
 	for _, glob := range m.Reads {
 		all = append(all, x.touching(m, shell.Reads, glob))
@@ -41,7 +41,7 @@ func (x netMaps) touching(m config.Map, access shell.Access, glob string) gate.M
 	number, err := x.reader().Files(access, glob)
 	if err != nil {
 		x.b.inNet(x.n, problem(diag.Error, BadCommand, at(m.Of(access.String(), glob), m.Position), err.Error(), ""))
-		out.Match = func(string) bool { return false } // a single error is enough
+		out.Match = func(string) bool { return false } // one error is enough, so the map must not cause another
 		return out
 	}
 	out.Reader, out.Pattern, out.Source = x.b.scripts, number, access.String()+" "+written([]string{glob})
@@ -70,7 +70,7 @@ func (x netMaps) entry(m config.Map) gate.Map {
 		out.Match, out.Source = rules.MatchWord(m.Word), m.Word
 	}
 	if out.Match == nil && out.Reader == nil {
-		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // a single error is enough
+		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // one error is enough, so the map must not cause another
 	}
 	return out
 }

@@ -82,7 +82,8 @@ func allowed(n *config.Net) (with []string) {
 // isPattern reports whether a name contains wildcards.
 func isPattern(name string) bool { return strings.ContainsAny(name, "*?") }
 
-// transition converts a transition. The only tool of a transition with exceptions is a pattern.
+// transition converts a transition to the gate's form. If the transition has exceptions, its only
+// tool is a pattern.
 func transition(t config.Transition) gate.Transition {
 	out := plainTransition(t)
 	if len(t.Except) > 0 {
@@ -95,7 +96,7 @@ func transition(t config.Transition) gate.Transition {
 	return out
 }
 
-// exact returns tools that match only these names literally, even if the names contain wildcards.
+// exact returns tools that match the given names literally, even if the names contain wildcards.
 func exact(names []string) []gate.Tool {
 	tools := gate.Tools(names...)
 	for i := range tools {
@@ -124,7 +125,8 @@ func plainTransition(t config.Transition) gate.Transition {
 	}
 }
 
-// checkNet warns about constructs that are valid but admit more than their author might expect.
+// checkNet warns about constructs that are valid but admit more calls than their author might
+// expect.
 func (r *netReader) checkNet(n *config.Net) {
 	if n.Match == "first" && len(n.Map) > 1 {
 		r.inNet(n, problem(diag.Warning, FirstMatch, at(n.Of("match", ""), n.Position),
@@ -156,7 +158,7 @@ func (r *netReader) warnPlaces(n *config.Net) {
 	}
 	for i, place := range n.Places {
 		if slices.Contains(n.Places[:i], place) {
-			continue // duplicates are reported as errors elsewhere
+			continue // duplicate names are reported as errors elsewhere
 		}
 		if _, allows := n.Allow[place]; allows {
 			continue
@@ -170,7 +172,7 @@ func (r *netReader) warnPlaces(n *config.Net) {
 	}
 }
 
-// checkUnless reports exemptions for names that no call certainly has.
+// checkUnless reports exemptions for names that no call is certain to have.
 func (r *netReader) checkUnless(n *config.Net, t config.Transition) {
 	check := func(key, name string) {
 		gives := func(certain bool) bool {
@@ -194,7 +196,7 @@ func moves(t config.Transition) bool {
 	return !slices.Equal(slices.Sorted(slices.Values(t.Inputs)), slices.Sorted(slices.Values(t.Outputs)))
 }
 
-// warnWindows warns if a net with session scope should obviously count over all sessions. For
+// warnWindows warns if a net has session scope but should obviously count over all sessions. For
 // example, two windows of a client are two sessions.
 func (r *netReader) warnWindows(n *config.Net) {
 	if n.Scope != "" {

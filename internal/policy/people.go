@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkPeople warns about approvals that cannot be given. Either their channel is not open, or they
-// require several people although only the person at the client is asked.
+// checkPeople warns about approvals that cannot be given. Either the approval's channel is not
+// open, or several people are required although only the person at the client is asked.
 func (b *builder) checkPeople() {
 	for _, f := range b.files {
 		for _, s := range f.Statements {
@@ -51,11 +51,11 @@ const (
 // atClient reports whether the channel asks for approval through the client that made the call.
 func atClient(via string) bool { return via == "elicit" || via == "url" }
 
-// byHook reports whether only calls that agents' hooks report have the name.
+// byHook reports whether the name belongs only to calls that agents' hooks report.
 func (b *builder) byHook(name string) bool { return b.onlyOf(b.source.Hooked, name) }
 
-// onlyOf reports whether only calls of the given tools have the name. Either it is the name of one
-// of these tools, or every map that gives it reads one of them.
+// onlyOf reports whether the name belongs only to calls of the given tools. Either it is the name
+// of one of these tools, or every map that gives it reads one of them.
 func (b *builder) onlyOf(tools []string, name string) bool {
 	if slices.Contains(tools, name) {
 		return true
@@ -85,8 +85,8 @@ func (b *builder) mappedTo(name string) (tools []string) {
 	return tools
 }
 
-// unasked returns the reason why this number of people cannot be asked through the channel, with a
-// hint. It returns empty strings if they can be asked.
+// unasked returns the reason why this number of people cannot be asked through the channel, and a
+// hint. If they can be asked, it returns empty strings.
 func (b *builder) unasked(via string, persons int) (msg, hint string) {
 	const elicit = "elicit"
 	open := []string{elicit, "web", "cli"}

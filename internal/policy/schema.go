@@ -19,10 +19,11 @@ func ParseSchema(src []byte) Schema {
 	return s
 }
 
-// openWords are those schema keywords that may allow further members.
+// openWords are the schema keywords that may allow members in addition to those listed.
 var openWords = []string{"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "patternProperties", "dependentSchemas", "propertyNames"}
 
-// members returns the members that the schema lists. ok is false if it may allow others.
+// members returns the members that the schema lists. ok is false if the schema may allow other
+// members.
 func (s Schema) members() (members map[string]any, ok bool) {
 	for _, word := range openWords {
 		if _, there := s[word]; there {
@@ -42,8 +43,8 @@ func (s Schema) members() (members map[string]any, ok bool) {
 	return members, ok
 }
 
-// lacks returns the first key on the path that the schema does not list, together with the keys
-// that it lists in that place. An empty key stands for the elements of an array.
+// lacks returns the first key on the path that the schema does not list. It also returns the keys
+// that the schema lists instead of this key. An empty key stands for the elements of an array.
 func (s Schema) lacks(way []string) (key string, known []string) {
 	for _, step := range way {
 		var next any

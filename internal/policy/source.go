@@ -21,12 +21,12 @@ type Source struct {
 	Config *config.Config // the configuration that the source comes from, used for the positions of its keys; may be nil
 
 	Tools   []string            // all known physical tool names; nil: the tools are unknown
-	Schemas map[string][]Schema // argument schemas of the known tools, by each of the tool's names
-	Hooked  []string            // names that only agents' built-in tools have, whose calls hooks report
-	Unended []string            // names in Hooked of tools that run scripts although no hook reports how a script ended
+	Schemas map[string][]Schema // argument schemas of the known tools; each tool is listed under all its names
+	Hooked  []string            // names that only agents' built-in tools have; hooks report the calls of these tools
+	Unended []string            // names in Hooked whose tools run scripts although no hook reports how a script ended
 }
 
-// FromConfig returns the source that a configuration contains, without known tools.
+// FromConfig returns the source that a configuration contains. The source's tools are unknown.
 func FromConfig(c *config.Config) Source {
 	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Mode: c.Mode, Active: c.Active, ActivePosition: c.ActivePosition, Config: c}
 }
@@ -60,23 +60,24 @@ func (s *Source) scripts() shell.Options {
 
 // A Result is a policy, or the problems that prevent it from being built.
 type Result struct {
-	Policy   *gate.Policy // nil if one of Problems is an error
+	Policy   *gate.Policy // nil if Problems contains an error
 	Problems diag.List    // the problems in rules, in the order of the rules, followed by the problems in nets
 	Nets     []Net        // the policy's nets; those generated from rules come first
-	Claims   []Claim      // claims to prove; those in rules come first
+	Claims   []Claim      // claims to prove; claims in rules come first
 	Active   []string     // nets that are active at the start, for gate.SessionOptions; nil: all
 }
 
 // A Claim is a property that a policy must have. It comes from a line in rules that begins with
-// "prove" or from an entry under "prove" in a net. Its net and places exist. For the fields, see
-// rules.Prove. A claim about several names has Parts, and its fields are those of the first part.
+// "prove" or from an entry under "prove" in a net. Its net and places exist. For the meaning of its
+// fields, see rules.Prove. A claim about several names has Parts; its own fields are those of the
+// first element of Parts.
 type Claim struct {
 	Kind  rules.Claim
-	Text  string // the claim in the form of a line of rules
+	Text  string // the claim as it is written in rules
 	Rule  gate.Position
 	Tool  gate.Tool
 	Tools []gate.Tool // for rules.AtMost and rules.Only: all tools that are counted together
-	First gate.Tool   // the call after "before", "after", "while" or "per"
+	First gate.Tool   // the call that follows "before", "after", "while" or "per" in the claim
 	Until []gate.Tool
 	Once  bool
 
@@ -92,5 +93,5 @@ type Claim struct {
 	Net    string // the net that the claim is about; also set for rules.Exclusive
 	Places []string
 
-	Parts []Claim // for a claim about several names, one claim for each part; all parts must hold; nil: a single claim
+	Parts []Claim // if the claim is about several names, one claim for each of them; all must hold; nil: a single claim
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A vocabulary collects a policy's names in order. It omits quoted names, which are meant
+// A vocabulary collects the names in a policy in order. It omits quoted names, which are meant
 // literally.
 type vocabulary struct {
 	*builder
@@ -41,7 +41,7 @@ func (v *vocabulary) named(text string) *spelling {
 	return s
 }
 
-// use records a use of a name, but only one use per list.
+// use records a use of a name, but only one use of the name per list.
 func (v *vocabulary) use(o occurrence) {
 	if o.Quoted || beyondTools(o.Text) {
 		return
@@ -95,7 +95,7 @@ func (v *vocabulary) ofNet(n *config.Net, list string) {
 	}
 }
 
-// A spelling is a name of calls, with all uses of the name in the policy.
+// A spelling is a name of calls, and all places where the policy uses it.
 type spelling struct {
 	text    string
 	words   []string
@@ -109,11 +109,11 @@ type spelling struct {
 type occurrence struct {
 	rules.Name
 	net  *config.Net // the net that uses the name; nil: a rule uses it
-	list string      // identifies the statement or the list of a net; equal for all names in it
+	list string      // identifies the statement or the net's list that contains the name; equal for all names in it
 	form string      // the text of the statement, with a placeholder instead of the name
 }
 
-// reported returns the problem with the given code at this position, or nil.
+// reported returns the problem that has the given code and is at this position, or nil.
 func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
 	i := slices.IndexFunc(v.result.Problems, func(p diag.Problem) bool {
 		return p.Code == code && p.File == at.File && p.Line == at.Line && p.Column == at.Column

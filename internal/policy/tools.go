@@ -37,7 +37,7 @@ func (b *builder) checkTools() {
 	}
 }
 
-// checkName warns about a name in rules, only once for each consequence.
+// checkName warns about a name in rules. It warns only once for each consequence.
 func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	n := m.Name
 	key := n.String() + " " + m.so
@@ -61,7 +61,7 @@ func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	b.atName(n, problem(diag.Warning, UnknownTool, n.Pos, msg+", "+m.so, hint))
 }
 
-// checkNetTools warns about names in a net that neither a tool nor a map provides.
+// checkNetTools warns about names in a net that no tool has and no map gives.
 func (b *builder) checkNetTools(n *config.Net, given []string) {
 	check := func(names, known []string, where func(name string) gate.Position, so func(name string) string) {
 		for _, name := range names {
@@ -110,8 +110,8 @@ func (b *builder) checkAllow(n *config.Net, place string, known []string) {
 	}
 }
 
-// noteNames reports names that probably do not denote a tool. It does so if the tools are unknown
-// but the names of the servers are known.
+// noteNames reports names that probably do not denote a tool. It is for the case that the tools are
+// unknown but the names of the servers are known.
 func (b *builder) noteNames() {
 	var servers []string
 	if b.source.Config != nil {
@@ -133,7 +133,7 @@ func (b *builder) noteNames() {
 	}
 }
 
-// oddName describes what is odd about a name. before holds the names that are used earlier.
+// oddName describes what makes a name suspicious. before holds the names that are used earlier.
 func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (msg, hint string) {
 	if n.Quoted || b.givenBy(n.Text) != "" {
 		return "", ""
@@ -143,7 +143,8 @@ func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (
 			return fmt.Sprintf("the server %[2]s has no tool %[1]q", n.Text, server), fmt.Sprintf("did you mean %q?", server+"."+tool)
 		}
 	}
-	// If a server name does not resemble any of the servers, it may be a tool with an action.
+	// If the part before the dot does not resemble any server's name, it may be a tool, followed by
+	// an action.
 	if server, tool, ok := strings.Cut(n.Text, "."); ok && !n.Glob() && !slices.Contains(servers, server) && !b.isTool(server) {
 		if near := text.Nearest(server, servers); near != "" {
 			return fmt.Sprintf("unknown server %s", server), fmt.Sprintf("did you mean %q?", near+"."+tool)

@@ -12,14 +12,14 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// An unjudged finds evidence for which success is not defined.
+// An unjudged finds calls that are used as evidence although their success is not defined.
 type unjudged struct {
 	*builder
-	warned map[string]bool // tools about which a warning was given
+	warned map[string]bool // tools that were already warned about
 }
 
-// warn warns, once per tool, if the success of a script is used as evidence although the server
-// might not report that a script failed and no condition defines success.
+// warn warns if the success of a script is used as evidence although the server might not report
+// that a script failed and no condition defines success. It warns only once for each tool.
 func (b unjudged) warn(n rules.Name, effect string) {
 	for _, tool := range b.scriptTools(n) {
 		known, condition := b.shellOf(tool)

@@ -5,11 +5,12 @@ import "github.com/petrigate/petrigate/gate"
 // A Watch is notified when transitions of a policy fire. Its functions run while a decision is
 // made, so they must not block and must not call the session.
 type Watch struct {
-	Chosen func(net, transition string) // called for a transition that fires if the current call is admitted
-	Fired  func(net, transition string) // called for a transition that fired because of a result
+	Chosen func(net, transition string) // called for a transition that will fire if the current call is admitted
+	Fired  func(net, transition string) // called for a transition that fired because a result arrived
 }
 
-// Watched returns a copy of the policy that notifies w. It makes the same decisions as the policy.
+// Watched returns a copy of the policy that notifies w. The copy makes the same decisions as the
+// policy.
 func (r *Result) Watched(w Watch) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, n := range r.Policy.Nets() {
@@ -18,7 +19,7 @@ func (r *Result) Watched(w Watch) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, r.Policy.Options())
 }
 
-// net returns n with the hooks of w running before its own hooks.
+// net returns a copy of n that runs the hooks of w before n's own hooks.
 func (w Watch) net(n gate.Net) gate.Net {
 	deferred := make(map[string]bool)
 	for _, t := range n.Transitions {

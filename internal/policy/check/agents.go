@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// withAgents adds those built-in tools of agents that the policy names. Agents' hooks report calls
-// of such tools, which no server lists.
+// withAgents adds the built-in tools of agents that the policy names. Agents report calls of such
+// tools through hooks; no server lists these tools.
 func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	if !s.Known || !s.Agents && !s.named || result.Policy == nil {
 		return s
@@ -35,8 +35,8 @@ func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	return s
 }
 
-// namesAgents reports whether the rules contain the name of a built-in tool qualified with its
-// agent, such as claude-code.Bash. Such rules are meant for the agent's hook, which may be added
+// namesAgents reports whether the rules name a built-in tool of an agent together with the agent,
+// for example "claude-code.Bash". Such rules are meant for the agent's hook, which may be added
 // later.
 func namesAgents(cfg *config.Config) bool {
 	if cfg == nil {
@@ -51,7 +51,7 @@ func namesAgents(cfg *config.Config) bool {
 	})
 }
 
-// ToolsOf returns the built-in tools of the given agents and lists each name once. Without
+// ToolsOf returns the built-in tools of the given agents; each name is listed once. Without
 // arguments, it returns the tools of all known agents.
 func ToolsOf(agents ...string) (all []verify.Tool) {
 	if len(agents) == 0 {
@@ -72,9 +72,9 @@ func agentTool(agent, tool string) verify.Tool {
 	return verify.Tool{Name: tool, Also: NamesByHook(agent, tool, true)}
 }
 
-// NamesByHook returns the further names that an agent's hook gives to a call of the agent's tool,
-// provided that no server has a tool with one of these names. command reports whether the call has
-// a field named "command".
+// NamesByHook returns the further names that an agent's hook gives to a call of the agent's tool.
+// It assumes that no server has a tool with one of these names. command says whether the call has a
+// field named "command".
 func NamesByHook(agent, tool string, command bool) (all []gate.Name) {
 	for _, n := range agenttool.Further(agent, tool, agenttool.Members(agent, tool), command) {
 		all = append(all, gate.Name{Text: n.Text, Certain: n.Sure, Weak: !n.Sure})
@@ -82,15 +82,15 @@ func NamesByHook(agent, tool string, command bool) (all []gate.Name) {
 	return all
 }
 
-// OfAgent reports whether name, for example claude-code.Bash, denotes an agent's built-in tool
-// under the configuration, which can be nil.
+// OfAgent reports whether a name such as "claude-code.Bash" denotes an agent's built-in tool if the
+// configuration is cfg, which may be nil.
 func OfAgent(name string, cfg *config.Config) bool {
 	_, _, ok := ownTool(name, Owners(cfg))
 	return ok
 }
 
-// ownTool looks up an agent's tool by its full name, such as claude-code.Bash. A server with the
-// same name as an agent takes precedence.
+// ownTool looks up an agent's tool by its full name, for example "claude-code.Bash". If a server
+// has the same name as the agent, the name denotes the server's tool instead.
 func ownTool(name string, owners toolname.Owners) (agent string, t verify.Tool, ok bool) {
 	agent, tool, _ := strings.Cut(name, ".")
 	server := func(o toolname.Owner) bool { return o.Upstream == agent }

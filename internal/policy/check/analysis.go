@@ -15,12 +15,13 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// An Effort limits the work of a verification. Whatever would exceed it is reported as unknown.
+// An Effort limits the work of a verification. If a result would require more work, it is reported
+// as unknown.
 type Effort struct {
 	States int                       // maximum number of states per search; 0: the default
 	Time   time.Duration             // maximum duration of the verification
 	Now    func() time.Time          // clock for Time; nil: processor time, so that the result does not depend on the machine's load
-	Report func(spent time.Duration) // called periodically; may be nil
+	Report func(spent time.Duration) // called periodically with the time spent so far; may be nil
 
 	// Narrower proves that a policy admits no more than the policy in the file named by the claim.
 	// If it is nil, such claims remain unproved.
@@ -33,7 +34,7 @@ type Effort struct {
 	spent func() time.Duration // the time spent so far, according to the clock; nil: the clock was not started
 }
 
-// begun returns e after starting its clock, if it has a clock.
+// begun returns a copy of e whose clock has been started, if e has one.
 func (e Effort) begun() Effort {
 	if e.Now != nil && e.spent == nil {
 		e.spent = Clock(e.Now)
@@ -67,8 +68,8 @@ func WorkClock() (spent func() time.Duration) {
 	return func() time.Duration { return workTime() - began }
 }
 
-// Efforts that are used when a proxy starts. Because a client is waiting, a policy without claims
-// must hardly delay the start, even on a busy machine.
+// These efforts are used when a proxy starts. Because a client is waiting then, a policy without
+// claims must hardly delay the start, even on a busy machine.
 const (
 	startTime        = 2 * time.Second
 	startTimeNoClaim = 250 * time.Millisecond
@@ -83,15 +84,15 @@ func AtStart(claims int) Effort {
 	return Effort{Time: startTime}
 }
 
-// An Analysis holds the findings about a policy before any tool is called.
+// An Analysis holds what was found out about a policy before any tool is called.
 type Analysis struct {
 	report *verify.Report
-	names  []verify.Name // names in the order of the nets, followed by the other known tools
+	names  []verify.Name // names listed by the nets, in the order of the nets, followed by the other known tools
 	proofs []proven
 	nets   netInfos
 	policy *gate.Policy // the policy, with only its active nets
 	tools  ToolSet
-	dead   map[string][]string // by hand-written net, the transitions that never fire
+	dead   map[string][]string // for each hand-written net, the transitions that never fire
 	idle   []string            // inactive nets, which were not analyzed
 	shadow bool                // the policy is in shadow mode but was analyzed as if it were enforced
 	shell  config.Shell
@@ -99,7 +100,7 @@ type Analysis struct {
 	unlisted []string    // known tools that no net lists by name
 	written  writtenNets // hand-written nets, with the lines of their transitions
 	bases    []string    // files of the base policies that the configuration extends
-	found    diag.List   // problems that were found while the policy was built, for which there is no proof
+	found    diag.List   // problems that were found without a proof, while the policy was built
 	partly   []string    // hand-written nets, some of whose states were not explored
 	effort   Effort
 }
@@ -110,7 +111,7 @@ type netInfos map[string]gate.NetInfo
 // writtenNets holds the hand-written nets.
 type writtenNets []config.Net
 
-// A proven holds a claim together with its result.
+// A proven is a claim and the result of proving it.
 type proven struct {
 	policy.Claim
 	verify.Proof
@@ -188,7 +189,8 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 	return v, nil
 }
 
-// options returns the options for the verification. The time limit starts with this call.
+// options returns the options for the verification. The verification's time limit starts when
+// options is called.
 func (e *Effort) options(ctx context.Context, source policy.Source, tools ToolSet) verify.Options {
 	spent := e.spent
 	if spent == nil {
@@ -234,8 +236,8 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// others returns tools for which the nets do not show whether they can be called: free tools, tools
-// in phases, tools that only shadow nets list, and known tools that no net lists by name.
+// others returns tools that the nets themselves do not show to be callable or not: free tools,
+// tools in phases, tools that only shadow nets list, and known tools that no net lists by name.
 func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
@@ -269,8 +271,8 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return others
 }
 
-// tellable adds a hint to a reason that depends on which tools exist. The hint says how to find
-// that out.
+// tellable adds a hint to a reason that depends on which tools exist. The hint says how to find out
+// which tools exist.
 func tellable(why, supposed string) string {
 	if supposed == "" {
 		return why
@@ -278,8 +280,8 @@ func tellable(why, supposed string) string {
 	return why + ", which petrigate check --live can tell"
 }
 
-// tellable is like the function tellable, but for a name that the user did not write for a tool. If
-// a map gives the name to calls of other tools, the text refers to that map.
+// tellable is like the function of the same name, but is for a name that the user did not write as
+// the name of a tool. If a map gives the name to calls of other tools, the text refers to that map.
 func (v *Analysis) tellable(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {
@@ -289,7 +291,7 @@ func (v *Analysis) tellable(why, supposed string) string {
 	return tellable(why, supposed)
 }
 
-// NameOf converts the proof that a name is reachable to the findings about that name.
+// NameOf converts the proof that a name is reachable to a [verify.Name].
 func NameOf(tool gate.Tool, p verify.Proof) verify.Name {
 	n := verify.Name{Tool: tool, Because: p.Because, Why: tellable(p.Why, p.Supposed)}
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// part returns the text of the single claim that the proof is about, without the word "prove".
+// part returns the text of the single claim that the proof is about. It omits the word "prove".
 func (p proven) part() string { return strings.TrimPrefix(p.Parts[p.Part].Text, "prove ") }
 
 // brokenBy returns a phrase that describes how the end of the counterexample violates the claim.
@@ -89,7 +89,8 @@ func persons(count int) string {
 	return fmt.Sprintf("no %d people are", count)
 }
 
-// over returns a phrase for the call that restarts the count, or the empty string if no call does.
+// over returns a phrase about the call that restarts the count, or the empty string if no call does
+// so.
 func over(p verify.Period) string {
 	switch {
 	case p.Call.Name != "" && p.Successful:

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Assertion returns the assertion for a claim, to be verified.
+// Assertion converts a claim to the assertion that is verified for it.
 func Assertion(c policy.Claim) verify.Assertion {
 	if len(c.Parts) == 0 {
 		return assertion(c)
@@ -19,7 +19,7 @@ func Assertion(c policy.Claim) verify.Assertion {
 	return each
 }
 
-// assertion returns the assertion for a claim about a single name.
+// assertion converts a claim about a single name.
 func assertion(c policy.Claim) verify.Assertion {
 	if key := c.Key; len(key) > 0 {
 		c.Key = nil
@@ -79,7 +79,7 @@ func period(c policy.Claim) verify.Period {
 	return verify.Period{Call: c.First, Successful: c.Successful, User: c.User || c.Over == rules.User, Window: c.Over.Window()}
 }
 
-// compared returns the fields of a key. It identifies an expression by its source text. If a rule
+// compared converts the fields of a key. It identifies an expression by its source text. If a rule
 // contains an expression with the same text, the verification can then use the reader of that
 // expression.
 func compared(key []rules.KeyField) []verify.Compared {

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// In a hand-written net, there can be transitions that never fire, whatever the other nets do. In
-// nets generated from rules, such transitions are intended.
+// A hand-written net can contain transitions that never fire, whatever the other nets do. Nets
+// generated from rules contain such transitions intentionally.
 
 // deadTransitions reports transitions that never fire although their tools can be called. Tools
 // that cannot be called are reported separately.
@@ -54,8 +54,8 @@ func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 }
 
 // needs describes the places that a dead transition waits for. If nothing ever fills some of the
-// transition's places, these are the places. Otherwise, they are all of its places, because these
-// never hold enough tokens at the same time.
+// transition's input places, needs describes these. Otherwise, it describes all input places,
+// because they never hold enough tokens at the same time.
 func (v *Analysis) needs(net string, t gate.Transition) string {
 	info := v.nets[net]
 	var never []string

@@ -18,9 +18,9 @@ const (
 	codeDenied = "W118" // the default refuses agents' built-in tools
 )
 
-// Denied warns if the default of a configuration, once the configuration is enforced, refuses
-// built-in tools of the given agents that no rule names. It does not warn about blocked tools,
-// because these are refused intentionally.
+// Denied warns about built-in tools of the given agents that no rule names and that the default
+// will refuse once the configuration is enforced. It does not warn about blocked tools, because
+// these are refused intentionally.
 func Denied(c *config.Config, agents []string) diag.List {
 	if c == nil || c.Default != "deny" {
 		return nil
@@ -48,8 +48,8 @@ func Denied(c *config.Config, agents []string) diag.List {
 		fmt.Sprintf("write \"allow %s\", or block the tools to refuse", strings.Join(allow, ", ")))}
 }
 
-// Listened returns the agents that may send hook events over the network: the agents that rules
-// name, or all agents if rules name none.
+// Listened returns the agents that may send hook events over the network. These are the agents that
+// rules name, or all agents if rules name none.
 func Listened(c *config.Config) []string {
 	if c == nil || !c.Listen.Hooks {
 		return nil
@@ -62,7 +62,7 @@ func Listened(c *config.Config) []string {
 	return all
 }
 
-// names reports whether rules name tools together with this agent.
+// names reports whether rules name tools of this agent together with the agent's name.
 func names(c *config.Config, agent string) bool {
 	return slices.ContainsFunc(c.Rules, func(r config.RuleText) bool { return strings.Contains(r.Text, agent+".") })
 }
@@ -76,7 +76,7 @@ func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string 
 	})
 }
 
-// some returns the first few names.
+// some returns only the first few of the names.
 func some(names []string) []string {
 	const most = 4
 	if len(names) <= most {

@@ -19,8 +19,8 @@ func invariants(info gate.NetInfo) []string {
 	return texts
 }
 
-// keptTokens returns a line for each set of places in a hand-written net that together always hold
-// the same number of tokens. Weighted sums appear only in the JSON output.
+// keptTokens returns a line for each set of places in a hand-written net whose total number of
+// tokens never changes. It omits weighted sums, which appear only in the JSON output.
 func keptTokens(info gate.NetInfo) (lines []string) {
 	if info.Labels != nil {
 		return nil
@@ -55,7 +55,7 @@ func invariantsOf(info gate.NetInfo) []petri.Invariant {
 	return found
 }
 
-// arcs returns arcs for the given places, which it numbers by their position in among.
+// arcs returns an arc for each of the given places. A place's number is its index in among.
 func arcs(among, places []string) []petri.Arc {
 	numbers := make([]int, len(places))
 	for i, p := range places {

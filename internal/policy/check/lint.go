@@ -15,21 +15,21 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Codes of problems with a configuration as a whole.
+// These are the codes of problems with a configuration as a whole.
 const (
 	codeConfig        = "E201" // an error in the configuration file
 	codeNoCommand     = "E202" // a server's command cannot be run
 	codeDoubt         = "W201" // a doubtful line in the configuration file
 	codeNoPolicy      = "W202" // no policy gates any calls
 	codeNoRule        = "W203" // a rules text without a rule
-	codeNoCommandHere = "W204" // like E202, if nothing is being started
+	codeNoCommandHere = "W204" // like E202, but nothing is being started
 	codeNoUpstream    = "W205" // there is no server to gate
 	codeNoAuditHere   = "W208" // an audit log cannot be written
 	codeChosenSession = "W209" // callers choose their own sessions
-	codeShortSession  = "W210" // rules limit calls per connection although states are kept in a database
+	codeShortSession  = "W210" // rules count calls per connection although states are kept in a database
 
 	UnusableTLS        = "E203" // a TLS file cannot be used
-	MissingTLS         = "W206" // like E203, if nothing is being started
+	MissingTLS         = "W206" // like E203, but nothing is being started
 	ExpiredCertificate = "W207" // a certificate is expired or not yet valid
 
 	UnusableTokens = "E204" // "petrigate serve" refuses a token file
@@ -50,7 +50,7 @@ func NoPolicy(s policy.Source) diag.List {
 		gates += counts[i].gates
 	}
 	for i, text := range s.Rules {
-		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // the maps apply to the rules in other files
+		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // in a text with only maps, the maps apply to the rules in other files
 			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "the file has no rule", "begin a rule with require, block, limit or allow"))
 		}
 	}
@@ -75,8 +75,9 @@ func Warning(code string, at config.Position, message, hint string) diag.Problem
 	return p
 }
 
-// A counted holds the numbers of statements in a rules text, by kind: statements that gate calls,
-// claims, and maps with their examples. Each syntax error counts as a gating statement.
+// A counted holds the number of statements of each kind in a rules text: statements that gate
+// calls, claims, and maps (including their examples). Each syntax error counts as a statement that
+// gates calls.
 type counted struct{ gates, claims, maps int }
 
 func countRules(text config.RuleText) (n counted) {
@@ -96,8 +97,8 @@ func countRules(text config.RuleText) (n counted) {
 }
 
 // NoUpstream warns about a configuration without an enabled server. It does not warn if the
-// configuration is for agents' built-in tools, that is, if its "listen" section accepts hook events
-// or its rules name such tools.
+// configuration is for agents' built-in tools. This is the case if its "listen" section accepts
+// hook events or if its rules name such tools.
 func NoUpstream(c *config.Config) diag.List {
 	if c.Listen.Hooks || speaksOfAgents(c) {
 		return nil
@@ -129,7 +130,7 @@ func speaksOfAgents(c *config.Config) bool {
 }
 
 // NoAudit warns about an audit log in a directory that does not exist. The proxy would not start
-// without its audit log, because it refuses calls that it cannot record.
+// without its audit log: it refuses calls that it cannot record.
 func NoAudit(c *config.Config) diag.List {
 	if c.Audit.File == "" {
 		return nil
@@ -142,7 +143,8 @@ func NoAudit(c *config.Config) diag.List {
 		fmt.Sprintf("the audit log %s cannot be written: %s is not a directory", c.Audit.File, dir), "make the directory: petrigate serve does not start without it")}
 }
 
-// Sessions warns about sessions that cannot limit what a caller does.
+// Sessions warns if callers can choose their sessions, because limits per session then do not limit
+// a caller.
 func Sessions(c *config.Config) diag.List {
 	if c == nil || c.Session.By != "header" && c.Session.By != "meta" {
 		return nil

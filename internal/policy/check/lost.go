@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// lost reports tools that a failure can make permanently unavailable although no run without
-// failures does. It omits the ends of workflows, and losses that a reported deadlock or a refuted
-// claim already shows.
+// lost reports tools that a failure can make permanently unavailable, unless a run without failures
+// can do so as well. It omits the ends of workflows, and losses that a reported deadlock or a
+// refuted claim already shows.
 func (v *Analysis) lost() diag.List {
 	var ps diag.List
 	for _, l := range v.report.Losses {

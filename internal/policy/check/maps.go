@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A call that two maps match has both names, so the rules for both apply to it. That is correct if
-// a command does two things or if the narrower pattern has the stricter rules. If the narrower
-// pattern has the weaker rules, these rules have no effect.
+// A call that two maps match has both names, so the rules for both names apply to it. That is
+// correct if a command does two things or if the narrower pattern has the stricter rules. If the
+// narrower pattern has the weaker rules, these rules have no effect.
 
 // milder warns about a map if all calls that it matches also have a second name, which a map with a
 // wider pattern gives and which has stricter rules.
@@ -33,8 +33,7 @@ func (v *Analysis) milder() diag.List {
 	return ps
 }
 
-// strictness describes how calls with a name are treated, ordered from the most permissive to the
-// strictest.
+// A strictness says how calls with a name are treated; a higher value is stricter.
 type strictness uint8
 
 const (
@@ -44,7 +43,7 @@ const (
 	forbidden
 )
 
-// A treatment is the strictness for a name, together with its cause.
+// A treatment is the strictness for a name, and the cause of this strictness.
 type treatment struct {
 	how strictness
 	by  string
@@ -86,8 +85,8 @@ func (ns netInfos) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(ns[n.Name]), name) })
 }
 
-// within reports whether text shows that narrow matches a subset of what wide matches: some
-// substrings of text are matched only by wide, and none are matched only by narrow.
+// within reports whether text suggests that narrow matches only part of what wide matches. This is
+// so if some substrings of text are matched only by wide, and none are matched only by narrow.
 func within(narrow, wide gate.Map, text string) bool {
 	if narrow.Match == nil || wide.Match == nil {
 		return false

@@ -63,7 +63,8 @@ func scriptNotes(s config.Shell) (notes []string) {
 	return notes
 }
 
-// unsure lists the names that might not be callable, grouped by reason.
+// unsure lists the names for which it is unknown whether they can be called. The names are grouped
+// by the reason.
 func (v *Analysis) unsure() []string {
 	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
 	var notes []string
@@ -73,8 +74,8 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields the selected names in groups. Names for which the function common returns the same
-// key form a group, and the groups are in the order of their first names.
+// grouped yields the names that meant selects, in groups. Names that have the same key, which the
+// function common returns, form a group. The groups are in the order of their first names.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
 	var order []string
 	groups := make(map[string][]verify.Name)

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// onlyBy returns a hint if the default admits calls that a claim with "only" forbids. To hold, such
-// a claim needs a default or a rule that denies these calls.
+// onlyBy returns a hint if the default admits calls that a claim with "only" forbids. For the claim
+// to hold, the default or a rule must deny these calls.
 func (v *Analysis) onlyBy(p proven) string {
 	a, ok := p.Assertion.(verify.Only)
 	if !ok || v.policy.Options().Deny {

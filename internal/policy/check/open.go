@@ -13,7 +13,7 @@ import (
 // An openQuestion is an unanswered question about the policy. Unknown claims and tools are not
 // listed here, because they carry their own reason.
 type openQuestion struct {
-	Question string   `json:"question"` // topic of the question: "calls", "lost", "redundant", "deadlock", "because" or "transitions"
+	Question string   `json:"question"` // what the question is about: "calls", "lost", "redundant", "deadlock", "because" or "transitions"
 	Tools    []string `json:"tools,omitempty"`
 	Nets     []string `json:"nets,omitempty"`
 	Why      string   `json:"why"`
@@ -23,8 +23,8 @@ type openQuestion struct {
 	group string // for "deadlock", the names of the nets
 }
 
-// raise returns a hint to raise the limit that ended the search, or the empty string if no limit
-// did.
+// raise returns a hint on how to raise the limit that ended the search. If no limit ended it, raise
+// returns the empty string.
 func (e Effort) raise(why string) string {
 	switch why {
 	case verify.WhyStates:
@@ -39,7 +39,7 @@ func (e Effort) raise(why string) string {
 	return ""
 }
 
-// reason returns why, with the hint to raise a limit added if that helps.
+// reason returns the text why. If raising a limit helps, it adds a hint that says so.
 func (e Effort) reason(why string) string {
 	if hint := e.raise(why); hint != "" {
 		return why + "; " + hint

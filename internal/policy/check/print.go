@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print writes the problems, the summary, and how the policy behaves: first by tool and then by
-// claim.
+// Print writes the problems, the summary, and how the policy behaves: which tools can be called,
+// and then the results of the claims.
 func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 	r.Problems.Print(w, ink)
 	if _, err := fmt.Fprintln(w, r.Summary()); err != nil {
@@ -37,7 +37,7 @@ func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 	return r.printVerified(w, verbose)
 }
 
-// tableBelow writes an empty line and a table, or nothing if the table has no rows.
+// tableBelow writes an empty line and then a table. If the table has no rows, it writes nothing.
 func tableBelow(w io.Writer, head string, rows [][]string) error {
 	if len(rows) == 0 {
 		return nil
@@ -105,7 +105,8 @@ func (r Report) ToolRows() [][]string {
 	return rows
 }
 
-// Column widths. If the name of a net is too long, the table shows the line of its rule instead.
+// These are the widths of columns. If the name of a net is too long for its column, the table shows
+// the line of the net's rule instead.
 const (
 	maxClaimWidth = 80
 	maxNetWidth   = 40
@@ -119,7 +120,8 @@ func shortened(claim string) string {
 	return claim
 }
 
-// short returns the net's name or, if that is too long, the line of its rule without the folder.
+// short returns the net's name. If the name is too long, short returns the line of the net's rule,
+// without the file's directory.
 func short(n gate.NetInfo) string {
 	if len(n.Name) <= maxNetWidth || n.Rule.Line == 0 {
 		return n.Name
@@ -127,7 +129,7 @@ func short(n gate.NetInfo) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(n.Rule.File), n.Rule.Line)
 }
 
-// maxBefore is the maximum number of preceding calls that a table row names.
+// maxBefore is the maximum number of preceding calls that are named in a table row.
 const maxBefore = 12
 
 // callable describes whether and how a name can be called. asks is the number of people who must
@@ -155,8 +157,8 @@ func (r Report) callable(t reportedTool, asks int) string {
 	}
 }
 
-// yes returns "yes" for a callable name. If the run needs a tool that the tool list does not
-// contain, yes adds the name of that tool.
+// yes returns "yes" for a callable name. If the run that leads to the call needs a tool that is not
+// in the tool list, yes adds the name of that tool.
 func (s ToolSet) yes(t verify.Trace) string {
 	for _, step := range t {
 		if s.Known && !step.Ends && step.Wait == 0 && !slices.ContainsFunc(s.Tools, func(known verify.Tool) bool { return known.Name == step.Tool }) {
@@ -173,11 +175,11 @@ func byWhat(n verify.Name) string {
 	return citedAll(n.Because)
 }
 
-// maxOverlaps is the maximum number of pairs of maps listed because they match the same text.
+// maxOverlaps is the maximum number of listed pairs of maps that match the same text.
 const maxOverlaps = 10
 
-// details returns the notes for --verbose: the number of states of groups, the intended ends of
-// workflows, and overlapping maps.
+// details returns the additional notes for the option --verbose: the number of states of groups,
+// the intended ends of workflows, and overlapping maps.
 func (v *Analysis) details() []string {
 	var lines []string
 	for _, g := range v.report.Groups {
@@ -271,16 +273,16 @@ func (r Report) proved() string {
 	return fmt.Sprintf(", %d of %s proved", n, text.Count(len(r.Proofs), "claim"))
 }
 
-// cut reports whether some question has no answer because a limit ended the search.
+// cut reports whether a limit ended the search for the answer to some question.
 func (r Report) cut() bool {
 	return slices.ContainsFunc(r.Open, func(q openQuestion) bool { return q.Hint != "" }) ||
 		slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Hint != "" }) ||
 		slices.ContainsFunc(r.Proofs, func(p reportedProof) bool { return p.Hint != "" })
 }
 
-// openNotes lists the open questions: always those that a higher limit may answer, and the others
-// only if verbose is true. The question about kinds of calls is also listed if it is the only open
-// question.
+// openNotes lists open questions. It always lists those that a higher limit may answer. If verbose
+// is true, it also lists the others. The question about kinds of calls is also listed if it is the
+// only open question.
 func (r Report) openNotes(verbose bool) (notes []string) {
 	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
 	var told []openQuestion

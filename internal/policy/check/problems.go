@@ -63,8 +63,8 @@ func (v *Analysis) refuted(p proven) diag.Problem {
 	return q
 }
 
-// holdsForEach returns the hint for a claim that holds for each single key value but not for the
-// calls with all values together.
+// holdsForEach returns the hint for a claim that holds for each single value of a key but not for
+// calls with different values.
 func (p proven) holdsForEach() string {
 	return "it is proved " + p.ForEach + ": add that to the claim if you mean it"
 }
@@ -85,8 +85,8 @@ func succeeds(t verify.Trace) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == t[0].Call && s.Outcome == gate.Success })
 }
 
-// uncallable reports names that can never be called, except for blocked names and for tools that
-// only the default refuses.
+// uncallable reports names that can never be called. It omits blocked names and tools that only the
+// default refuses.
 func (v *Analysis) uncallable() diag.List {
 	var ps diag.List
 	for cause, names := range v.grouped(v.uncallableUnexpectedly, func(n verify.Name) string { return citedAll(n.Because) }) {
@@ -110,8 +110,8 @@ func (v *Analysis) uncallableUnexpectedly(n verify.Name) bool {
 	return n.Callable == verify.Impossible && !v.nets.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
 }
 
-// forbids returns the position of the first net that both lists and forbids the name. If there is
-// no such net, it returns the position of the first net that helps to forbid the name.
+// forbids returns the position of the first net that both lists and forbids the name. If no net
+// does both, it returns the position of the first net that helps to forbid the name.
 func (ns netInfos) forbids(n verify.Name) diag.Position {
 	for _, net := range n.Because {
 		if ns[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(ns[net.Name]), ruleName(n.Tool)) {
@@ -164,8 +164,9 @@ func (v *Analysis) speaksOf(tool gate.Tool) diag.Position {
 	return diag.Position{}
 }
 
-// deadlocks reports runs after which a group of nets forbids all calls that it gates. It does not
-// report an exhausted session limit, a block, or the end of a workflow, because these are intended.
+// deadlocks reports runs that lead to a state where a group of nets forbids all calls that it
+// gates. It does not report an exhausted session limit, a block, or the end of a workflow, because
+// these are intended.
 func (v *Analysis) deadlocks() diag.List {
 	var ps diag.List
 	for _, g := range v.report.Groups {
@@ -196,7 +197,8 @@ func (ns netInfos) ends(net verify.Net) bool {
 }
 
 // redundant reports nets without effect. It omits nets whose tools are all reported as uncallable,
-// limits that are reported as unreachable, and, if the default allows calls, allow rules.
+// and limits that are reported as unreachable. If the default allows calls, it also omits allow
+// rules.
 func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {
@@ -217,8 +219,8 @@ func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
 
-// before returns a phrase that names the nets that already decide the calls of a redundant net,
-// together with their effect.
+// before returns a phrase about the nets that already decide the calls of a redundant net. It names
+// these nets and their effect.
 func (ns netInfos) before(nets []verify.Net) string {
 	asking := 0
 	for _, n := range nets {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// Report is the JSON output of "petrigate check".
+// Report is what "petrigate check" prints as JSON.
 type Report struct {
 	Version   int             `json:"version"`
 	OK        bool            `json:"ok"`
@@ -18,16 +18,15 @@ type Report struct {
 	Tools     []reportedTool  `json:"tools"`
 	Proofs    []reportedProof `json:"proofs"`
 	Redundant []string        `json:"redundant"`
-	Open      []openQuestion  `json:"open"`     // questions that were not examined, or only in part
+	Open      []openQuestion  `json:"open"`     // questions that were not examined, or not completely
 	Complete  bool            `json:"complete"` // all questions about the policy were answered
 
 	verified *Analysis // nil: the policy was not verified
-	open     int       // number of unknown claims that prevent the report from being ok
+	open     int       // number of claims with an unknown result that prevent the report from being ok
 }
 
-// A reportedTool is the result for a single name. Its events are a sequence that "petrigate eval"
-// can read. If the tool can be called only after a failure, the events are a run that leads to the
-// call.
+// A reportedTool is the result for a single name. The command "petrigate eval" can read its events.
+// If the tool can be called only after a failure, they are a run that leads to the call.
 type reportedTool struct {
 	Name     string          `json:"name"`
 	Callable any             `json:"callable"` // true, false or "after-failure"; nil: unknown
@@ -50,11 +49,11 @@ type reportedProof struct {
 	Result         string          `json:"result"`
 	Counterexample []sandbox.Event `json:"counterexample"`
 	Because        []string        `json:"because,omitempty"`
-	Marking        map[string]int  `json:"marking,omitempty"` // by place, the marking that refutes the claim; only for "conserved" and "exclusive"
+	Marking        map[string]int  `json:"marking,omitempty"` // for each place, its tokens in the state that refutes the claim; only for "conserved" and "exclusive"
 	Why            string          `json:"why,omitempty"`     // the reason why the result is unknown or a counterexample is missing
 	Hint           string          `json:"hint,omitempty"`    // how to find out whether the claim holds
 
-	// ForEach is the suffix with which the claim could be proved.
+	// ForEach is the end of a claim that could be proved if this end were added to it.
 	ForEach string `json:"forEach,omitempty"`
 }
 
@@ -98,8 +97,8 @@ func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Anal
 	return r
 }
 
-// Judge determines whether the report is ok: it must contain no errors, no unknown claims unless
-// allowUnknown is true, and no warnings if strict is true.
+// Judge determines whether the report is ok. An ok report contains no errors, no unknown claims
+// unless allowUnknown is true, and no warnings if strict is true.
 func (r *Report) Judge(strict, allowUnknown bool) {
 	r.open = 0
 	for _, p := range r.Proofs {

@@ -19,8 +19,8 @@ import (
 // maxReplayed is the maximum number of calls in a run that is replayed to find its final state.
 const maxReplayed = 20_000
 
-// after returns the state of each net at the end of the run. It returns nil if the run is too long
-// or if the policy does not admit it.
+// after returns the state of each net at the end of the run. If the run is too long or the policy
+// does not admit it, after returns nil.
 func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 	box := sandbox.New(v.policy, nil)
 	session := box.Session("")
@@ -122,7 +122,7 @@ func (ns writtenNets) transitionAt(net, name string) config.Position {
 	return config.Position{}
 }
 
-// stuck describes what each net waits for at the end of the run.
+// stuck describes what each of the nets waits for at the end of the run.
 func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 	states := v.after(t)
 	var b strings.Builder
@@ -148,8 +148,8 @@ func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 	return b.String()
 }
 
-// reason returns the net's reasons for refusing the call, with the names of key fields in place of
-// their values.
+// reason returns the net's reasons for refusing the call. They contain the names of key fields
+// instead of the fields' values.
 func reason(n gate.NetInfo) string {
 	key := n.Key
 	for _, t := range n.Transitions {
@@ -193,7 +193,7 @@ func Lacking(t gate.Transition, s gate.NetState) string {
 	return text.And(missing)
 }
 
-// refutingState describes the state by which a claim about states is refuted.
+// refutingState describes the state that refutes a claim about states.
 func (v *Analysis) refutingState(p proven) string {
 	switch p.Kind {
 	case rules.AlwaysPossible, rules.NoFailureLocks, rules.DeadlockFree, rules.NoTerminalStates:
@@ -220,7 +220,7 @@ func (v *Analysis) refutingState(p proven) string {
 	return fmt.Sprintf("  then %s has %s\n", cited(p.Net, v.nets[p.Net].Rule), told)
 }
 
-// marking returns the marking by which a claim about places is refuted.
+// marking returns the marking that refutes a claim about places.
 func (v *Analysis) marking(p proven) map[string]int {
 	if p.Result != verify.Refuted || p.Kind != rules.Conserved && p.Kind != rules.Exclusive {
 		return nil

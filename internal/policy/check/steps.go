@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Claim is a claim in the policy together with its result.
+// A Claim is a claim in the policy, and the result of verifying it.
 type Claim struct {
 	Text   string
 	Rule   gate.Position
@@ -39,8 +39,8 @@ func (r Report) Claims() []Claim {
 
 // A Step is a step of a counterexample.
 type Step struct {
-	Text    string // what happens in this step; empty: this is the initial state
-	Verdict string // for a call, the verdict: "allow", "refuse" or "ask"
+	Text    string // what happens in this step; empty: nothing, this is the initial state
+	Verdict string // for a call, the policy's verdict: "allow", "refuse" or "ask"
 	Reason  string // for a refused call, the reason for the refusal
 	Nets    []NetStep
 }
@@ -49,7 +49,7 @@ type Step struct {
 type NetStep struct {
 	Net     string
 	Rule    gate.Position
-	Says    string // the verdict, if the step is a call; may be empty
+	Says    string // if the step is a call, the net's verdict; may be empty
 	Marking string
 	Moved   bool // whether the step changed the marking
 }
@@ -57,8 +57,8 @@ type NetStep struct {
 // maxSteps is the maximum number of steps that are shown one by one.
 const maxSteps = 200
 
-// Steps replays a claim's counterexample from the initial state. It omits nets that are not
-// affected by any of the calls. more is the number of steps that were not replayed.
+// Steps replays a claim's counterexample from the initial state. It omits nets that none of the
+// calls affects. more is the number of steps that were not replayed.
 func (r Report) Steps(claim int) (all []Step, more int) {
 	if r.verified == nil || claim < 0 || claim >= len(r.verified.proofs) {
 		return nil, 0
@@ -140,7 +140,7 @@ func (p *player) play(step verify.Step) Step {
 	return s
 }
 
-// nets returns the nets' markings with their verdicts for a call.
+// nets returns the nets' markings and, for a call, the nets' verdicts.
 func (p *player) nets(said []gate.Verdict) []NetStep {
 	says := map[string]string{}
 	for _, s := range said {

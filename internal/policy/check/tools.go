@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// ParseTools parses the result of a tools/list request, its tools array, or a list of names. Its
-// errors include the file name.
+// ParseTools parses a list of tools: the result of a tools/list request, the "tools" array in it,
+// or a list of names. Errors include the file name.
 func ParseTools(file string, src []byte) ([]ListedTool, error) {
 	var list struct {
 		Tools []json.RawMessage `json:"tools"`
@@ -52,9 +52,10 @@ func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	return set
 }
 
-// LikelyTools returns the tools that the names in rules suggest if no list of tools is known. For
-// example, if a configuration contains a server gh, a rule for gh_push or gh.push suggests that
-// this server has a tool push. Any other server might also have a tool with that name.
+// LikelyTools returns the tools that the names in rules suggest; it is for the case that no list of
+// tools is known. For example, if a configuration contains a server "gh", a rule for "gh_push" or
+// "gh.push" suggests that this server has a tool "push". Any other server might also have a tool
+// with that name.
 func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	if cfg == nil || result.Policy == nil {
 		return ToolSet{}
@@ -82,8 +83,8 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 }
 
 // likely converts tools that might not exist. Each tool remains separate, because only one of them
-// can own a bare name. The number named says how many tools at the start of the list are suggested
-// by rules. No claim may depend on the other tools.
+// can own a bare name. named is the number of tools at the start of the list that rules suggest. No
+// claim may depend on the other tools.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet
 	seen := make(map[string]bool)
@@ -99,10 +100,10 @@ func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	return set
 }
 
-// CallsUnder returns a function that creates calls with the names that tools have behind a proxy
-// with this configuration. For example, gh_push and gh.push denote the tool push of the server gh,
-// and claude-code.Bash denotes that agent's built-in tool Bash, with the names given by its hook.
-// Without a configuration, a server's tool has only one name.
+// CallsUnder returns a function that creates calls. A call gets all names that its tool has behind
+// a proxy with this configuration. For example, "gh_push" and "gh.push" denote the tool "push" of
+// the server "gh", and "claude-code.Bash" denotes that agent's built-in tool "Bash", including the
+// names that the agent's hook gives. Without a configuration, a server's tool has only one name.
 func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
 	owners := Owners(cfg)
 	return func(tool string) gate.Call {

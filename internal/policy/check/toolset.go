@@ -16,13 +16,13 @@ import (
 // A ToolSet holds tools, each with all names that a call of the tool has.
 type ToolSet struct {
 	Tools []verify.Tool
-	Known bool // no other tools exist; if false, the rules make these tools likely
+	Known bool // no other tools exist; if false, the rules only suggest that these tools exist
 
-	Schemas map[string][]policy.Schema // argument schemas, by each name of the tool; tools that are only likely have none
+	Schemas map[string][]policy.Schema // argument schemas, by each name of the tool; tools that rules only suggest have none
 	Agents  bool                       // agents also call their built-in tools, reporting these calls through hooks
 	Hooks   []string                   // all agents that use petrigate as a hook; nil: unknown
 
-	named bool // the rules name tools of agents, whose hooks might be added later
+	named bool // the rules name tools of agents, and hooks of these agents might be added later
 }
 
 // A ListedTool is an entry in a list of tools, in the format of tools/list or of "petrigate tools
@@ -33,8 +33,8 @@ type ListedTool struct {
 	Annotations                    json.RawMessage // hints from the server; may be nil
 }
 
-// complete derives the other names of a tool from its exposed name, whose prefix identifies the
-// server.
+// complete derives the other names of a tool from its exposed name. The prefix of the exposed name
+// identifies the server.
 func (t *ListedTool) complete(owners toolname.Owners) {
 	if t.Exposed != "" {
 		return
@@ -59,7 +59,7 @@ func toolOf(o toolname.Owner, bare string) ListedTool {
 	return ListedTool{Exposed: o.Prefix + bare, Bare: bare, Canonical: o.Upstream + "." + bare}
 }
 
-// Owners returns the configuration's enabled servers with the prefixes of their tools.
+// Owners returns the configuration's enabled servers and the prefixes of their tools.
 func Owners(cfg *config.Config) toolname.Owners {
 	if cfg == nil {
 		return nil
@@ -72,8 +72,8 @@ func Owners(cfg *config.Config) toolname.Owners {
 	return owners
 }
 
-// MayServe reports whether a client may see a tool that a configured server calls name. cfg can be
-// nil.
+// MayServe reports whether a client may see a tool that a configured server calls by the given
+// name. cfg may be nil.
 func MayServe(cfg *config.Config, name string) bool {
 	return cfg != nil && slices.ContainsFunc(cfg.Servers, func(s config.Server) bool {
 		return !s.Disabled && toolname.Filter(s.Tools).Filtered(name) == ""
@@ -92,7 +92,7 @@ func ownersOf(list []ListedTool) toolname.Owners {
 	return owners
 }
 
-// joined returns the tools under their exposed names, together with their further names.
+// joined returns the tools under their exposed names, and includes their further names.
 func joined(list []ListedTool, owners toolname.Owners) []verify.Tool {
 	all := make([]toolname.Names, 0, len(list))
 	for _, t := range list {
@@ -132,8 +132,9 @@ func (s ToolSet) Names() []string {
 	return names
 }
 
-// Hooked returns the names that, as far as is known, only agents' built-in tools have: names that
-// contain the agent and, if the servers' tools are known, names that no server's tool has.
+// Hooked returns the names that, as far as is known, only agents' built-in tools have. These are
+// names that contain the agent and, if the servers' tools are known, names that no server's tool
+// has.
 func (s ToolSet) Hooked() []string {
 	servers := ToolSet{Tools: s.Tools, Known: s.Known}.Names()
 	return slices.DeleteFunc(agenttool.Names(), func(name string) bool {
@@ -144,8 +145,8 @@ func (s ToolSet) Hooked() []string {
 	})
 }
 
-// AddHooks adds the agents with which a user uses petrigate as a hook. complete reports whether all
-// of the user's agents are known. If hook events arrive over the network, other users may have
+// AddHooks adds the agents that use petrigate as a hook for this user. complete says whether these
+// are all of the user's agents. If hook events arrive over the network, other users may have
 // further agents.
 func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	if complete && !s.Agents {
@@ -154,9 +155,9 @@ func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	s.Agents = s.Agents || len(agents) > 0
 }
 
-// Unended returns the names of tools that run agents' scripts without any hook that reports how a
-// script ended. These are the tools of agents that never report it. If all hooks belong to such
-// agents, the names that these tools share with others are included.
+// Unended returns the names of tools that run agents' scripts although no hook reports how a script
+// ended. These are the tools of agents that never report it. If all hooks belong to such agents,
+// Unended includes names that these tools share with others.
 func (s ToolSet) Unended() (names []string) {
 	bare := len(s.Hooks) > 0 && !slices.ContainsFunc(s.Hooks, agenttool.TellsEnds)
 	hooked := s.Hooked()
@@ -175,7 +176,7 @@ func (s ToolSet) Unended() (names []string) {
 	return names
 }
 
-// others returns the known tools none of whose names are in seen.
+// others returns the known tools that have no name in seen.
 func (s ToolSet) others(seen map[string]bool) []string {
 	var names []string
 	for _, t := range s.Tools {
@@ -186,8 +187,8 @@ func (s ToolSet) others(seen map[string]bool) []string {
 	return names
 }
 
-// Find returns the tool with the given name. A tool with this exposed name takes precedence. The
-// result is false if no tool or several tools have the name.
+// Find returns the tool with the given name. If a tool has this name as its exposed name, Find
+// returns this tool. The second result is false if no tool or several tools have the name.
 func (s ToolSet) Find(name string) (verify.Tool, bool) {
 	for _, t := range s.Tools {
 		if t.Name == name {

@@ -58,9 +58,9 @@ func unasked(events []sandbox.Event) []sandbox.Event {
 	return events
 }
 
-// TraceLines returns a run as readable lines. There is one line for the beginning and one for the
-// end of each call, but a call that ends before the next event takes only one line, and so do many
-// equal calls.
+// TraceLines returns a run as readable lines. The beginning and the end of each call are separate
+// lines, but a call that ends before the next event takes only one line. Many equal calls also take
+// only one line.
 func TraceLines(t verify.Trace) []string {
 	names, begun := make(map[int]string), make(map[int]verify.Step)
 	var lines []string
@@ -117,8 +117,8 @@ func outcomeOf(t verify.Trace) (what string, steps int) {
 // minSame is the minimum number of equal calls that are merged into one line.
 const minSame = 4
 
-// same returns the number of equal calls with equal outcomes at the start of the run. It does not
-// count a call that ends later, because such a call is on a line of its own.
+// same returns the number of equal calls with equal outcomes at the start of the run. A call that
+// ends later does not count, because it has a line of its own.
 func same(t verify.Trace) int {
 	n := 0
 	for i := 0; i < len(t); n++ {
@@ -176,8 +176,8 @@ func ends(t verify.Trace, call int) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == call })
 }
 
-// Called returns the name of the call. If the name does not imply the tool and the arguments, it
-// adds these.
+// Called returns the name of the call. If the name does not imply the tool and the arguments,
+// Called adds them.
 func Called(s verify.Step) string {
 	if s.Name == s.Tool && (s.Args == "" || s.Args == "{}") && further(s) == "" {
 		return text.Escape(s.Name)

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// workTime returns the processor time that the current thread has used. Because it limits this
-// time, a verification can do the same work on a busy machine as on an idle one. The caller must
-// stay on its thread.
+// workTime returns the processor time that the current thread has used. The caller must stay on its
+// thread. If a verification limits this time and not the elapsed time, it does the same work on a
+// busy machine as on an idle one.
 func workTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_THREAD, &u); err != nil {

@@ -23,7 +23,7 @@ type node struct {
 	layer      int
 	x, y       float64 // center of the circle or box
 	width      float64
-	up, down   float64 // extent of the node above y, and below y
+	up, down   float64 // distance from y to the top of the node, and from y to its bottom
 	bend       bool
 	label      float64 // width of the text below the node
 	near, past []int   // indexes of the neighbors in the next layer, and in the previous layer
@@ -34,10 +34,10 @@ type edge struct {
 	link       link
 	from, to   int
 	path       []int // indexes of the start node, the bends, and the end node
-	head, tail bool  // whether the edge has an arrow at the end, and whether it has one at the start
+	head, tail bool  // whether the edge has an arrow at its end, and whether it has one at its start
 }
 
-// Sizes of the layout, in pixels.
+// These are sizes in the layout, in pixels.
 const (
 	radius    = 15
 	fontSize  = 12
@@ -175,8 +175,8 @@ func (l *layout) cut() {
 	}
 }
 
-// order sorts each layer by the barycenters of the nodes' neighbors, alternately forward and
-// backward. It keeps the order with the fewest crossings.
+// order sorts each layer by the barycenters of the nodes' neighbors, alternately from left to right
+// and from right to left. It keeps the order with the fewest crossings.
 func (l *layout) order() {
 	best, fewest := l.copyLayers(), l.crossings()
 	for round := range 12 {
@@ -312,8 +312,9 @@ func (l *layout) relax(layer []int) {
 	}
 }
 
-// wish returns the preferred position of node v, and its weight. Neighboring bends have the highest
-// weight, so that long edges are straight.
+// wish returns the preferred position of node v and its weight. The position is a mean of the
+// neighbors' positions. If v and a neighbor are both bends, this neighbor counts most, so that long
+// edges are straight.
 func (l *layout) wish(v int) (y, weight float64) {
 	n := &l.nodes[v]
 	sum, count := 0.0, 0.0

@@ -33,8 +33,8 @@ func (n *Net) Live(m gate.Marking) {
 	}
 }
 
-// WithoutStart returns n without the start transition of a rule and without that transition's
-// place. The transition fires on its own, and neither has any effect after the first call.
+// WithoutStart returns n without the start transition of a rule and without the place of this
+// transition. The transition fires on its own, and neither has any effect after the first call.
 func (n Net) WithoutStart() Net {
 	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Name == "start" && len(t.Tools) == 0 && t.Every == 0 })
 	if t < 0 || len(n.Transitions[t].In) != 1 {
@@ -117,8 +117,8 @@ func (n *Net) description() string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// liveScale is the factor by which a live picture is enlarged, so that its small print is readable
-// on a page.
+// A live picture is enlarged by the factor liveScale, so that its small print is readable on a
+// page.
 const liveScale = 1.25
 
 // maxDots is the maximum number of tokens that are drawn as dots.
@@ -155,7 +155,8 @@ func liveDots(tokens int) [][2]float64 {
 	return dots[max(tokens, 0)]
 }
 
-// Symbols in a box, as SVG paths: a triangle as on a play button, a cross, and a pause symbol.
+// These are symbols in a box, as SVG paths: a triangle as on a play button, a cross, and a pause
+// symbol.
 const (
 	signEnabled = `<path class="sign" d="M%.1f,%.1f m-3,-4 l7,4 l-7,4 z"/>`
 	signLacks   = `<path class="sign" d="M%.1f,%.1f m-3.5,-3.5 l7,7 m0,-7 l-7,7"/>`

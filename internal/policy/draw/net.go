@@ -35,10 +35,10 @@ type Place struct {
 	Tokens   int
 	Terminal bool // a workflow may end when this place is marked
 
-	// Set by Net.Live.
+	// The following fields are set by Net.Live.
 	Now      int  // current tokens, including those in flight
 	InFlight int  // tokens held by calls in flight
-	Wanted   bool // a blocked call lacks a token in this place
+	Wanted   bool // a blocked call needs a token from this place
 }
 
 // A Transition is drawn as a box.
@@ -54,11 +54,11 @@ type Transition struct {
 	Spoils   bool          // the transition invalidates evidence from other calls
 	Row      bool          // the transition counts equal calls in a row
 	Sum      string        // limit of a sum, for example "1000 of amount"; may be empty
-	Never    bool          // it is known that the transition never fires
-	Every    time.Duration // interval at which the clock fires the transition; 0: the clock does not fire it
-	Key      []string      // the fields for each of whose values the transition fires separately
+	Never    bool          // the transition is known never to fire
+	Every    time.Duration // interval between the times when the clock fires the transition; 0: the clock does not fire it
+	Key      []string      // fields of the key; the transition fires separately for each of their values
 	Unless   []string      // calls with one of these names are exempt
-	Listed   bool          // this is a list of admitted names rather than a transition
+	Listed   bool          // the box shows a list of admitted names, not a transition
 
 	Lacks []Lack // the missing tokens, set by Net.Live; empty: the transition is enabled
 }
@@ -110,7 +110,7 @@ func (t *Transition) notes() string {
 	return strings.Join(notes, " · ")
 }
 
-// look returns the style for the box of the transition.
+// look returns the style for the transition's box.
 func (t *Transition) look() look {
 	kind := "call"
 	switch {
@@ -146,8 +146,8 @@ func (n *Net) heading() string {
 	return n.Name + " (" + n.From + ")"
 }
 
-// A link is a drawn arc. A transition that takes tokens and puts the same number back has only a
-// single link.
+// A link is an arc as it is drawn. If a transition takes tokens from a place and puts the same
+// number back, there is only a single link.
 type link struct {
 	place, transition int
 	weight            int
@@ -194,7 +194,7 @@ func (l Lack) String() string {
 	return fmt.Sprintf("%s has %d of %d", l.Place, l.Has, l.Needs)
 }
 
-// showsState reports whether the picture shows if the transition is enabled.
+// showsState reports whether the picture shows whether the transition is enabled.
 func (n *Net) showsState(t *Transition) bool {
 	return n.live && !t.Listed && (len(t.Tools) > 0 || t.Every > 0)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Sizes of the sheet.
+// These are sizes on the sheet.
 const (
 	margin    = 16
 	heading   = 30 // height of the heading above each net
@@ -131,7 +131,7 @@ func (p printer) box(t *Transition, n *node) {
 // A point is a position on the sheet.
 type point struct{ x, y float64 }
 
-// A route is the line with which an edge is drawn.
+// A route is the line that represents an edge.
 type route struct {
 	edge   *edge
 	points []point // points in pairs, with a curve between the points of a pair and a straight line between pairs

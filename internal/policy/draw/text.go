@@ -48,7 +48,7 @@ func Mermaid(w io.Writer, nets []Net) error {
 	return b.Flush()
 }
 
-// A printer ignores write errors, because its buffered writer keeps the first error.
+// A printer writes without checking for errors, because its buffered writer keeps the first error.
 type printer struct{ *bufio.Writer }
 
 func (p printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p, format+"\n", args...) }

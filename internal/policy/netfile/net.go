@@ -34,7 +34,7 @@ type Net struct {
 // place.
 const maxCount = math.MaxInt32
 
-// A weighted is a weighted arc to or from the place with the given name.
+// A weighted is an arc to or from the place with the given name, and the weight of this arc.
 type weighted struct {
 	place  string
 	weight int

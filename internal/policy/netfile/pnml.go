@@ -38,7 +38,7 @@ type pnmlPage struct {
 	pnmlRest
 }
 
-// A pnmlRest holds those attributes and children of an element that are not read otherwise.
+// A pnmlRest holds those attributes and children of an element that are not read elsewhere.
 type pnmlRest struct {
 	Attributes []xml.Attr    `xml:",any,attr"`
 	Elements   []pnmlElement `xml:",any"`
@@ -61,8 +61,8 @@ func (r *pnmlReader) checkRest(what string, rest pnmlRest) {
 	}
 }
 
-// Elements that do not affect the behavior of a net, and attributes that some tools use to change
-// it. These variables are read-only.
+// The following elements do not affect the behavior of a net, but some tools change it through the
+// following attributes. These variables are read-only.
 var (
 	pnmlCosmetic = []string{"name", "graphics", "toolspecific"}
 	pnmlSemantic = []string{"type", "initialMarking", "inscription", "weight", "capacity"}
@@ -162,11 +162,11 @@ func checkEnd(d *xml.Decoder) error {
 // A pnmlReader collects the nodes and arcs of all pages.
 type pnmlReader struct {
 	*builder
-	refs  map[string]string // by reference node, the node that it refers to
-	names map[string]string // by ID, the name of the place
+	refs  map[string]string // for each reference node, the ID of the node that it refers to
+	names map[string]string // for each ID of a place, the name of the place
 	in    map[string][]weighted
 	out   map[string][]weighted
-	kind  map[string]byte // by ID, the kind of the node: p or t
+	kind  map[string]byte // for each ID, the kind of the node: p or t
 	all   pnmlPage        // the elements of all pages
 }
 
@@ -237,8 +237,8 @@ func (r *pnmlReader) arcs() {
 	}
 }
 
-// node resolves references. It follows at most as many references as exist, so that it ends even if
-// they form a cycle.
+// node resolves references from node to node. It follows at most as many references as exist, so
+// that it ends even if they form a cycle.
 func (r *pnmlReader) node(id string) string {
 	for range len(r.refs) {
 		to, ok := r.refs[id]

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// Read reads the nets in a file and detects the format from the text. name is the file's name for
-// error messages. Read returns at least one net or an error: a [diag.List] for nets of a
-// configuration, and a [diag.Problem] otherwise.
+// Read reads the nets in a file. It detects the format from the text. name is the file's name for
+// error messages. Read returns at least one net, or an error: a [diag.List] for nets of a
+// configuration, and a [diag.Problem] for other nets.
 func Read(name string, src []byte) ([]*Net, error) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	switch trimmed := bytes.TrimSpace(src); {

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// Report is the result of "petrigate analyze", in the JSON format that other tools rely on. Unknown
-// values are null.
+// Report is the result of "petrigate analyze". Other tools rely on its JSON format. Unknown values
+// are null.
 type Report struct {
 	Version         int                 `json:"version"`
 	Name            string              `json:"name"`
@@ -24,7 +24,7 @@ type Report struct {
 	Incomplete      bool                `json:"incomplete,omitempty"`
 
 	NotLive []string      `json:"notLive,omitempty"` // transitions that are not live
-	Trap    []string      `json:"trap,omitempty"`    // a shortest path to a deadlock in which no terminal place is marked
+	Trap    []string      `json:"trap,omitempty"`    // a shortest path to a deadlock where no terminal place is marked
 	Trapped *int          `json:"trapped,omitempty"` // if the net has terminal places, the number of such deadlocks
 	Pump    *reportedPump `json:"pump,omitempty"`
 

@@ -12,16 +12,17 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Prefix is the command that is inserted before a script. Bash and zsh support the option; in other
-// shells it is an error.
+// Prefix is the command that is inserted before a script. Bash and zsh support this command; in
+// other shells, it is an error.
 const Prefix = "set -o pipefail; "
 
-// field is the name of the argument that contains the script. It is the same for the shells of all
-// agents.
+// field is the name of the argument that contains the script. The shell tools of all agents use
+// this name.
 const field = "command"
 
-// Add returns the arguments of the call with Prefix inserted before its script. ok is false if
-// Prefix would not turn any name of the call into evidence that a net of the policy waits for.
+// Add returns the arguments of the call after inserting Prefix before the call's script. ok is
+// false if Prefix would not turn any name of the call into evidence that a net of the policy waits
+// for.
 func Add(p *gate.Policy, c gate.Call) (args []byte, ok bool) {
 	value, _ := rawjson.Member(c.Args, field)
 	script, isText := rawjson.String(value)
@@ -46,8 +47,8 @@ func Script(args []byte) string {
 	return script
 }
 
-// prefixed returns the arguments with Prefix inserted before their script. All other bytes are
-// unchanged, so that they are the same as in the arguments that an agent reports afterwards.
+// prefixed returns the arguments after inserting Prefix before their script. All other bytes are
+// unchanged, so that they equal the bytes that an agent reports afterwards.
 func prefixed(args []byte) []byte {
 	var all []byte
 	rawjson.Members(args, func(key, value []byte, at int) bool {

@@ -9,16 +9,16 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A call can have several names: those that the proxy gives to a server's tool, or those that
-// agents' hooks give to an agent's tool. An alphabet holds the tools that the two policies can tell
-// apart by their names.
+// A call can have several names: a proxy gives names to a server's tool, and agents' hooks give
+// names to an agent's tool. An alphabet holds the tools that the two policies can distinguish by
+// their names.
 
-// A namedTool is a tool together with the names that its calls have.
+// A namedTool is a tool and all names that its calls have.
 type namedTool struct {
 	name    string
 	foreign bool // the tool's name only restricts and does not count as evidence
 	also    []gate.Name
-	command presence // presence of the field "command", which affects the names that hooks give
+	command presence // whether calls have the field "command", because this affects the names that hooks give
 }
 
 // A presence describes whether a call has a certain field.
@@ -34,20 +34,20 @@ const (
 type alphabet struct {
 	vocabulary
 	tools    []namedTool
-	prefixes []string // a name that begins with one of these prefixes is never a call's only name
+	prefixes []string // a name that begins with one of these prefixes is never the only name of a call
 	shown    map[visibility]bool
 	why      string // the reason why the alphabet is incomplete; empty: it is complete
 	stop     func() bool
 }
 
-// A visibility describes what the policies see of a tool's names, and which calls this applies to.
+// A visibility says what the policies see of a tool's names, and which calls this applies to.
 type visibility struct {
 	names   string
 	command presence
 }
 
-// add adds t unless the policies cannot distinguish it from another tool in the alphabet or from a
-// tool with a single name.
+// add adds tool t unless the policies cannot distinguish it from another tool in the alphabet or
+// from a tool with a single name.
 func (a *alphabet) add(t namedTool) {
 	if a.stop() {
 		a.why = verify.WhyTime
@@ -78,12 +78,12 @@ func (t namedTool) labels() []gate.Name {
 	return append([]gate.Name{{Text: t.name, Certain: !t.foreign, Weak: t.foreign}}, t.also...)
 }
 
-// standIn is the prefix of the names that represent tools while the tools' calls are enumerated. No
-// tool has such a name, and no pattern shorter than the prefix distinguishes these names.
+// standIn is the prefix of names that represent tools during the enumeration of the tools' calls.
+// No tool has such a name, and no pattern shorter than the prefix distinguishes these names.
 const standIn = "\x00a tool "
 
-// standIns returns the tools, each under a unique name, because two tools can have the same name
-// and differ in their further names.
+// standIns returns the tools, each under a unique name. Unique names are needed because two tools
+// can have the same name and differ only in their further names.
 func (a *alphabet) standIns() []verify.Tool {
 	var all []verify.Tool
 	for i, t := range a.tools {
@@ -92,8 +92,8 @@ func (a *alphabet) standIns() []verify.Tool {
 	return all
 }
 
-// real converts a call of a stand-in to the call of the tool that it represents. ok is false if no
-// such call exists.
+// real converts a call of a stand-in to a call of the tool that the stand-in represents. ok is
+// false if no such call exists.
 func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 	var i int
 	if _, err := fmt.Sscanf(c.Tool, standIn+"%d", &i); err != nil {

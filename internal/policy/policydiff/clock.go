@@ -12,8 +12,8 @@ import (
 // name.
 const tickOf = "\x00tick "
 
-// clockless replaces the ticks of n by calls that are not matched by any pattern in any net. A net
-// with a key keeps its clock, because a single call cannot represent a tick for all values.
+// clockless returns n with calls instead of clock ticks. No pattern in any net matches these calls.
+// A net with a key keeps its clock, because a single call cannot represent a tick for all values.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)
@@ -34,7 +34,8 @@ func clockless(n gate.Net) gate.Net {
 	return n
 }
 
-// A ticking is a transition that the clock fires, together with the call that represents its ticks.
+// A ticking is a transition that the clock fires, and the call that represents the transition's
+// ticks.
 type ticking struct {
 	net    string
 	number int // index of the transition in the net
@@ -58,8 +59,8 @@ func tickings(p *gate.Policy) []ticking {
 	return out
 }
 
-// waits returns the possible durations of a step in time. They are the intervals of all transitions
-// and sums that depend on the clock.
+// waits returns the possible durations of a step in which time passes. They are the intervals of
+// all transitions and sums that depend on the clock.
 func waits(policies [2]*gate.Policy) []time.Duration {
 	var out []time.Duration
 	for _, p := range policies {
@@ -81,9 +82,8 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	return slices.Compact(out)
 }
 
-// A tick is a transition that the clock fires. It holds the name of the call that represents the
-// transition in each of the two policies, or in only one of them if the other does not have the
-// net.
+// A tick is a transition that the clock fires. It holds, for each of the two policies, the name of
+// the call that represents the transition. If a policy does not have the net, its name is empty.
 type tick [2]string
 
 // ticks returns the ticks of the two policies.

@@ -16,16 +16,16 @@ type Comparison struct {
 	maybe      []possible        // calls that might not exist
 	vocabulary vocabulary        // names that the policies mention
 	pairs      []sharedNet       // nets that both policies have
-	shared     []sharedNet       // nets omitted until a run needs them
-	kept       []bool            // by index in shared, whether a run needs the net
+	shared     []sharedNet       // shared nets that are omitted until a run needs them
+	kept       []bool            // for each net in shared, whether a run needs it
 	sums       [][2]gate.NetInfo // pairs of nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool
-	none       [2]bool // whether it is proved that no difference exists: first that the new policy is not stricter, then that it is not looser
-	alike      int     // this number of equal watching calls stands for any larger number
+	none       [2]bool // whether it is proved that the new policy is not stricter (first) and not looser (second)
+	alike      int     // if this many equal calls only watch, they stand for any larger number
 
 	Stricter, Looser *Witness
-	more             []*Witness // further differences, which other rules or tools cause
+	more             []*Witness // further differences, caused by other rules or tools
 	Complete         bool
 	why              string // if not Complete, the reason
 }
@@ -33,12 +33,11 @@ type Comparison struct {
 // A Witness is a run whose last call the policies decide differently.
 type Witness struct {
 	trace    verify.Trace
-	verdicts [2]permission // decisions of the old and the new policy
+	verdicts [2]permission // decisions of the old policy and of the new policy
 	by       []string      // names of the nets that refuse the call or require approval
 }
 
-// A representative is a call that stands for all those calls that both policies treat like this
-// one.
+// A representative is a call that represents all calls that both policies treat alike.
 type representative struct {
 	verify.Call
 	named *gate.Call // nil: the call has only the name of its tool
@@ -48,19 +47,19 @@ type representative struct {
 // sees it with the names that the policy's maps would assign.
 //
 // A loose search includes such calls and lets the clock fire in any order and as often as possible.
-// It therefore over-approximates the policies: if it finds no difference, there is none, but a
-// difference that it finds might not be real.
+// It therefore over-approximates the policies: if it finds no difference, no difference exists, but
+// a difference that it finds might not be real.
 type possible struct {
 	representative
-	names   [2][]gate.Name // names that the maps would assign, by policy
-	effects [2]effects     // effects on the nets, by policy
+	names   [2][]gate.Name // for each policy, the names that its maps would assign
+	effects [2]effects     // for each policy, the effects on its nets
 }
 
-// An effects value holds the meaning of a call in each net of a policy, by net name. A policy
-// cannot distinguish calls with equal effects.
+// An effects value maps the name of each net of a policy to the meaning of a call in that net. A
+// policy cannot distinguish calls with equal effects.
 type effects map[string]string
 
-// on returns the call as one of the policies sees it.
+// on returns the call as the policy with index side sees it.
 func (c *possible) on(side int) gate.Call {
 	call := gate.Call{Tool: c.Tool}
 	if c.named != nil {
@@ -83,7 +82,7 @@ const (
 	refusedCall permission = math.MaxUint8
 )
 
-// asked returns the decision that this number of people must approve the call.
+// asked returns the permission that means that this number of people must approve the call.
 func asked(persons int) permission { return permission(min(persons, math.MaxUint8-1)) }
 
 func (p permission) String() string {
@@ -105,8 +104,8 @@ const someTogether = "no arguments are known that match some of the maps togethe
 
 func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 
-// direction returns the field for the witness of a difference between the two verdicts. It returns
-// nil if the verdicts are equal.
+// direction returns the address of the witness for the difference between the two verdicts. It
+// returns nil if the verdicts are equal.
 func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	switch {
 	case verdicts[1] > verdicts[0]:

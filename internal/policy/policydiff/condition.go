@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// conditions leaves a direction undecided if the policies differ in what counts as a success: a
-// policy with fewer conditions is looser. The compared runs end calls with success or failure
-// regardless of their results.
+// conditions leaves a direction undecided if the policies differ in what counts as a success,
+// because a policy with fewer success conditions is looser. The search does not show this: it ends
+// calls with success or failure regardless of their results.
 func (d *Comparison) conditions() {
 	from, to := d.sides[0].whole.Successes(), d.sides[1].whole.Successes()
 	added, gone := lacked(to, from), lacked(from, to)
@@ -25,7 +25,8 @@ func (d *Comparison) conditions() {
 	}
 }
 
-// lacked returns the first element of some that is missing from others, or nil if none is missing.
+// lacked returns the first element of some that others does not contain, or nil if others contains
+// all of them.
 func lacked(some, others []gate.Condition) *gate.Condition {
 	for i := range some {
 		c := &some[i]

@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Nets that count by arguments, such as nets with a key, have more states than can be visited, and
-// nets that judge arguments refuse calls with unknown arguments. In loose searches, such nets
-// refuse nothing in either policy. This admits more calls, and calls that both policies admit
-// affect these nets alike.
+// Nets that count by arguments, such as nets with a key, have more states than can be visited. Nets
+// that judge arguments refuse calls with unknown arguments. In loose searches, such nets refuse
+// nothing in either policy. This admits more calls, and calls that both policies admit affect these
+// nets alike.
 
 // readsData reports whether the net counts calls by the content of their arguments.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
@@ -37,7 +37,7 @@ func permissive(n gate.Net) gate.Net {
 	return out
 }
 
-// hasKey reports whether the net has a separate marking for each value of a key.
+// hasKey reports whether the net has a key, and thus a separate marking for each value of the key.
 func hasKey(n gate.Net) bool {
 	return len(n.Key) > 0 || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return len(t.Key) > 0 })
 }
@@ -45,7 +45,7 @@ func hasKey(n gate.Net) bool {
 // bounded reports whether n and a net of the other policy limit the same sum to different numbers
 // and all such pairs of nets differ in the same direction. Calls that both policies admit add the
 // same amounts to both nets. The net with the lower limit therefore refuses everything that the
-// other net refuses, and the opposite direction needs no search.
+// other net refuses, so the opposite direction need not be searched.
 func (d *Comparison) bounded(n gate.NetInfo) bool {
 	for _, pair := range d.sums {
 		if pair[0].Name == n.Name || pair[1].Name == n.Name {
@@ -55,8 +55,8 @@ func (d *Comparison) bounded(n gate.NetInfo) bool {
 	return false
 }
 
-// sumPairs pairs nets of the two policies that limit the same sum to different numbers and that do
-// not depend on any map that only one policy has.
+// sumPairs returns pairs of nets, one of each policy, that limit the same sum to different numbers.
+// It omits nets that depend on a map that only one policy has.
 func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	apart := d.unsharedNets()
 	for i, a := range apart {
@@ -75,7 +75,7 @@ func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	return pairs
 }
 
-// unlimited returns the fingerprint that the net would have if the limit of its sum were 1. It
+// unlimited returns the fingerprint that the net would have if its sum were limited to 1. It
 // returns the empty string if the net is invalid.
 func unlimited(n gate.NetInfo) string {
 	one := n.Net
@@ -89,8 +89,8 @@ func unlimited(n gate.NetInfo) string {
 	return p.Nets()[0].Fingerprint
 }
 
-// withAmounts adds calls whose amounts are equal to the limits of the sums, and calls whose amounts
-// are greater by one.
+// withAmounts adds calls whose amounts are exactly the limits of the sums, and calls whose amounts
+// exceed these limits by one.
 func (d *Comparison) withAmounts(calls []representative) []representative {
 	all := calls
 	for _, n := range d.unsharedNets() {
@@ -134,7 +134,7 @@ func setNumber(args map[string]any, path string, to int) bool {
 	return true
 }
 
-// fieldOf reports whether the arguments contain a field.
+// fieldOf reports whether the arguments contain the given field.
 func fieldOf(args, field string) bool {
 	var object map[string]json.RawMessage
 	return json.Unmarshal([]byte(args), &object) == nil && object[field] != nil

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// distinct returns one call for each combination of effects on the two sides. It considers only the
-// nets of p, or all nets if p is nil.
+// distinct returns one call for each combination of effects on the two policies. It considers only
+// the nets of p or, if p is nil, all nets.
 func (d *Comparison) distinct(calls []possible, p *product) []possible {
 	met := make(map[string]bool)
 	var out []possible
@@ -41,8 +41,8 @@ func (d *Comparison) distinct(calls []possible, p *product) []possible {
 	return out
 }
 
-// effects returns the effects of a call. Effects that do not belong to any single net have the
-// empty name.
+// effects returns the effects of a call. Effects that do not belong to a single net are listed
+// under the empty name.
 func (s *Side) effects(call gate.Call, all vocabulary) effects {
 	out := make(effects)
 	nets := s.whole.Nets()

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// hooked adds agents' tools with the names that hooks give them. Every proxy accepts hook events,
-// at least from its own machine.
+// hooked adds agents' tools and the names that hooks give them. Every proxy accepts hook events, at
+// least from its own machine.
 func (a *alphabet) hooked() {
 	for _, agent := range agenttool.Agents() {
 		a.prefixes = append(a.prefixes, agent+".")
@@ -30,13 +30,13 @@ func (a *alphabet) hooked() {
 	}
 }
 
-// agentCall returns an agent's tool for calls with or without the field "command".
+// agentCall returns an agent's tool. command says whether its calls have the field "command".
 func agentCall(agent, tool string, command presence) namedTool {
 	return namedTool{name: tool, command: command, also: check.NamesByHook(agent, tool, command == there)}
 }
 
-// addRestricting adds variants of t for the case that servers' tools have some of its names. In
-// this case, these names only restrict.
+// addRestricting adds variants of t for the case that servers' tools have some of its names. These
+// names are then only restrictions, not evidence.
 func (a *alphabet) addRestricting(t namedTool) {
 	all := t
 	all.foreign, all.also = true, slices.Clone(t.also)
@@ -91,8 +91,8 @@ func capital(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// spelled returns names with capital letters that the patterns match. For each set of patterns that
-// the lower-case name can match, it returns one name.
+// spelled returns names that contain capital letters and that the patterns match. For each set of
+// patterns that the lower-case name can match, it returns one name.
 func (a *alphabet) spelled() (all []string) {
 	var capitals []string
 	small := slices.Clone(a.patterns)
@@ -119,8 +119,8 @@ func (a *alphabet) spelled() (all []string) {
 	return all
 }
 
-// spelledAs returns name with some letters capitalized such that the pattern matches it. ok is
-// false if the pattern does not match name in any spelling.
+// spelledAs returns name with some letters capitalized so that the pattern matches it. ok is false
+// if no such spelling of name matches the pattern.
 func spelledAs(pattern, name string) (spelt string, ok bool) {
 	if !toolnet.MatchGlob(strings.ToLower(pattern), name) {
 		return "", false

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// narrowerStates is the maximum number of states for the comparison that a claim requires.
+// narrowerStates is the maximum number of states visited in order to prove a claim.
 const narrowerStates = 20_000
 
 // Narrower proves the claim that the policy admits only calls that the rules in a file also admit.

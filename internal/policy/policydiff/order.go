@@ -10,12 +10,13 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Nets only restrict, and equal nets are in equal states after the same calls with the same
-// outcomes. So if a policy has every net of another policy, or a stricter net in its place, it
-// refuses everything that the other policy refuses, after every run, even over several sessions.
+// Nets only restrict calls, and equal nets are in equal states after the same calls with the same
+// outcomes. So if a policy has every net of another policy, or a stricter net instead, it refuses
+// everything that the other policy refuses. This is true after every run, even over several
+// sessions.
 
-// excluded reports which differences cannot exist: the first result is about the new policy being
-// stricter, the second about its being looser. alone holds the maps that only one of the policies
+// excluded reports which differences cannot exist: first, whether the new policy cannot be
+// stricter; second, whether it cannot be looser. alone holds the maps that only one of the policies
 // has.
 func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
@@ -25,9 +26,9 @@ func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	return [2]bool{to.within(from, alone, d.stop), from.within(to, alone, d.stop)}
 }
 
-// within reports whether the other side refuses everything that s refuses. It returns false if a
-// net of s can yield, because that net might yield to nets that only the other side has. It also
-// returns false if the time is up.
+// within reports whether the other policy refuses everything that the policy s refuses. It returns
+// false if a net of s can yield, because that net might yield to nets that only the other policy
+// has. It also returns false if the time is up.
 func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if s.yields() {
 		return false
@@ -46,7 +47,7 @@ func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	return other.deny && !slices.ContainsFunc(other.nets, func(n gate.NetInfo) bool { return !known(n) })
 }
 
-// replaces reports whether the net strict refuses everything that n refuses. If more is true,
+// replaces reports whether the net strict refuses everything that net n refuses. If more is true,
 // strict may list more calls than n.
 func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	same := strict.Fingerprint == n.Fingerprint
@@ -63,9 +64,9 @@ func replaces(strict, n gate.NetInfo, alone []gate.Map, more bool) bool {
 	return same && (strict.Labels == nil) == (n.Labels == nil) && sameClass(strict, n) && !reads(n, alone)
 }
 
-// withList returns n with the list of the other net if both nets are limits without refill and n
-// limits at least the calls that the other net limits. Then n never has more tokens left than the
-// other net.
+// withList returns a copy of n that lists the same calls as the other net, provided that both nets
+// are limits without refill and n limits at least the calls that the other net limits. Under these
+// conditions, n never has more tokens left than the other net.
 func withList(n, other gate.Net) gate.Net {
 	lists := func(t gate.Transition) bool { return len(t.Tools) > 0 }
 	i := slices.IndexFunc(n.Transitions, lists)
@@ -92,10 +93,10 @@ func alike(a, b gate.Net) bool {
 		slices.EqualFunc(a.Transitions, b.Transitions, func(t, u gate.Transition) bool { return slices.Equal(t.Tools, u.Tools) })
 }
 
-// withNumbers returns a copy of n that takes each number from the other net if it is less
-// restrictive there: the tokens in budgets, the limit of a sum, the approvals and the clock. The
-// same calls take as many tokens from budgets in both nets and return as many or, with a faster
-// clock, never fewer at any time. Nothing else depends on these numbers.
+// withNumbers returns a copy of n. It takes each of the following numbers from the other net if it
+// is less restrictive there: the tokens in budgets, the limit of a sum, the number of approvals,
+// and the clock's interval. The same calls take as many tokens from budgets in both nets and return
+// as many or, with a faster clock, never fewer at any time. Nothing else depends on these numbers.
 func withNumbers(n, other gate.Net) gate.Net {
 	n.Initial = maps.Clone(n.Initial)
 	for _, p := range budgets(n) {
@@ -119,8 +120,8 @@ func withNumbers(n, other gate.Net) gate.Net {
 	return n
 }
 
-// slower reports whether the limit of a is at most as high as that of b and is refilled at most as
-// fast. Then, after the same calls, a never has more left than b.
+// slower reports whether the limit of a is at most as high as the limit of b and is refilled at
+// most as fast. If so, a never has more left than b after the same calls.
 func slower(a, b gate.Sum) bool {
 	product := func(most int, every time.Duration) *big.Int {
 		return new(big.Int).Mul(big.NewInt(int64(most)), big.NewInt(int64(every)))
@@ -128,15 +129,15 @@ func slower(a, b gate.Sum) bool {
 	return a.Most <= b.Most && (a.Every == 0 || b.Every > 0 && product(a.Most, b.Every).Cmp(product(b.Most, a.Every)) <= 0)
 }
 
-// shares reports whether the net strict has a wider scope than n and is never refilled. Then strict
-// never has more left than n has in a single session.
+// shares reports whether the net strict has a wider scope than n and is never refilled. If so,
+// strict never has more left than n has in a single session.
 func shares(strict, n gate.NetInfo) bool {
 	back := func(t gate.Transition) bool { return t.Observe || t.Every > 0 }
 	return strict.Scope > n.Scope && strict.Cause == gate.CauseLimit && !strict.Row &&
 		(strict.Sum == nil || strict.Sum.Every == 0) && !slices.ContainsFunc(strict.Transitions, back)
 }
 
-// budgets returns the places whose tokens are taken only by the net's single gating transition.
+// budgets returns the places that lose tokens only to the net's single gating transition.
 func budgets(n gate.Net) []string {
 	var gates, others []gate.Transition
 	for _, t := range n.Transitions {
@@ -164,8 +165,8 @@ func fingerprint(n gate.Net) string {
 }
 
 // doubted returns the name of a field that only one of the two policies reads as a script. Under
-// that policy, a call with this field makes the call's other fields doubtful. No representative
-// covers this case.
+// this policy, such a field makes the call's other fields doubtful. No representative covers this
+// case.
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })

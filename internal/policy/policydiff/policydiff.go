@@ -73,8 +73,8 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 	return d
 }
 
-// explore searches for differences until there are no more, both directions have a witness, or a
-// limit is reached.
+// explore searches for differences. It ends when there are no more differences, when both
+// directions have a witness, or when a limit is reached.
 func (d *Comparison) explore(limit int, stop func() bool) error {
 	p, err := d.find(limit, stop, false)
 	if err == nil && p.cut && !p.hasData() {
@@ -106,7 +106,7 @@ func (d *Comparison) explore(limit int, stop func() bool) error {
 	return err
 }
 
-// cutBy returns the limit that ended a search early.
+// cutBy returns the reason why a search ended early: the limit that it reached.
 func (d *Comparison) cutBy() string {
 	if d.stop() {
 		return verify.WhyTime
@@ -114,12 +114,12 @@ func (d *Comparison) cutBy() string {
 	return verify.WhyStates
 }
 
-// maxDataStates is the maximum number of states of a search with nets that count separately for
-// different arguments.
+// maxDataStates is the maximum number of states visited if some net counts separately for different
+// arguments.
 const maxDataStates = 300
 
 // find repeats the search until it includes all shared nets that matter, and returns the last
-// search. If the search is loose, it includes calls and times that might not be possible.
+// search. If loose is true, the search includes calls and times that might not be possible.
 func (d *Comparison) find(limit int, stop func() bool, loose bool) (*product, error) {
 	for {
 		p, err := d.product(loose)
@@ -145,7 +145,8 @@ func (d *Comparison) find(limit int, stop func() bool, loose bool) (*product, er
 	}
 }
 
-// product returns the policies without the shared nets that no run has needed so far.
+// product returns a product of the two policies without those shared nets that no run has needed so
+// far.
 func (d *Comparison) product(loose bool) (*product, error) {
 	p := &product{Comparison: d, seen: make(map[string]bool), loose: loose}
 	for i, side := range d.sides {

@@ -10,15 +10,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A product plays the same calls under two policies: calls begin, other calls begin before these
+// A product explores the same calls under two policies: calls begin, other calls begin before these
 // end, and calls end with success, failure or an unknown outcome.
 //
-// Any number of calls that only watch can be in flight, so a limited number of equal calls stands
-// for any larger number. The search thus over-approximates: a difference counts only if concrete
-// calls show it.
+// Any number of calls that only watch can be in flight, so a limited number of equal calls
+// represents any larger number. The search is therefore an over-approximation: a difference counts
+// only if concrete calls show it.
 type product struct {
 	*Comparison
-	calls    []possible // calls of the comparison, as far as the policies of this product distinguish them
+	calls    []possible // calls of the comparison that the policies of this product distinguish
 	maybe    []possible
 	policies [2]*gate.Policy
 	waits    []time.Duration
@@ -27,11 +27,11 @@ type product struct {
 	whole    [2]*gate.Policy // for a loose search, the policies with all nets, without a clock
 	nodes    []node
 	seen     map[string]bool
-	cut      bool    // there are more states than were visited
-	unreal   [2]bool // whether a difference was found that no concrete calls show: first for stricter, then for looser
+	cut      bool    // the search was cut off before it visited all states
+	unreal   [2]bool // whether a difference was found that no concrete calls show: first, the new policy is stricter; second, it is looser
 }
 
-// A node is a pair of states, one per policy, with the step that led to it.
+// A node is a pair of states, one for each policy, and the step that led to it.
 type node struct {
 	states [2]*gate.State
 	open   []openCall
@@ -42,8 +42,8 @@ type node struct {
 	by     verify.Step
 }
 
-// A repeat is a call that is made again immediately after an equal call. The two represent many
-// equal calls.
+// A repeat is a call and an equal call that is made immediately afterwards. The two calls represent
+// many equal calls.
 type repeat struct{ first, again int }
 
 // An openCall is a call in flight that at least one of the states remembers.
@@ -52,9 +52,9 @@ type openCall struct {
 	numbers [2]uint64
 }
 
-// A set of manyAlike equal calls that only watch stands for any larger number of them. If that
-// leads to a difference that no concrete calls show, the search is repeated with a larger number,
-// up to mostAlike. Often, something else limits the number of such calls.
+// manyAlike equal calls that only watch represent any larger number of them. If this leads to a
+// difference that no concrete calls show, the search is repeated with a larger number, up to
+// mostAlike. Often, something else limits the number of such calls.
 const (
 	manyAlike = 3
 	mostAlike = 24
@@ -115,8 +115,8 @@ func (n node) key() string {
 	return b.String() + strings.Join(flights, "|")
 }
 
-// holds returns a string for what the states remember of call f, or the empty string if they
-// remember nothing.
+// holds returns a string that describes what the states remember of call f. It returns the empty
+// string if they remember nothing.
 func (n node) holds(f openCall) string {
 	var b strings.Builder
 	for i, s := range n.states {
@@ -130,8 +130,8 @@ func (n node) holds(f openCall) string {
 	return b.String()
 }
 
-// remembered appends what the state remembers of a call. The state is that of a net or of one of
-// its key values.
+// remembered appends what a state remembers of a call. The state belongs to a net or to a single
+// key value of a net.
 func remembered(b *strings.Builder, data *gate.NetData, call uint64, where string) {
 	for kind, flights := range [][]gate.Flight{data.Flights, data.Watches, data.Spoilers(), data.Lapsed()} {
 		for _, one := range flights {
@@ -161,7 +161,8 @@ func valuesOf(net *gate.NetData) []valueData {
 	return all
 }
 
-// watches reports whether call f has no tokens in flight and no key value waits for it.
+// watches reports whether call f only watches: it has no tokens in flight, and the states for key
+// values do not contain it.
 func (n node) watches(f openCall) bool {
 	for i, s := range n.states {
 		is := func(one gate.Flight) bool { return one.Call == f.numbers[i] }
@@ -177,8 +178,8 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds to all states a copy of the open call f, with the same watches and spoilers. call is
-// the number of the copy in the sequence.
+// copyOf adds to all states a copy of the open call f that has the same watches and spoilers as f.
+// call is the number of the copy in the sequence of calls.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call
@@ -204,7 +205,7 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// withCopies copies the flights of call for the call other.
+// withCopies adds to flights a copy, for the call other, of each flight of call.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {
@@ -216,8 +217,8 @@ func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	return out
 }
 
-// path returns the run to node k, followed by the step last. A repeated call directly follows the
-// first one.
+// path returns the run to node k, followed by the step last. In this run, a repeated call directly
+// follows the first such call.
 func (p *product) path(k int, last verify.Step) verify.Trace {
 	t := verify.Trace{last}
 	var repeats []repeat

@@ -8,15 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// Limits with different numbers are compared by repetition: the call that they count is made as
+// Limits with different numbers are compared by repeating the call that they count: it is made as
 // often as the lower limit permits, and then once more.
 
 // maxRepeated is the maximum number of times that a call is repeated.
 const maxRepeated = 10_000
 
-// compareRepeated repeats each call that unshared nets count, first with all calls in flight at
-// once and then with each call succeeding before the next. If both policies refuse the call, it
-// continues after some time has passed.
+// compareRepeated repeats each call that unshared nets count. First, all calls are in flight at
+// once; then, each call succeeds before the next. If both policies refuse the call, compareRepeated
+// lets some time pass and continues.
 func (d *Comparison) compareRepeated(stop func() bool) {
 	apart := d.unsharedNets()
 	most, wait := 0, time.Duration(0)
@@ -41,7 +41,7 @@ func (d *Comparison) compareRepeated(stop func() bool) {
 	var found []*Witness
 	for _, c := range d.calls {
 		for _, together := range []bool{true, false} {
-			times := 1 // even for a single call, the default may decide differently
+			times := 1 // a single call is enough to show that the defaults decide differently
 			if concerned(c) {
 				times += min(most, maxRepeated)
 			}
@@ -101,7 +101,7 @@ func (d *Comparison) repeat(c possible, times int, wait time.Duration, together 
 }
 
 // differing returns the nets that refuse the call or require approval in only one of the policies.
-// If these nets are the same in both policies, it returns all of them.
+// If there are no such nets, it returns all nets that do so in both policies.
 func differing(by [2][]string) []string {
 	all := slices.Concat(by[0], by[1])
 	once := slices.DeleteFunc(slices.Clone(all), func(net string) bool {

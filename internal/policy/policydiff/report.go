@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Report is the JSON form of a comparison.
+// A Report is a comparison in the form that is encoded as JSON.
 type Report struct {
 	Version  int              `json:"version"`
 	Result   string           `json:"result"`        // "stricter", "looser", "both" or "equal"; if the comparison is not complete, "stricter-or-both", "looser-or-both" or "unknown"
@@ -21,7 +21,7 @@ type Report struct {
 	Stricter *reportedWitness `json:"stricter"` // null: no such difference was found
 	Looser   *reportedWitness `json:"looser"`
 
-	More []*reportedWitness `json:"more"` // further differences, which other rules or tools cause
+	More []*reportedWitness `json:"more"` // further differences, caused by other rules or tools
 }
 
 type reportedWitness struct {
@@ -43,8 +43,8 @@ func (d *Comparison) Report() Report {
 	}
 }
 
-// result returns a word for the result. If the comparison is incomplete, there may also be
-// differences in the other direction.
+// result returns a word for the result. If the comparison is incomplete, the word says that there
+// may also be differences in the other direction.
 func (d *Comparison) result() string {
 	direction := "equal"
 	switch {
@@ -73,7 +73,7 @@ func (w *Witness) report() *reportedWitness {
 // Undecided reports whether no difference was found but the comparison is incomplete.
 func (d *Comparison) Undecided() bool { return d.result() == "unknown" }
 
-// Text returns the comparison as text. from and to are the names of the two policies.
+// Text describes the comparison in text. from and to are the names of the two policies.
 func (d *Comparison) Text(from, to string) string {
 	var b strings.Builder
 	switch d.result() {
@@ -121,8 +121,8 @@ func (d *Comparison) Text(from, to string) string {
 	return b.String()
 }
 
-// raise returns a hint to raise the limit that ended the comparison, or the empty string if no
-// limit did.
+// raise returns a hint on how to raise the limit that ended the comparison. If no limit ended it,
+// raise returns the empty string.
 func (d *Comparison) raise() string {
 	switch d.why {
 	case verify.WhyStates:

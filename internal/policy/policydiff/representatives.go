@@ -21,7 +21,7 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 		}
 	}
 	names := make(map[string]string)
-	for i, m := range single { // unique names keep the labels of these maps apart from those of the other side's maps
+	for i, m := range single { // unique names keep the labels of these maps apart from the labels that the other policy's maps give
 		mark := markOf(i)
 		names[mark], m.As = m.As, mark
 		labels.Maps = append(labels.Maps, m)
@@ -68,8 +68,8 @@ func (d *Comparison) enumerate(p *gate.Policy, o verify.Options) (calls []repres
 	return calls, cmp.Or(why, a.why, more)
 }
 
-// alphabet returns those tools of servers and agents whose calls have names that one of the
-// policies mentions.
+// alphabet returns the tools of servers and agents, as far as their calls have names that one of
+// the policies mentions.
 func (d *Comparison) alphabet() *alphabet {
 	a := &alphabet{vocabulary: vocabularyOf(d.sides), shown: make(map[visibility]bool), stop: d.stop}
 	a.served(d.sides)
@@ -82,8 +82,8 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns a net for which it matters whether names given by maps are certain. This
-// matters for the default of one policy and for exemptions that use unshared maps.
+// certainty returns a net that makes the enumeration distinguish whether names given by maps are
+// certain. This matters for the default of a policy and for exemptions that use unshared maps.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
@@ -97,7 +97,7 @@ func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 // markOf returns the unique name for the unshared map with index i.
 func markOf(i int) string { return strings.Repeat("\x00", i+2) }
 
-// bothNets returns the nets of both sides with the given labels.
+// bothNets returns the nets of both policies, but with the given labels.
 func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	var nets []gate.Net
 	for i, s := range d.sides {
@@ -147,9 +147,9 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 	}
 }
 
-// sees reports whether the side assigns exactly the names in mapped to the call, in addition to the
-// call's own names. It returns false if a net with its own maps uses a name that the side does not
-// assign.
+// sees reports whether the policy assigns exactly the names in mapped to the call, in addition to
+// the call's own names. It returns false if a net with its own maps uses a name that the policy
+// does not assign.
 func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
 	known := func(text string) bool {
 		is := func(n gate.Name) bool { return n.Text == text }

@@ -77,8 +77,8 @@ func (p *product) begin(k int, c possible) (missing []int) {
 	return nil
 }
 
-// endAll ends each open call of node k, but only one call from each set of equal calls. If the set
-// stands for any number of calls, a success may leave the set unchanged.
+// endAll ends each open call of node k. From a set of equal calls, it ends only one. If the set
+// represents any number of calls, a success may leave the set unchanged.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)
 	for _, f := range p.nodes[k].open {
@@ -100,7 +100,7 @@ func (p *product) endAll(k int) {
 	}
 }
 
-// end ends an open call with outcome o. If again is true, the call was made one more time before.
+// end ends an open call with outcome o. If again is true, one more such call was made before.
 func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	n := p.nodes[k].clone()
 	f := n.open[open]
@@ -159,8 +159,9 @@ func (p *product) expandLoose(k int) (missing []int) {
 	return nil
 }
 
-// confirm replays a run under the whole policies, with the gate's clock. It returns no witness if
-// the run is not possible or if omitted shared nets change a decision; missing holds these nets.
+// confirm replays a run under the whole policies, with the gate's clock. If the run is not
+// possible, or if omitted shared nets change a decision, confirm returns no witness. missing holds
+// the omitted shared nets.
 func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, missing []int) {
 	whole := [2]*gate.Policy{p.sides[0].whole, p.sides[1].whole}
 	if p.loose {
@@ -214,7 +215,7 @@ func (d *Comparison) callOf(step verify.Step) possible {
 	return d.maybe[slices.IndexFunc(d.maybe, is)]
 }
 
-// needed returns the indexes of those omitted shared nets that helped to decide a call under the
+// needed returns the indexes of the omitted shared nets that helped to decide a call under the
 // whole policies.
 func (d *Comparison) needed(by [2][]string) []int {
 	var out []int

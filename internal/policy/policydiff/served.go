@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// tooManyNames is the reason given if an alphabet is incomplete.
+// tooManyNames is the reason given for an incomplete alphabet.
 const tooManyNames = "the patterns match names in too many ways"
 
-// served adds servers' tools: the tools of the configured servers or, without a configuration,
-// those of all servers whose existence the names suggest.
+// served adds servers' tools. With a configuration, these are the tools of the configured servers.
+// Without one, they are the tools of all servers that the names suggest.
 func (a *alphabet) served(sides [2]*Side) {
 	known := false
 	for _, s := range sides {
@@ -38,8 +38,8 @@ func (a *alphabet) served(sides [2]*Side) {
 	}
 }
 
-// bares returns names for tools of server o such that the policies mention one of the tool's full
-// names.
+// bares returns bare names for tools of server o, chosen so that the policies mention one of the
+// tool's full names.
 func (a *alphabet) bares(o toolname.Owner) []string {
 	var all []string
 	for _, name := range a.bases() {
@@ -54,7 +54,7 @@ func (a *alphabet) bares(o toolname.Owner) []string {
 	return slices.Compact(all)
 }
 
-// synthesize returns names with these prefixes that the patterns distinguish.
+// synthesize returns names that begin with these prefixes and that the patterns distinguish.
 func (a *alphabet) synthesize(prefixes ...string) []string {
 	if len(a.patterns) == 0 {
 		return nil
@@ -71,8 +71,8 @@ func (a *alphabet) synthesize(prefixes ...string) []string {
 	return names
 }
 
-// tool adds a tool of server o, with the names that the proxy gives to it. bare is the name that
-// the server itself uses.
+// tool adds a tool of server o and the names that the proxy gives to it. bare is the name that the
+// server itself uses.
 func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	names := toolname.Names{Upstream: o.Upstream, Bare: bare, Exposed: toolname.Exposed(o.Prefix, bare), Canonical: o.Upstream + "." + bare}
 	t := namedTool{name: names.Exposed, foreign: owners.Foreign(names), also: toolname.AdditionalNames([]toolname.Names{names}, owners)[0]}
@@ -88,8 +88,8 @@ func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	}
 }
 
-// supposed adds tools of servers whose existence the names suggest. For example, sh.bash and
-// sh_bash are names of the tool bash if there is a server sh.
+// supposed adds tools of servers that the names suggest. For example, "sh.bash" and "sh_bash" are
+// names of the tool "bash" if there is a server "sh".
 func (a *alphabet) supposed() {
 	owners := a.heads(append(a.bases(), instances(a.patterns)...))
 	var bares []string
@@ -116,7 +116,7 @@ func (a *alphabet) supposed() {
 // unnamed is the name of a server that neither policy mentions.
 const unnamed = "server"
 
-// heads returns the server names with which the given names might begin.
+// heads returns the server names that the given names might begin with.
 func (a *alphabet) heads(names []string) []string {
 	all := []string{unnamed}
 	for _, name := range names {
@@ -130,8 +130,8 @@ func (a *alphabet) heads(names []string) []string {
 	return slices.Compact(all)
 }
 
-// before returns the servers whose name, followed by rest, is a name that the policies mention. It
-// also returns one server without such a name.
+// before returns those servers whose name, followed by rest, is a name that the policies mention.
+// It also returns one server that does not form such a name.
 func (a *alphabet) before(owners []string, rest string) []string {
 	all := []string{unnamed}
 	for _, o := range owners {
@@ -145,7 +145,7 @@ func (a *alphabet) before(owners []string, rest string) []string {
 	return all
 }
 
-// instances returns, for each pattern, short names that it matches.
+// instances returns, for each pattern, a few short names that it matches.
 func instances(patterns []string) []string {
 	var all []string
 	for _, p := range patterns {

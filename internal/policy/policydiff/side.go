@@ -16,11 +16,11 @@ import (
 type Side struct {
 	nets   []gate.NetInfo // nets that are active and enforced
 	labels []*gate.Labels
-	maps   []gate.Map // maps that give the labels
+	maps   []gate.Map // maps that give the labels used by the nets
 	deny   bool
 	shadow bool // the policy is in shadow mode and thus refuses nothing
 
-	configured bool // owners holds the servers of the policy's configuration; if false, there can be any servers
+	configured bool // owners holds the servers of the policy's configuration; if false, there may be any servers
 	owners     toolname.Owners
 
 	tools []verify.Tool // known tools other than those that the names imply
@@ -57,8 +57,8 @@ func (s *Side) emptyIfShadow(other *Side) error {
 	return s.compile()
 }
 
-// only builds a policy from the nets that the function wanted selects, after transforming each with
-// the function seen.
+// only builds a policy from the nets that the function wanted selects. It first transforms each of
+// these nets with the function seen.
 func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, n := range s.nets {
@@ -69,16 +69,16 @@ func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
 }
 
-// yields reports whether a net of the side can yield.
+// yields reports whether a net of this policy can yield.
 func (s *Side) yields() bool {
 	return slices.ContainsFunc(s.nets, func(n gate.NetInfo) bool { return n.Advisory })
 }
 
-// A sharedNet is a net that both policies have. It holds the net's name in each of them. Such a net
-// makes no difference by itself, so the search omits it until a run needs it.
+// A sharedNet is a net that both policies have, given by its name in each of them. Such a net makes
+// no difference by itself, so the search omits it until a run needs it.
 type sharedNet [2]string
 
-// sharedNets pairs the nets that have the same meaning on both sides.
+// sharedNets pairs the nets that have the same meaning in both policies.
 func sharedNets(from, to *Side, alone []gate.Map) []sharedNet {
 	taken := make(map[string]bool)
 	var pairs []sharedNet
@@ -99,12 +99,12 @@ func sameClass(a, b gate.NetInfo) bool {
 	return a.Advisory == b.Advisory && a.Priority == b.Priority && maps.Equal(a.Recovery, b.Recovery)
 }
 
-// reads reports whether one of the maps gives a name that n uses in a list or in an exemption.
+// reads reports whether one of the maps gives a name that the net lists or uses in an exemption.
 func reads(n gate.NetInfo, maps []gate.Map) bool {
 	return n.Labels != nil && slices.ContainsFunc(maps, func(m gate.Map) bool { return speaksOf(n, m.As) })
 }
 
-// speaksOf reports whether n treats calls with the given name specially.
+// speaksOf reports whether calls with the given name have a special meaning for net n.
 func speaksOf(n gate.NetInfo, name string) bool {
 	is := func(tool gate.Tool) bool {
 		return tool.Name == name || tool.Except == name || tool.Kind == gate.Glob && toolnet.MatchGlob(tool.Name, name)

@@ -59,7 +59,7 @@ func vocabularyOf(sides [2]*Side) vocabulary {
 	return vocabulary{slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(patterns))}
 }
 
-// bases returns the names, and also every part of a name that ends before a dot.
+// bases returns the names and, for each name that contains dots, the part before each dot.
 func (s *vocabulary) bases() []string {
 	all := slices.Clone(s.names)
 	for _, name := range s.names {
@@ -82,8 +82,8 @@ func (s *vocabulary) mentions(name string) bool {
 	return found || at < len(s.names) && strings.HasPrefix(s.names[at], name+".")
 }
 
-// sees returns a key for what the policies see of a call's names, or the empty string if they see
-// nothing.
+// sees returns a key for those of a call's names that the policies distinguish. It returns the
+// empty string if the policies distinguish none of them.
 func (s *vocabulary) sees(names []gate.Name) string {
 	worth := make(map[string]gate.Name)
 	hit := func(text string, n gate.Name) {

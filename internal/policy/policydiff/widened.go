@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// Codes of problems with a configuration that extends a base policy.
+// These are the codes of problems with a configuration that extends a base policy.
 const (
 	Widens      = "E112" // the configuration admits calls that the base does not admit
 	NotNarrower = "E113" // it could not be proved that the configuration admits no more than the base
@@ -24,10 +24,10 @@ const (
 const widenedTime = 5 * time.Second
 
 // Widened returns an error for each base policy unless it is proved that the configuration only
-// narrows this policy. The configuration must not admit a call that the base does not admit, nor
-// admit a call with fewer approvals than the base requires. result is the configuration's policy.
-// All commands and components that read configurations use this function, so that they report the
-// same errors.
+// narrows this base policy. The configuration must not admit a call that the base policy does not
+// admit, and must not require fewer approvals than the base policy. result is the configuration's
+// policy. All commands and components that read configurations use this function, so that they
+// report the same errors.
 func Widened(ctx context.Context, c *config.Config, result *policy.Result) (found diag.List) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -65,7 +65,7 @@ func widened(c *config.Config, b config.Base, result *policy.Result, stop func()
 	return &p
 }
 
-// overBase compares the policy of base b alone with that of the configuration.
+// overBase compares the policy of base b alone with the configuration's policy.
 func overBase(c *config.Config, b config.Base, result *policy.Result, stop func() bool) (*Comparison, error) {
 	source := policy.Source{Rules: b.Rules, Nets: b.Nets, Default: b.Default, Mode: b.Mode}
 	alone, err := policy.Build(source)
@@ -83,8 +83,8 @@ func overBase(c *config.Config, b config.Base, result *policy.Result, stop func(
 	return Compare(from, to, narrowerStates, stop)
 }
 
-// mapOver returns the position of the only map that the base lacks and that gives a name used by
-// one of the base's nets. If there is not exactly one such map, it returns at.
+// mapOver returns the position of a map that the base lacks and that gives a name used by one of
+// the base's nets. If there is not exactly one such map, it returns at.
 func (d *Comparison) mapOver(at config.Position) config.Position {
 	var over []gate.Map
 	for _, m := range unsharedMaps(d.sides[0], d.sides[1]) {

@@ -42,7 +42,7 @@ func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	}
 	c := &policyCase{}
 	if err := strict(inner, c); err != nil {
-		return c, expect, err // c contains the name of the case if the name could be decoded
+		return c, expect, err // if the name of the case could be decoded, c contains it
 	}
 	if c.Mode != "" && c.Mode != "enforce" && c.Mode != "shadow" {
 		return c, expect, fmt.Errorf("unknown mode %q: enforce or shadow", c.Mode)
@@ -66,8 +66,8 @@ func readEvent(src []byte) (*sandbox.Event, error) {
 	return e, checkEvent(e)
 }
 
-// split splits a line of the form {"case": ..., "expect": ...}. On any other line, the whole line
-// is the case.
+// split splits a line of the form {"case": ..., "expect": ...}. If a line does not have this form,
+// the whole line is the case.
 func split(line []byte) (inner, expect json.RawMessage, err error) {
 	if !bytes.Contains(line, []byte(`"case"`)) {
 		return line, nil, nil // this avoids decoding the line twice
@@ -87,7 +87,7 @@ func split(line []byte) (inner, expect json.RawMessage, err error) {
 	return outer["case"], outer["expect"], nil
 }
 
-// strict decodes a single JSON value, rejecting unknown keys and trailing data.
+// strict decodes a single JSON value. It rejects unknown keys and trailing data.
 func strict[T any](src []byte, to *T) error {
 	d := json.NewDecoder(bytes.NewReader(src))
 	d.DisallowUnknownFields()

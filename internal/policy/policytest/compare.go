@@ -22,7 +22,7 @@ func (d Difference) String() string {
 }
 
 // compare returns the first mismatch between an answer and the expected answer, or nil if they
-// match. For errors, it compares only the line and the net. The answer can contain additional keys.
+// match. Of errors, it compares only the line and the net. The answer may contain additional keys.
 func compare(answer []byte, expect json.RawMessage) *Difference {
 	if expect == nil {
 		return nil
@@ -46,7 +46,7 @@ func compare(answer []byte, expect json.RawMessage) *Difference {
 	return nil
 }
 
-// places reduces errors to those of their keys that are compared.
+// places reduces each error to the keys that are compared.
 func places(errs any) any {
 	list, ok := errs.([]any)
 	if !ok {

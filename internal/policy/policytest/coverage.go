@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// Coverage lists the parts of policies that tests have exercised.
+// Coverage lists the rules, maps and transitions of policies that tests have exercised.
 type Coverage struct {
 	Percent int     `json:"percent"` // percentage of items that were exercised, rounded down
 	Done    int     `json:"done"`
@@ -57,8 +57,8 @@ func newCoverage(items []*Item) *Coverage {
 	return c
 }
 
-// A spoiler is a transition that acts on every admitted call of its tools, even if the transition
-// was not chosen for the call.
+// A spoiler is a transition that acts on every admitted call of its tools, even on a call for which
+// it was not chosen.
 type spoiler struct {
 	item  *Item
 	tools []gate.Tool

@@ -53,7 +53,7 @@ func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 // An Evaluation is the summary of an evaluation. The answers are not included.
 type Evaluation struct {
 	Differences []Difference
-	Unreadable  []UnreadableCase // lines that are not cases and for which no answer is expected
+	Unreadable  []UnreadableCase // lines that are not cases, unless an answer is expected for them
 }
 
 // An UnreadableCase is a line that is not a case.
@@ -65,7 +65,7 @@ type UnreadableCase struct {
 // String returns the message that users see.
 func (u UnreadableCase) String() string { return fmt.Sprintf("line %d: not a case: %s", u.Line, u.Why) }
 
-// An answer is the result of a case. Either Errors is set, or all other fields are.
+// An answer is the result of a case. Either Errors is set, or all other fields are set.
 type answer struct {
 	Name      string      `json:"name"`
 	Errors    []caseError `json:"errors,omitempty"`
@@ -87,15 +87,15 @@ type netStates struct {
 	States *int   `json:"states"`
 }
 
-// A decision is the answer to an event.
+// A decision is the answer to a single event.
 type decision struct {
 	I        int      `json:"i"`
 	Decision string   `json:"decision"`
 	Kind     string   `json:"kind,omitempty"`
-	Nets     []string `json:"nets,omitzero"` // names of the nets that block the call or ask for approval, sorted
+	Nets     []string `json:"nets,omitzero"` // sorted names of the nets that block the call or ask for approval
 	Cause    string   `json:"cause,omitempty"`
 	Reason   string   `json:"reason,omitempty"`
-	Times    int      `json:"times,omitempty"` // for a repeated call, how many times the call was admitted
+	Times    int      `json:"times,omitempty"` // for a repeated call, the number of times that it was admitted
 }
 
 type netFinal struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// event parses an event of a counterexample as a step. The event has the format of "check --json"
-// and of cases. A call whose result is a separate event remains pending.
+// event parses an event of a counterexample as a step. Events have the format of "check --json" and
+// of cases. If a call's result is a separate event, the call remains pending.
 func (p *parser) event(t *Test, v config.Value) {
 	raw, ok := v.Object()
 	if !ok {

@@ -18,19 +18,19 @@ type File struct {
 	Tests  []Test
 }
 
-// A Source locates the policy that a test file tests. The zero value means the policy in the file's
-// directory.
+// A Source says where the policy is that a test file tests. The zero value means the policy in the
+// file's directory.
 type Source struct {
 	Config      string // path of a configuration file
 	Rules, Nets []string
-	Default     string            // the default; allowed only with Rules or Nets
+	Default     string            // default decision ("allow" or "deny") of the policy; allowed only with Rules or Nets
 	Env         map[string]string // variables for the configuration, which take precedence over the variables of the process
 	Position    config.Position
 
-	named bool // Config was named as the configuration against which all files are tested
+	named bool // the caller chose Config; all files are tested against it
 }
 
-// A Test is one test.
+// A Test is a single test in a test file.
 type Test struct {
 	Name     string
 	Position config.Position
@@ -44,7 +44,7 @@ type Step struct {
 	After    time.Duration // the time that passes before the step
 
 	Tool        string      // the tool that is called; empty: the step makes no call
-	Foreign     bool        // the name of the tool is weak
+	Foreign     bool        // the name of the tool only restricts and is not evidence
 	Also        []gate.Name // further names of the tool, in addition to those that the configuration gives
 	Times       int         // number of consecutive calls
 	As          string
@@ -61,23 +61,23 @@ type Step struct {
 	RuleAt      config.Position // the position of the key "rule"
 	Names       []string
 
-	Settles int // if the step ends a call, the number of the step that made this call, starting at 1
+	Settles int // if the step ends an earlier call, the number of the step that made that call; numbers start at 1
 }
 
-// Keywords of a step.
+// These variables hold the keywords of a step.
 var (
 	results  = []string{"success", "failure", "error", "unknown", "pending"}
 	verdicts = []string{allow, refuse, ask}
 )
 
-// Expected and actual verdicts.
+// These are the expected and actual verdicts.
 const (
 	allow  = "allow"
 	refuse = "refuse"
 	ask    = "ask"
 )
 
-// canSettleLater reports whether a later step can settle this step's call.
+// canSettleLater reports whether a later step can end the call that this step makes.
 func (s *Step) canSettleLater() bool { return s.Result == "pending" || s.Result == "unknown" }
 
 // admits reports whether the call of the step is expected to be admitted.
@@ -85,8 +85,8 @@ func (s *Step) admits() bool {
 	return s.Expect == allow || s.Expect == ask && s.Approve == sandbox.Yes
 }
 
-// A Pattern matches all strings that contain it. A pattern written as /regular expression/ matches
-// as a regular expression.
+// A Pattern matches all strings that contain its text. A pattern of the form /regular expression/
+// matches as a regular expression.
 type Pattern struct {
 	Source string
 	regex  *regexp.Regexp // nil: Source is matched as a substring
@@ -104,7 +104,7 @@ func newPattern(source string) (*Pattern, error) {
 		flag = ""
 	}
 	if !ok {
-		return p, nil // there is only a leading slash, as in a path
+		return p, nil // there is only a slash at the beginning, as in a path
 	}
 	var err error
 	p.regex, err = regexp.Compile(flag + body)

@@ -72,7 +72,7 @@ func (p *parser) test(v config.Value) {
 		"steps":    func(v config.Value) { v.Items("a step", func(v config.Value) { steps = append(steps, v) }) },
 	})
 	switch {
-	case p.root.Faults() > before: // the missing key might be a misspelt one
+	case p.root.Faults() > before: // a misspelt key might be the missing one
 	case t.Name == "":
 		v.Fault("the test has no name", "")
 	case p.seen[t.Name]:

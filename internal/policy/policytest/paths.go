@@ -12,9 +12,9 @@ import (
 // Suffix is the suffix of the names of test files.
 const Suffix = "_test.yaml"
 
-// Find returns the test files that a path denotes: a single file, the files in a directory, or, if
-// the path ends in "...", the files in a directory and below it. It skips subdirectories whose
-// names begin with a dot or are node_modules.
+// Find returns the test files that a path denotes. The path is a single file or a directory; if it
+// ends in "...", the files below the directory are also returned. Find skips subdirectories whose
+// names begin with a dot or are "node_modules".
 func Find(path string) ([]string, error) {
 	dir, below := strings.CutSuffix(filepath.ToSlash(path), "...")
 	if below {
@@ -55,7 +55,7 @@ func Find(path string) ([]string, error) {
 
 func hidden(folder string) bool { return strings.HasPrefix(folder, ".") || folder == "node_modules" }
 
-// plain returns a file system error with the path removed.
+// plain returns a file system error without the path.
 func plain(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {

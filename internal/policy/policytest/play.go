@@ -132,7 +132,7 @@ func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *callOu
 	return about
 }
 
-// show copies the outcome to the step's result.
+// show copies the call's outcome to the result of the step.
 func (d *callOutcome) show(s *Step, out *StepResult) {
 	r := cmp.Or(d.refusal, d.would)
 	out.Names, out.Verdict, out.Would = d.names, d.verdict, sandbox.VerdictOf(d.would)
@@ -158,7 +158,7 @@ func (r *testRun) settle(s *Step) *Failure {
 	return &Failure{Expected: fmt.Sprintf("step %d settles", s.Settles), Got: "its call is already settled"}
 }
 
-// end settles a call as the step specifies.
+// end ends a call as the step specifies.
 func end(session *sandbox.Session, id string, s *Step) bool {
 	switch s.Result {
 	case "pending":
@@ -200,7 +200,7 @@ func (s *Step) compare(d *callOutcome, p *Policy) *Failure {
 
 const inShadow = "in shadow "
 
-// numbered matches rules that are identified by a line number.
+// numbered matches an expected rule that is written as a file and a line number.
 var numbered = regexp.MustCompile(`^(.*?):([0-9]+)(?::([0-9]+))?$`)
 
 // speaksOf reports whether the block comes from the rule that the step expects.
@@ -279,7 +279,7 @@ func (s *Step) What() string {
 	return text
 }
 
-// compact shortens JSON text so that it fits on a line.
+// compact shortens a JSON value so that it fits on a line.
 func compact(text json.RawMessage) string {
 	const most = 120
 	shown := []rune(string(text))

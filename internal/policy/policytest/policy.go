@@ -10,6 +10,6 @@ type Policy struct {
 	Result *policy.Result
 	Source policy.Source
 
-	call  func(tool string) gate.Call // creates a call with all the names that the tool has behind the proxy
+	call  func(tool string) gate.Call // creates a call that has all names of the tool behind the proxy
 	watch *watch                      // nil: coverage is not recorded
 }

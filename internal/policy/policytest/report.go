@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// Report is the JSON form of the result of a test run.
+// Report is the result of a test run in the form that is encoded as JSON.
 type Report struct {
 	Version  int          `json:"version"`
 	OK       bool         `json:"ok"`
@@ -32,7 +32,7 @@ type TestResult struct {
 	Name    string       `json:"name"`
 	Line    int          `json:"line"`
 	Result  string       `json:"result"`          // "pass" or "fail"; "unchecked" for a case without an expected answer
-	Steps   []StepResult `json:"steps,omitempty"` // the completed steps, in order; if Failure is set, the last of them failed
+	Steps   []StepResult `json:"steps,omitempty"` // the completed steps, in order; if Failure is set, the last step failed
 	Failure *Failure     `json:"failure,omitempty"`
 
 	left int // number of steps that were not run
@@ -63,7 +63,7 @@ type reportedRule struct {
 type Failure struct {
 	Expected string                    `json:"expected"`
 	Got      string                    `json:"got"`
-	Marking  map[string]map[string]int `json:"marking,omitempty"` // the markings before the step, by net
+	Marking  map[string]map[string]int `json:"marking,omitempty"` // for each net, its marking before the step
 
 	nets []gate.NetState // states of the affected nets before the step
 }

@@ -17,17 +17,17 @@ import (
 // A Loader loads the policies of test files. It loads each policy only once. The zero value is
 // ready to use.
 type Loader struct {
-	// Call returns a function that creates calls of tools under a configuration; an example is
-	// check.CallsUnder. The configuration is nil if the policy consists only of rules and nets. If
+	// Call returns a function that creates calls of tools under a configuration, for example
+	// check.CallsUnder. If the policy consists only of rules and nets, the configuration is nil. If
 	// Call is nil, every tool has a single name.
 	Call func(*config.Config) func(tool string) gate.Call
 
 	Cover  bool   // whether to record coverage
 	Config string // path of the configuration against which all files are tested; empty: each file determines its policy
 
-	// Options for loading configurations. If a test file names a configuration, or if one is found
-	// in the file's directory, no person chose it. Unless it is trusted, it is therefore only read
-	// as text.
+	// Options are used to load configurations. If a configuration is named by a test file or found
+	// in the file's directory, no person chose it. Unless such a configuration is trusted, it is
+	// only read as text.
 	Options config.Options
 
 	loaded map[string]*Policy
@@ -65,7 +65,7 @@ func (l *Loader) Load(f *File) (*Policy, error) {
 	return p, nil
 }
 
-// Coverage returns the coverage of all policies, in the order of their loading.
+// Coverage returns the coverage of all policies, in the order in which they were loaded.
 func (l *Loader) Coverage() *Coverage {
 	var items []*Item
 	for _, key := range l.order {
@@ -109,7 +109,7 @@ func escape(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
-// key returns a string that is the same for equal sources.
+// key returns a string that identifies the source. Equal sources have the same key.
 func (s *Source) key() string {
 	key := fmt.Sprintf("%q %q %q %q", s.Config, s.Rules, s.Nets, s.Default)
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {

@@ -14,7 +14,7 @@ import (
 // step parses a step. The previous steps are in t.
 func (p *parser) step(t *Test, v config.Value) Step {
 	s := Step{Position: v.Position()}
-	settles, called := false, false // whether the step has keys for settling a call, and keys for making one
+	settles, called := false, false // whether the step has keys that end an earlier call, and keys that make a call
 	call := func(read func(config.Value)) func(config.Value) {
 		return func(v config.Value) {
 			called = true
@@ -47,7 +47,7 @@ func (p *parser) step(t *Test, v config.Value) Step {
 		},
 	})
 	switch {
-	case p.root.Faults() > before: // the missing key might be a misspelt one
+	case p.root.Faults() > before: // a misspelt key might be the missing one
 	case settles && called:
 		v.Fault("a step makes a call or settles one, not both", "write two steps")
 	case settles:
@@ -90,7 +90,7 @@ func approve(v config.Value) sandbox.Consent {
 	}
 }
 
-// result parses the keyword that says how a call ends.
+// result parses the keyword for the end of a call.
 func result(v config.Value, words ...string) string {
 	if !v.IsText() {
 		v.Fault("result must be an outcome, such as success", `write the returned result under "returns"`)
@@ -154,8 +154,8 @@ func (t *Test) check(s *Step, v config.Value) {
 	s.Result, s.Times = cmp.Or(s.Result, "success"), max(s.Times, 1)
 }
 
-// settles returns the number of the step whose call is settled. The file gives either this number
-// or the name of the call.
+// settles returns the number of the step whose call is ended. The file gives either this number or
+// the name of the call.
 func (t *Test) settles(v config.Value) int {
 	number := 0
 	if v.IsNumber() {

@@ -11,13 +11,14 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A Suite is the set of files of a test run: tests (*_test.yaml) and cases (*.jsonl).
+// A Suite is the set of files of a test run: files of tests (*_test.yaml) and files of cases
+// (*.jsonl).
 type Suite struct {
 	Loader Loader
 	Name   *regexp.Regexp // selects the tests to run by their names
 
-	// Problems extracts the problems from an error that occurred while a file was loaded. It
-	// returns any other error unchanged.
+	// Problems extracts the problems from an error that occurred while a file was loaded. If it
+	// cannot extract any, it returns the error unchanged.
 	Problems func(err error) (diag.List, error)
 
 	files    []suiteFile
@@ -78,8 +79,8 @@ func (s *Suite) open(name string) (f suiteFile, err error) {
 	return f, err
 }
 
-// collectProblems records the problems in an error that occurred while a file was loaded. It
-// returns any other error.
+// collectProblems records the problems in an error that occurred while a file was loaded. If the
+// error does not consist of problems, it is returned.
 func (s *Suite) collectProblems(err error) error {
 	found, err := s.Problems(err)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// newWatch lists the items of a policy. Structural transitions and dead transitions need no test.
-// An allow rule counts only once: as a rule, and not also as a transition.
+// newWatch lists the items of a policy. It omits structural transitions and dead transitions, which
+// need no test. An allow rule counts only as a rule and not also as a transition.
 func newWatch(p *Policy) (*watch, error) {
 	c := &watch{
 		rules: make(map[string]*Item), moves: make(map[firing]*Item), maps: make(map[string][]*Item), passive: make(map[string]bool),

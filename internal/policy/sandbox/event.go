@@ -10,13 +10,13 @@ import (
 )
 
 // An Event is a call, an answer to an approval request, a result, the activation of a net, or the
-// passage of time. Cases and counterexamples use its JSON form.
+// passage of time. Its JSON form is used in cases and counterexamples.
 type Event struct {
 	Type    string          `json:"type"` // one of "call", "answer", "result", "activate", "deactivate" and "wait"
 	ID      string          `json:"id,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
 	Also    []string        `json:"also,omitempty"` // further names of the tool
-	Weak    []string        `json:"weak,omitempty"` // the names in Tool and Also that neither count as evidence nor exempt the call
+	Weak    []string        `json:"weak,omitempty"` // those names in Tool and Also that neither count as evidence nor exempt the call
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve Consent         `json:"approve,omitempty"`
 	Outcome string          `json:"outcome,omitempty"` // one of the words in [Outcomes]
@@ -26,7 +26,7 @@ type Event struct {
 	Times   int             `json:"times,omitempty"` // number of consecutive successful calls; 0: a single call that a result event ends
 }
 
-// Outcomes contains the JSON words for outcomes.
+// Outcomes holds the word for each outcome in JSON.
 var Outcomes = [...]string{gate.Unknown: "unknown", gate.Success: "success", gate.Failure: "failure"}
 
 // Duration returns the duration of a wait event, or 0 if the duration is invalid.
@@ -43,7 +43,7 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event that makes call c. In an event, each further name is either certain or
+// CallOf returns the event that makes call c. In the event, each further name is either certain or
 // weak.
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
@@ -69,9 +69,9 @@ func (e *Event) Call() gate.Call {
 	return c
 }
 
-// Play plays an event. After a call or an answer, it returns the decision; for a repeated call, it
-// also returns how many times the call was admitted. If no approval is pending, there is no
-// decision about an answer.
+// Play plays an event. After a call or an answer, it returns the decision; if an answer has no
+// pending approval request, the decision is nil. For a repeated call, Play also returns how many
+// times the call was admitted.
 func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	switch e.Type {
 	case "call":
@@ -94,9 +94,9 @@ func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	return nil, 0
 }
 
-// Repeat makes a call up to the given number of times, but stops if the call is not admitted. Each
-// call succeeds with the given result. If times is 0, Repeat makes the call once and does not end
-// it.
+// Repeat makes a call up to the given number of times, and stops early if the call is not admitted.
+// Each call succeeds with the given result. If times is 0, Repeat makes the call once and does not
+// end it.
 func (s *Session) Repeat(c gate.Call, says Consent, times int, returns []byte) (d gate.Decision, admitted int) {
 	return s.repeat(c, says, times, returns, s.End)
 }

@@ -17,13 +17,13 @@ type Sandbox struct {
 	sessions map[string]*Session
 }
 
-// A Participant is a session to be started, given by its name and principal.
+// A Participant gives the name and the principal of a session to be started.
 type Participant struct{ Name, Principal string }
 
-// New starts a session for each participant, or a single unnamed session if there are no
-// participants. Sessions of the same principal share the state of nets with principal scope, and
-// all sessions share the state of global nets. active names the nets that are active at the start;
-// nil means all.
+// New starts a session for each participant or, without participants, a single unnamed session.
+// Sessions of the same principal share the state of nets with principal scope, and all sessions
+// share the state of global nets. active names the nets that are active at the start; nil means
+// all.
 func New(p *gate.Policy, active []string, participants ...Participant) *Sandbox {
 	s := &Sandbox{policy: p, now: Epoch, sessions: make(map[string]*Session)}
 	if len(participants) == 0 {
@@ -49,7 +49,7 @@ func New(p *gate.Policy, active []string, participants ...Participant) *Sandbox 
 // Now returns the simulated time.
 func (s *Sandbox) Now() time.Time { return s.now }
 
-// Wait lets the duration d pass. A session notices this at its next call or [gate.Session.Tick].
+// Wait lets the duration d pass. A session notices this at its next call or at [gate.Session.Tick].
 func (s *Sandbox) Wait(d time.Duration) { s.now = s.now.Add(d) }
 
 // Session returns the session with the given name, or the first session if name is empty.
@@ -65,7 +65,7 @@ type Session struct {
 	*gate.Session
 	box     *Sandbox
 	waiting map[string]waitingCall
-	calls   map[string]madeCall // by ID, the last admitted call
+	calls   map[string]madeCall // for each call ID, the last admitted call
 }
 
 // A madeCall is an admitted call.

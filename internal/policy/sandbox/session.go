@@ -5,7 +5,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Consent is the answer to an approval request.
+// Consent is an answer to an approval request.
 type Consent uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 )
 
 // Call makes a call at the simulated time. If approval is requested, Call also answers the request.
-// It returns a [gate.Ask] only if the answer is given later.
+// Only if the answer is to be given later does Call return a [gate.Ask].
 func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	c.Time = s.box.now
 	d := s.Decide(c, nil)
@@ -70,7 +70,7 @@ func (s *Session) End(id string, e gate.End) bool {
 	return ok && s.Session.End(made.number, e)
 }
 
-// Return settles a call like End. If there is a result, the policy's success conditions judge it
+// Return ends a call like End. If the call has a result, the policy's success conditions judge it
 // first. A JSON string also counts as the text of the result.
 func (s *Session) Return(id string, e gate.End) bool {
 	if made, ok := s.calls[id]; ok && e.Result != nil {
@@ -80,7 +80,7 @@ func (s *Session) Return(id string, e gate.End) bool {
 	return s.End(id, e)
 }
 
-// VerdictOf returns a refusal's verdict, "ask" or "refuse", or the empty string if r is nil.
+// VerdictOf returns the verdict of a refusal: "ask", "refuse" or, if r is nil, the empty string.
 func VerdictOf(r *gate.Refusal) string {
 	switch {
 	case r == nil:

@@ -8,9 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// ReadAs resolves the unqualified name of the call to an agent's built-in tool, for example Bash to
-// claude-code.Bash. It does so only if the policy names tools of exactly one agent with such a
-// tool, and if no server can have a tool with this name. Otherwise, it returns the call unchanged.
+// ReadAs resolves the unqualified name of the call to an agent's built-in tool, for example "Bash"
+// to "claude-code.Bash". It does so only if, of all agents with such a tool, the policy names tools
+// of exactly one, and if no server can have a tool with this name. Otherwise, it returns the call
+// unchanged.
 func (s *Simulation) ReadAs(c Call) Call {
 	if own := s.ownTools(c.Tool); len(own) == 1 && !s.served(c.Tool) {
 		c.Asked, c.Tool = c.Tool, own[0]
@@ -18,7 +19,7 @@ func (s *Simulation) ReadAs(c Call) Call {
 	return c
 }
 
-// ownTools returns the agents' tools, such as claude-code.Bash, that an unqualified name may
+// ownTools returns the agents' tools, for example "claude-code.Bash", that an unqualified name may
 // denote. It omits agents whose tools the policy does not name.
 func (s *Simulation) ownTools(name string) (own []string) {
 	named := s.names()
@@ -40,8 +41,8 @@ func (s *Simulation) ownTools(name string) (own []string) {
 	return own
 }
 
-// served reports whether a server has a tool with this name. If it is unknown which tools exist,
-// served reports whether a server might have one.
+// served reports whether a server has a tool with this name. If the existing tools are unknown,
+// served reports whether a server might have such a tool.
 func (s *Simulation) served(name string) bool {
 	if s.tools.Known {
 		return slices.Contains(check.ToolSet{Tools: s.tools.Tools, Known: true}.Names(), name)

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Call is a call in the notation that users write: name{json}.
+// A Call is a call as users write it: name{json}.
 type Call struct {
 	Tool string
 	Args json.RawMessage // arguments; nil: {}

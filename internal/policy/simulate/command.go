@@ -41,7 +41,7 @@ func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
 		case line, ok := <-lines:
 			if !ok {
 				if m.terminal {
-					m.printf("\n") // end the line that shows the prompt
+					m.printf("\n") // end the line of the prompt
 				}
 				return <-failed
 			}

@@ -29,7 +29,7 @@ func (s *Simulation) newCall(c Call, id int) gate.Call {
 	return call
 }
 
-// piped returns the arguments of a call of an agent's own shell, with "set -o pipefail" inserted
+// piped returns the arguments of a call of an agent's own shell after inserting "set -o pipefail"
 // before the script. ok is false if the agent does not accept a changed script, or if the change
 // would not affect what counts as evidence.
 func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
@@ -39,8 +39,7 @@ func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	return pipefail.Add(s.result.Policy, *c)
 }
 
-// Before makes a call that must be admitted and that then succeeds. If the call is refused, Before
-// returns an error.
+// Before makes a call and ends it with success. If the call is refused, Before returns an error.
 func (s *Simulation) Before(c Call) error {
 	call := s.newCall(c, 1)
 	if r, ok := s.session.Call(call, sandbox.Yes).(*gate.Refusal); ok {
@@ -63,19 +62,19 @@ func blamed(r *gate.Refusal) string {
 type Explanation struct {
 	Version  int             `json:"version"`
 	Tool     string          `json:"tool"`
-	ReadAs   string          `json:"readAs,omitempty"` // the built-in tool of an agent to which Tool was resolved
+	ReadAs   string          `json:"readAs,omitempty"` // the agent's built-in tool that Tool was resolved to
 	Args     json.RawMessage `json:"args,omitempty"`
 	Changed  json.RawMessage `json:"changed,omitempty"` // the arguments that the agent uses instead; see shell.pipefail
-	Unknown  bool            `json:"unknown,omitempty"` // it is known which tools exist, and none of them has this name
+	Unknown  bool            `json:"unknown,omitempty"` // none of the existing tools, which are known, has this name
 	Decision string          `json:"decision"`          // "allow", "refuse" or "ask"
 	Names    []string        `json:"names"`
-	Certain  []string        `json:"certain"` // the names in Names that are certain, so that they exempt the call and make it known
-	Weak     []string        `json:"weak"`    // the names in Names that are weak, so that they restrict but do not count as evidence
+	Certain  []string        `json:"certain"` // those names in Names that are certain and can thus exempt the call and make it known
+	Weak     []string        `json:"weak"`    // those names in Names that are weak: they restrict the call but do not count as evidence
 	Kind     gate.Kind       `json:"kind,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 	Would    string          `json:"would,omitempty"` // the verdict of shadow nets; if it is set, Kind and Reason describe this verdict
 	Nets     []explainedNet  `json:"nets"`
-	Remedy   []string        `json:"remedy"` // calls that must succeed first; nil: no calls would help, or the remedy is unknown
+	Remedy   []string        `json:"remedy"` // calls that must succeed first; nil: no calls would help, or it is unknown whether any would
 	Way      string          `json:"way,omitempty"`
 	Why      string          `json:"why,omitempty"` // if the remedy is unknown, the reason
 	Retry    float64         `json:"retryAfter,omitempty"`
@@ -99,7 +98,7 @@ type condition struct {
 
 type explainedNet struct {
 	Name       string      `json:"name"`
-	Verdict    string      `json:"verdict"` // one of the words in verdictWords
+	Verdict    string      `json:"verdict"` // the net's verdict, one of the words in verdictWords
 	Manual     bool        `json:"manual,omitempty"`
 	Shadow     bool        `json:"shadow,omitempty"`
 	Transition string      `json:"transition"`
@@ -193,7 +192,7 @@ func (e *Explanation) net(v gate.Verdict) explainedNet {
 	return n
 }
 
-// An exemption describes a rule that lists a call but from which the call is exempt, with the name
+// An exemption describes why a rule that lists a call does not apply to it: the call has a name
 // that exempts it.
 type exemption struct {
 	rule gate.Position

@@ -64,8 +64,8 @@ func (e *Explanation) writeReading(b *strings.Builder) {
 	}
 }
 
-// wantsArguments returns a hint on how to give arguments if the call has none although some net
-// reads arguments.
+// wantsArguments returns a hint on how to give arguments. It does so if the call has no arguments
+// although some net reads arguments.
 func (e *Explanation) wantsArguments() string {
 	if len(e.Args) > 0 || e.refusal == nil {
 		return ""
@@ -80,7 +80,7 @@ func (e *Explanation) wantsArguments() string {
 	return ""
 }
 
-// reasons writes the reasons of the nets, each with its rule.
+// reasons writes the nets' reasons, each together with its rule.
 func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	if len(e.refusal.Blocks) == 0 {
 		fmt.Fprintln(b, e.refusal.Text)
@@ -98,7 +98,7 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 }
 
-// waiting writes the tokens for which the call waits in a hand-written net.
+// waiting writes the tokens that the call waits for in a hand-written net.
 func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.of.net(block.Net)
 	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {
@@ -168,7 +168,7 @@ func (e *Explanation) nets(b *strings.Builder) {
 	}
 }
 
-// says returns the verdict of the net in plain words.
+// says returns the net's verdict in plain words.
 func (n *explainedNet) says() string {
 	said := map[string]string{
 		"abstain": "nothing", "free": "always passes", "gated": "passes now", "blocked": "refuses", "yields": "does not block now: it is advisory",

@@ -47,7 +47,8 @@ func (m *Simulator) endCall(word, text string) error {
 	}
 }
 
-// result separates the number of a successful call from the result, which is optional.
+// result splits the text after a command. It returns the number of the call and, for a successful
+// call, the optional result.
 func result(word, text string) (number string, says json.RawMessage, err error) {
 	i := strings.IndexAny(text, "{[\"")
 	if word != "succeed" || i < 0 {
@@ -61,7 +62,7 @@ func result(word, text string) (number string, says json.RawMessage, err error) 
 }
 
 // latest returns the number of the call that a command is about. If a number is given, it is this
-// number. Otherwise, it is the latest call in the wanted state or, if there is no such call, the
+// number. Otherwise, it is the latest call in the wanted state or, if no call is in this state, the
 // latest call that has not ended.
 func (m *Simulator) latest(wants callState, text string) (int, error) {
 	if text != "" {

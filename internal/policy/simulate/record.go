@@ -100,11 +100,11 @@ func quote(text string) string {
 	return string(b)
 }
 
-// stepsText returns the moves as the steps of a test. A call that requires approval becomes a step
-// at the position of the move that answers the request.
+// stepsText returns the moves as the steps of a test. If a call requires approval, its step takes
+// the position of the move that answers the request.
 func (m *Simulator) stepsText() []string {
 	var steps []string
-	at := make(map[int]int) // the number of the step for each call, by call number
+	at := make(map[int]int) // for each call number, the number of the call's step
 	for i, mv := range m.moves {
 		switch mv.word {
 		case "after":
@@ -127,14 +127,15 @@ func (m *Simulator) stepsText() []string {
 	return steps
 }
 
-// ended reports whether the end of a call belongs to the step that makes the call, because it
-// directly follows the admission.
+// ended reports whether the step that makes a call also ends it, because the call's end directly
+// follows its admission.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }
 
-// callText returns the step that makes a call. It returns the empty string if the approval request
-// is answered later. An approval does not count as an answer if further approvals are needed.
+// callText returns the step that makes a call, or the empty string if the approval request is
+// answered in a later move. An approval does not count as an answer if further approvals are
+// needed.
 func (m *Simulator) callText(i int) string {
 	mv := m.moves[i]
 	c := m.calls[mv.of-1]
@@ -181,7 +182,7 @@ func (m *Simulator) answered(i, call int) bool {
 	return slices.ContainsFunc(m.moves[i:], func(mv move) bool { return mv.of == call && (mv.word == "approve" || mv.word == "deny") })
 }
 
-// result returns the outcome of a call that ends directly after it was admitted, and "pending" for
+// result returns the outcome of a call that ends directly after its admission, and "pending" for
 // any other call.
 func (m *Simulator) result(i, call int) string {
 	if i+1 < len(m.moves) && m.moves[i+1].of == call {

@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A wayOut is the remedy for a refused call, together with a sentence that describes it.
+// A wayOut is the remedy for a refused call, and a sentence that describes the remedy.
 type wayOut struct {
 	verify.Remedy
 	sentence string // empty: the remedy is unknown, or the call will be allowed after some time
 }
 
-// wayOut finds the remedy for a refusal. As in a running proxy, agents' built-in tools can be part
-// of the remedy only if the refusing nets count calls that hooks report.
+// wayOut finds the remedy for a refusal. As in a running proxy, the remedy may include agents'
+// built-in tools only if the refusing nets count calls that hooks report.
 func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	w := wayOut{Remedy: s.guide.Remedy(s.session.Snapshot(), c, r)}
 	counts := w.Shared || !s.hooksInOtherSessions()
@@ -48,8 +48,8 @@ func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	return w
 }
 
-// hooksInOtherSessions reports whether calls that hooks report belong to other sessions than calls
-// of servers' tools.
+// hooksInOtherSessions reports whether calls that hooks report and calls of servers' tools belong
+// to different sessions.
 func (s *Simulation) hooksInOtherSessions() bool {
 	c := s.source.Config
 	return c != nil && cmp.Or(c.Session.By, "connection") == "connection"
@@ -67,14 +67,14 @@ func (s *Simulation) withAgents(w *wayOut, c gate.Call, r *gate.Refusal) {
 	}
 }
 
-// onlyServers restricts a remedy to tools that servers can have, if it contains synthesized tools.
+// onlyServers restricts a remedy that contains synthesized tools to tools that servers can have.
 func (s *Simulation) onlyServers(w *wayOut, tool string) {
 	own := agenttool.Names()
 	if slices.Contains(own, tool) {
 		return // the call belongs to an agent's session
 	}
 	for _, step := range w.Steps {
-		agent, _, qualified := strings.Cut(step.Name, ".") // the name may also denote an action of a tool named like the agent
+		agent, _, qualified := strings.Cut(step.Name, ".") // the name may also denote an action of a tool that has the agent's name
 		switch ours := func(c config.Server) bool { return c.Name == agent }; {
 		case qualified && slices.Contains(own, step.Name) && !slices.ContainsFunc(s.source.Config.Servers, ours):
 			w.Remedy = verify.Remedy{Why: fmt.Sprintf("%s is an agent's own tool, and session.by is connection, so its calls are in another session", quoted(step.Name))}

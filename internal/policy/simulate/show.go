@@ -43,8 +43,8 @@ func (m *Simulator) printResult(mv move) {
 	}
 }
 
-// unconcerned prints a remark if the policy does not mention the call, because the call's name may
-// be misspelt.
+// unconcerned prints a remark if the policy does not mention the call. The call's name may then be
+// misspelt.
 func (m *Simulator) unconcerned(c Call) {
 	speaks := func(v gate.Verdict) bool { return v.Kind != gate.Abstain }
 	names := m.of.names()
@@ -53,8 +53,8 @@ func (m *Simulator) unconcerned(c Call) {
 	}
 }
 
-// printChanges prints how the markings have changed compared with before. Each net has its rule as
-// a title.
+// printChanges prints how the markings have changed since before. The title of each net is its
+// rule.
 func (m *Simulator) printChanges(before []gate.NetState) {
 	for i, n := range m.of.session.Nets() {
 		was, is := policy.MarkingText(before[i].Marking), policy.MarkingText(n.Marking)
@@ -103,7 +103,7 @@ func stateText(m gate.Marking, spent string) string {
 	return text
 }
 
-// valueText returns the values of a key in readable form, each with its field.
+// valueText returns the values of a key in readable form, each together with its field.
 func valueText(key []gate.KeyValue) string {
 	var parts []string
 	for _, k := range key {
@@ -112,7 +112,7 @@ func valueText(key []gate.KeyValue) string {
 	return strings.Join(parts, ", ")
 }
 
-// title returns the line of the net's rule. For a net without a rule, it returns the name.
+// title returns the line of the net's rule or, for a net without a rule, the net's name.
 func (m *Simulator) title(net string) string {
 	n := m.of.net(net)
 	if n.Labels == nil {
@@ -120,12 +120,12 @@ func (m *Simulator) title(net string) string {
 	}
 	_, text, _ := strings.Cut(policy.QuotedRule(n.Rule, net), "  ")
 	if f, errs := rules.Parse("", []byte(text)); len(errs) == 0 && len(f.Statements) == 1 {
-		return fmt.Sprint(f.Statements[0]) // this leaves out the comment
+		return fmt.Sprint(f.Statements[0]) // this omits comments
 	}
 	return text
 }
 
-// reason returns the text of a refusal, with the call numbers that the simulator uses.
+// reason returns the text of a refusal. The text uses the simulator's call numbers.
 func reason(r *gate.Refusal) string {
 	text := r.Text
 	for _, b := range r.Blocks {

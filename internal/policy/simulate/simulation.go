@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A Simulation is a policy with a session of made-up calls.
+// A Simulation is a policy and a session of made-up calls.
 type Simulation struct {
 	source  policy.Source
 	result  *policy.Result
@@ -86,8 +86,9 @@ func (s *Simulation) offer() {
 	s.session.Offer(calls)
 }
 
-// unknown reports whether it is known which tools exist, and none of them has this name. A name
-// that includes an agent is never unknown, because no list contains all tools of agents.
+// unknown reports whether none of the existing tools has this name. It returns false if the
+// existing tools are unknown. A name that includes an agent is never unknown, because no list
+// contains all tools of agents.
 func (s *Simulation) unknown(tool string) bool {
 	_, ok := s.tools.Find(tool)
 	return s.tools.Known && !ok && !check.OfAgent(tool, s.source.Config)

@@ -16,7 +16,7 @@ type Simulator struct {
 	of       *Simulation
 	out      io.Writer
 	ink      text.Ink
-	terminal bool // both input and output are a terminal
+	terminal bool // both the input and the output are a terminal
 	moves    []move
 	calls    []*trackedCall // the calls, in the order of their numbers, which start at 1
 	Mistakes int            // number of invalid commands
@@ -50,7 +50,7 @@ func (mv move) String() string {
 	}
 }
 
-// A trackedCall is a call with its progress so far.
+// A trackedCall is a call and its progress so far.
 type trackedCall struct {
 	written Call
 	state   callState

@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/agenttool"
 )
 
-// An Agent is an agent for whose built-in tools starter can propose a policy.
+// An Agent is an agent. Package starter can propose a policy for its built-in tools.
 type Agent struct{ agenttool.Agent }
 
-// Agents returns all agents for which a policy can be proposed.
+// Agents returns all agents for whose built-in tools a policy can be proposed.
 func Agents() (all []Agent) {
 	for _, a := range agenttool.All() {
 		all = append(all, Agent{a})
@@ -19,8 +19,8 @@ func Agents() (all []Agent) {
 	return all
 }
 
-// AgentOf returns the agent with the given name or client name. The result is false if no agent has
-// it.
+// AgentOf returns the agent with the given name or client name. The second result is false if no
+// agent has this name.
 func AgentOf(name string) (Agent, bool) {
 	a, ok := agenttool.Find(name)
 	return Agent{a}, ok
@@ -29,8 +29,8 @@ func AgentOf(name string) (Agent, bool) {
 // FileName returns the name of the agent's rules file in the configuration's directory.
 func (a Agent) FileName() string { return a.Name + ".rules" }
 
-// names returns the names of the given tools of the agent. Each is qualified with the agent's name,
-// so that rules do not refer to servers' tools.
+// names returns the names of the given tools of the agent. Each name is qualified with the agent's
+// name, so that rules do not apply to servers' tools.
 func (a Agent) names(tools ...string) string {
 	all := make([]string, len(tools))
 	for i, t := range tools {
@@ -45,7 +45,7 @@ func (a Agent) quoted(tools ...string) string {
 	return `"` + strings.ReplaceAll(a.names(tools...), ", ", `", "`) + `"`
 }
 
-// asked lists the commands for which approval is required, with their labels.
+// asked lists the commands that require approval, and their labels.
 var asked = []struct {
 	label, comment string
 	commands       []string
@@ -63,7 +63,7 @@ var asked = []struct {
 	}},
 }
 
-// secretFile matches files that contain keys and passwords, but not .env.example.
+// secretFile matches files that contain keys and passwords. It does not match ".env.example".
 const secretFile = `(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))$|(^|[\/\\])\.(ssh|aws|gnupg|kube)([\/\\]|$)`
 
 // rules returns the policy for the agent's built-in tools. tests holds the commands that run the
@@ -114,13 +114,13 @@ func (a Agent) rules(tests []string, deny bool) string {
 	return b.String()
 }
 
-// evidence returns the script field of the agent's own shell. A server's tool that is named bash
-// must not provide evidence.
+// evidence returns the script field of the agent's own shell. It must name the agent, so that a
+// server's tool named "bash" does not provide evidence.
 func (a Agent) evidence() string {
 	return fmt.Sprintf("%q.command", a.names(a.Shells[0]))
 }
 
-// asksPush reports whether each push requires approval because it is not possible to require tests
+// asksPush reports whether every push requires approval because the rules cannot require tests
 // before it.
 func (a Agent) asksPush(tests []string) bool { return a.Silent || len(tests) == 0 }
 

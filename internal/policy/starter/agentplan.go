@@ -43,7 +43,7 @@ func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests
 	return plan, plan.passes()
 }
 
-// prepareAgent prepares the new configuration. In it, the rules file is added to the list of rules.
+// prepareAgent prepares the new configuration, where the rules file is added to the list of rules.
 func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 	for _, r := range c.Rules {
 		plan.texts = append(plan.texts, r.Text)

@@ -21,7 +21,8 @@ func (plan *Plan) compare(o Options) error {
 	return err
 }
 
-// missingStatements returns those statements in text that are not in have, each below its comment.
+// missingStatements returns those statements in text that have does not contain, each below its
+// comment.
 func missingStatements(text string, have map[string]bool) string {
 	var b strings.Builder
 	comment := ""
@@ -43,8 +44,8 @@ func missingStatements(text string, have map[string]bool) string {
 	return b.String()
 }
 
-// without returns the statement without the names that other statements already cover. If all of
-// its names are covered, it returns the empty string.
+// without returns the statement without those of its names that other statements already cover. If
+// no names remain, it returns the empty string.
 func without(statement string, have map[string]bool) string {
 	if have[statement] || have[successPrefix(statement)] {
 		return ""
@@ -79,8 +80,9 @@ func splitNames(statement string) (before string, names []string, after string) 
 	return "", nil, ""
 }
 
-// successPrefix returns the beginning of a success statement without the condition, because a
-// different condition is acceptable. It returns the empty string for other statements.
+// successPrefix returns the beginning of a success statement, up to the condition. The condition is
+// omitted because an existing statement may have a different one. For other statements,
+// successPrefix returns the empty string.
 func successPrefix(statement string) string {
 	if before, _, ok := strings.Cut(statement, " when "); ok && strings.HasPrefix(statement, "success ") {
 		return before

@@ -22,23 +22,23 @@ import (
 // FileName is the name of the rules file in the configuration's directory.
 const FileName = "petrigate.rules"
 
-// A Plan is a verified first policy, together with the files that will be written.
+// A Plan is a verified first policy and the files that will be written for it.
 type Plan struct {
 	Rules  string // content of the rules file
 	File   string // path of the rules file
 	Report check.Report
 	Tools  int
-	Left   []string // omitted lines, about which check would complain
+	Left   []string // omitted lines, because "check" would complain about them
 
-	Missing []string // servers that did not respond, for whose tools there are no rules
+	Missing []string // servers that did not respond; the plan contains no rules for their tools
 
 	Enforced bool // the configuration sets a mode other than shadow, so the rules are not in shadow mode
 
-	Config        string // path of the configuration, to which only missing keys are added
+	Config        string // path of the configuration; only missing keys are added to it
 	Before, After []byte // the configuration before and after the change
 
-	// There is the path of the file that contains the existing policy, if there is one: a rules
-	// file or the configuration. If There is not empty, nothing is written.
+	// There is the path of the file that contains the existing policy: a rules file or the
+	// configuration. If a policy exists, nothing is written; otherwise, There is empty.
 	There string
 
 	// Client reports whether the configuration probably belongs to a client, because it is a JSON
@@ -46,7 +46,7 @@ type Plan struct {
 	Client bool
 
 	made  bool   // the configuration does not exist yet
-	agent *Agent // the agent for whose built-in tools the policy is; nil: the policy is for servers' tools
+	agent *Agent // the agent for whose built-in tools the policy is intended; nil: the policy is for servers' tools
 
 	tested   bool // it is known which commands run the project's tests
 	shell    bool // the configuration contains the key "shell"
@@ -67,8 +67,8 @@ var (
 	ErrMeanwhile = errors.New("it was changed meanwhile; run petrigate init again")
 )
 
-// rounds is the maximum number of times that rules are omitted and the remaining rules are verified
-// again.
+// rounds is the maximum number of verifications. After each of them, rules that do not pass are
+// omitted and the remaining rules are verified again.
 const rounds = 20
 
 // New creates a plan for a configuration and the tools that its servers list. missing holds the
@@ -120,9 +120,9 @@ func (plan *Plan) prepare(c *config.Config) (err error) {
 	return err
 }
 
-// existingPolicy returns the path of a file that contains an existing policy, or of the file to
-// write if that exists. The policy can consist of rules or nets. If no policy exists,
-// existingPolicy returns the empty string.
+// existingPolicy returns the path of a file that contains an existing policy, which may consist of
+// rules or nets. If the file to be written already exists, it returns this file's path. Otherwise,
+// it returns the empty string.
 func existingPolicy(c *config.Config, file string) string {
 	for _, r := range c.Rules {
 		return r.File
@@ -235,8 +235,8 @@ func (plan *Plan) create() error {
 	return nil
 }
 
-// missing returns the keys that put the rules into force in shadow mode, as far as the
-// configuration lacks them.
+// missing returns those keys that the configuration lacks and that put the rules into force in
+// shadow mode.
 func missing(c *config.Config) (keys []key) {
 	all := []key{
 		shadowKey,
@@ -253,8 +253,8 @@ func missing(c *config.Config) (keys []key) {
 
 // Options control how a plan is printed and written.
 type Options struct {
-	Out io.Writer                           // the rules are written here
-	Err io.Writer                           // messages are written here
+	Out io.Writer                           // the writer for the rules
+	Err io.Writer                           // the writer for messages
 	Ask func(question string) (bool, error) // asks for confirmation; nil: confirmation is not possible
 	Yes bool                                // write without confirmation
 }

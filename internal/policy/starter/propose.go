@@ -11,16 +11,17 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Initial limits in a proposal. They allow most kinds of work but stop runaway agents.
+// These are the initial limits in a proposal. They allow most kinds of work but stop runaway
+// agents.
 const (
 	inARow  = 5
 	changes = 50 // number of changes per server and session
 	sends   = 20 // number of messages per session
 	payment = 100
-	pays    = 5 // number of payments per session, if their amounts are unknown
+	pays    = 5 // number of payments per session, used if the amounts are unknown
 )
 
-// A statements value is a group of lines with a common comment above them.
+// A statements value is a group of lines that have a common comment above them.
 type statements struct {
 	comment string
 	lines   []line
@@ -29,8 +30,8 @@ type statements struct {
 // A line is a line of rules that contains a statement.
 type line struct {
 	text string
-	// alone holds, for each of the names, the same statement for that name only; nil: the statement
-	// has a single name.
+	// alone holds, for each of the statement's names, the same statement for that name only; nil:
+	// the statement has a single name.
 	alone []line
 }
 
@@ -55,7 +56,7 @@ func (p *proposal) of(kinds ...toolkind.Kind) (names []string) {
 	return names
 }
 
-// asked returns the names of the tools of a kind, as approval statements use them.
+// asked returns the names that approval statements use for the tools of a kind.
 func (p *proposal) asked(kind toolkind.Kind) (names []string) {
 	for _, s := range p.servers {
 		for _, t := range s.tools {
@@ -89,8 +90,8 @@ func (p *proposal) propose() {
 	}
 }
 
-// agents returns the agents whose names rules can use to qualify the names of built-in tools. It
-// omits agents that have the same name as a server.
+// agents returns the agents whose names can qualify the names of built-in tools in rules. It omits
+// agents that have the same name as a server.
 func (p *proposal) agents() []string {
 	return slices.DeleteFunc(agenttool.Agents(), func(agent string) bool {
 		return slices.ContainsFunc(p.servers, func(s server) bool { return s.name == agent }) || slices.Contains(p.missing, agent)
@@ -112,7 +113,7 @@ func (p *proposal) budget(comment string, names []string, count int) {
 	p.claim("prove at-most "+strconv.Itoa(count)+" %s per session", names)
 }
 
-// reads allows read-only tools. It stops an agent that repeats the same call over and over.
+// reads allows read-only tools, but limits how often an agent may repeat the same call in a row.
 func (p *proposal) reads(s *server) {
 	names := s.of(toolkind.Read, toolkind.Outside)
 	if len(names) == 0 {
@@ -146,7 +147,7 @@ func (p *proposal) changes(s *server) {
 	}
 }
 
-// successes defines success for those servers whose results do not use isError to report it.
+// successes defines success for those servers whose results do not report failures through isError.
 func (p *proposal) successes(s *server) {
 	group := statements{comment: text.Escape(s.name) + ": its results do not tell whether a script failed or still runs, so none of these calls counts as a success."}
 	for _, t := range s.tools {
@@ -159,7 +160,7 @@ func (p *proposal) successes(s *server) {
 	}
 }
 
-// asks requires approval for irreversible and unclear tools.
+// asks requires approval for tools whose effect is irreversible or unclear.
 func (p *proposal) asks() {
 	reasons := []struct {
 		kind    toolkind.Kind
@@ -245,8 +246,8 @@ func (p *proposal) secrets() {
 	p.claims.add("prove never %s without human-approval", class)
 }
 
-// unusedName returns a label that is not the name of any tool. If a tool had the name of a label,
-// it would be treated like calls with that label.
+// unusedName returns a label that is not the name of a tool. If a tool had the label as its name,
+// its calls would be treated like the calls that a map gives this label.
 func (p *proposal) unusedName(name string) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(p.servers, func(s server) bool {
@@ -277,7 +278,7 @@ func groups(names []string) (all []string) {
 	return append(all, odd...)
 }
 
-// each returns one line per list of names. In each line, the names replace the %s in form.
+// each returns one line for each list of names. In each line, the names replace the %s in form.
 func each(form string, names []string) (lines []line) {
 	before, after, _ := strings.Cut(form, "%s")
 	for _, group := range groups(names) {

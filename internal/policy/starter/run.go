@@ -75,8 +75,8 @@ func (plan *Plan) verb(made, changed string) string {
 	return changed
 }
 
-// argument returns the argument of "petrigate init", preceded by a space. If no argument is needed,
-// it returns the empty string.
+// argument returns the argument for "petrigate init", preceded by a space. If no argument is
+// needed, it returns the empty string.
 func (plan *Plan) argument() string {
 	if plan.agent == nil {
 		return ""
@@ -112,7 +112,7 @@ func (plan *Plan) next(say func(format string, args ...any)) {
 	}
 }
 
-// Summary returns a line that describes the size of the plan and its proofs.
+// Summary returns a line about the size of the plan and the number of proved claims.
 func (plan *Plan) Summary() string {
 	proved := 0
 	for _, c := range plan.Report.Claims() {

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A tool is a tool of a server, with its guessed properties.
+// A tool is a tool of a server, and its guessed properties.
 type tool struct {
 	toolkind.Guess
 	name   string // the name as rules use it
@@ -28,7 +28,7 @@ type server struct {
 	known string // name of the matching well-known server; may be empty
 	tools []tool
 
-	success map[string]string // by bare tool name, the condition for a script to be successful; "true" if only isError reports failures
+	success map[string]string // for each script tool, by its bare name, the condition that a successful script meets; "true" if only isError reports failures
 }
 
 func (s *server) of(kinds ...toolkind.Kind) (names []string) {
@@ -77,9 +77,9 @@ func guess(list []check.ListedTool, servers []config.Server) (all []server) {
 	return all
 }
 
-// visible returns a name for use in approval statements. If a name contains invisible characters,
-// about which check complains, it becomes a glob. The glob may match other tools too, but no tool
-// can use such a name to evade approval.
+// visible returns a name for use in approval statements. A name that contains invisible characters
+// becomes a glob, because "check" complains about such characters. The glob may match other tools
+// too, but no tool can use such a name to evade approval.
 func visible(name string) string {
 	if !strings.ContainsFunc(name, hidden) {
 		return rules.Written(name)

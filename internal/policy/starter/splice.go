@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A key is a key of a configuration, with its text in YAML and its text in JSON.
+// A key is a key of a configuration, and the text that adds it in YAML and in JSON.
 type key struct{ name, yaml, json string }
 
 // shadowKey is the key that puts the policy into shadow mode.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A TestCommand is a command that seems to run the tests of a project. It includes the file that
+// A TestCommand is a command that seems to run the tests of a project. It names the file that
 // suggests this.
 type TestCommand struct{ Command, From string }
 

@@ -25,7 +25,7 @@ func (p *proposal) text() string {
 	return b.String()
 }
 
-// head returns the comment lines above the rules.
+// head returns the comment lines at the beginning of the rules file.
 func (p *proposal) head() []string {
 	head := []string{
 		fmt.Sprintf("A first policy for %s, proposed by petrigate init.", p.about()),
@@ -47,7 +47,7 @@ func unasked(name string, deny bool) string {
 	return fmt.Sprintf("%s did not answer, so no rule here is about it, and %s. Once it answers, petrigate init prints the rules to add.", text.Excerpt(name, 64), meanwhile)
 }
 
-// about lists the servers, each with the number of its tools.
+// about lists the servers and the number of tools of each.
 func (p *proposal) about() string {
 	var all []string
 	for _, s := range p.servers {
@@ -68,9 +68,9 @@ func joined(lines []line) string {
 	return strings.Join(texts, "\n")
 }
 
-// removeLines removes the lines with the given numbers, which refer to the lines in text, and
-// returns the removed lines. A line with several names is first split into one line per name, so
-// that only the problematic names are removed. again is true if anything changed.
+// removeLines removes the lines with the given numbers from text and returns them. If a line has
+// several names, it is first split into one line per name, so that only the problematic names are
+// removed. again is true if anything changed.
 func (p *proposal) removeLines(numbers map[int]bool) (left []string, again bool) {
 	number := len(p.head())
 	take := func(s *statements) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// targetWords denote the destination of a file operation.
+// targetWords are words for the destination of a file operation.
 var targetWords = []string{"destination", "dest", "dst"}
 
 // filesOf returns the arguments that name files. They are sorted and written in the notation that
@@ -47,7 +47,7 @@ func isFile(word string) bool {
 	})
 }
 
-// A property is the relevant part of an argument's schema.
+// A property holds the relevant members of an argument's schema.
 type property struct {
 	Type       json.RawMessage            `json:"type"` // a string or a list of strings
 	Items      json.RawMessage            `json:"items"`
@@ -63,8 +63,8 @@ func readProperty(raw json.RawMessage) (p property) {
 	return p
 }
 
-// exact returns the object reduced to the given members. Using encoding/json alone would also
-// accept "Properties" for "properties", although "Properties" has no meaning in a schema.
+// exact returns the object reduced to the given members. It is needed because encoding/json would
+// also accept "Properties" for "properties", although "Properties" has no meaning in a schema.
 func exact(raw json.RawMessage, words ...string) json.RawMessage {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil {
@@ -106,8 +106,8 @@ func (p *property) is(kind string) bool {
 	return json.Unmarshal(p.Type, &several) == nil && slices.Contains(several, kind)
 }
 
-// listsTexts reports whether the argument can be a list of strings. A list counts as well if the
-// type of its elements is not specified.
+// listsTexts reports whether the argument may be a list of strings. A list whose element type is
+// not specified counts as well.
 func (p *property) listsTexts() bool {
 	return slices.ContainsFunc(p.forms(), func(f property) bool {
 		items := readProperty(f.Items)
@@ -115,7 +115,7 @@ func (p *property) listsTexts() bool {
 	})
 }
 
-// members returns the members of the objects in an argument that is a list.
+// members returns the members that the objects in a list have. The argument must be a list.
 func (p *property) members() map[string]property {
 	all := map[string]property{}
 	for _, f := range p.forms() {

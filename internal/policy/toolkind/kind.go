@@ -6,10 +6,11 @@ import (
 	"unicode"
 )
 
-// A Kind classifies the effect of a tool.
+// A Kind classifies tools by their effect.
 type Kind uint8
 
-// The kinds. Apart from [Unclear], which is the zero value, they are in ascending order of caution.
+// These are the kinds. Apart from [Unclear], which is the zero value, they are in ascending order
+// of the caution that they require.
 const (
 	Unclear Kind = iota // the effect is unknown
 	Read                // changes nothing
@@ -57,15 +58,15 @@ var leading = map[string]Kind{
 	"pay": Pay, "transfer": Pay, "charge": Pay, "refund": Pay, "purchase": Pay, "buy": Pay, "withdraw": Pay, "payout": Pay,
 }
 
-// sendNouns and payNouns denote things whose creation sends something or makes a payment. They
-// change the kind of a verb that means creating.
+// sendNouns and payNouns are words for things that are sent or paid when they are created. They
+// change the kind that a verb for creating would otherwise determine.
 var (
 	sendNouns = []string{"comment", "message", "email", "mail", "tweet", "post", "reply", "issue", "review", "release", "gist", "notification", "invitation", "request"}
 	payNouns  = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}
 )
 
-// secretNouns denote things that give others access. keyWords are words that, together with "key",
-// denote such a thing.
+// secretNouns are words for things that give others access. keyWords are words that denote such a
+// thing together with "key".
 var (
 	secretNouns = []string{"secret", "secrets", "password", "passwords", "passwd", "credential", "credentials", "env", "environ", "dotenv", "printenv"}
 	keyWords    = []string{"api", "private", "access", "signing"}
@@ -155,7 +156,8 @@ func Words(name string) (words []string) {
 // anything that code can send.
 func (k Kind) Sends() bool { return k == Send || k == Publish || k == Run || k == Pay }
 
-// Untrusted reports whether untrusted people may have written the content that a call returns.
+// Untrusted reports whether the content that a call returns may have been written by untrusted
+// people.
 func (k Kind) Untrusted() bool { return k == Outside }
 
 // Plain reports whether rules can refer to the field with a plain word.

@@ -14,12 +14,12 @@ var serversText string
 // A Server describes a well-known server.
 type Server struct {
 	Name  string
-	By    []string        // strings by which the server is recognized in its command, arguments or URL
-	Like  []string        // tools by which the server is otherwise recognized, if it has all of them
+	By    []string        // strings in the command, arguments or URL that identify the server
+	Like  []string        // tools that otherwise identify the server, if it has all of them
 	Kinds map[string]Kind // kinds of the server's tools, by tool name
-	// Success holds, by name of the tool that runs scripts, the condition that the result of a
-	// successful script meets. The condition is "true" if the result reports failures through
-	// isError.
+	// Success holds conditions by the name of the tool that runs scripts. If a script was
+	// successful, its result meets the condition. The condition is "true" if the result reports
+	// failures through isError.
 	Success map[string]string
 	// NoHints is true if the server's hints about the tools in Kinds are meaningless.
 	NoHints bool
@@ -79,9 +79,10 @@ func (s *Server) add(key string, words []string) bool {
 	return k > 0
 }
 
-// Known returns the well-known server that matches the way of starting or reaching it in start or,
-// failing that, has the given tools. It returns nil if no server matches. The command takes
-// precedence, because it comes from the user's configuration.
+// Known returns the well-known server that matches start, which says how the server is started or
+// reached. If no server matches start, Known returns one that has the given tools. If no server has
+// them either, it returns nil. The command takes precedence, because it comes from the user's
+// configuration.
 func Known(start []string, tools []string) *Server {
 	all := Servers()
 	for i := range all {

@@ -20,11 +20,11 @@ type Guess struct {
 	Fields Fields
 }
 
-// Fields classifies the arguments of a tool by their names. Only required arguments that are
-// strings are included, except in Files and Amounts.
+// Fields classifies a tool's arguments by their names. Only required string arguments are included,
+// except in Files and Amounts.
 type Fields struct {
 	Paths   []string // arguments that contain paths of files
-	Files   []string // all arguments that contain paths, including optional arguments and lists, in the notation that maps use: path, paths, $.files[*].path
+	Files   []string // all arguments that contain paths, including optional arguments and lists, in the notation of maps: path, paths, $.files[*].path
 	Same    []string // arguments that identify a thing, for example by an ID or a path
 	URLs    []string
 	Amounts []string // numeric arguments that contain amounts of money
@@ -85,7 +85,7 @@ func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 	}
 }
 
-// A schema is the relevant part of the schema of a tool's arguments.
+// A schema holds the relevant members of the schema of a tool's arguments.
 type schema struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 	Required   []string                   `json:"required"`
