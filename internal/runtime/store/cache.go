@@ -19,7 +19,7 @@ type cache struct {
 	active         []string
 	sessions       map[string]*entry
 	principals     map[string]*part
-	principalLimit int // number of principals above which sweepPrincipals evicts those without a cached session
+	principalLimit int // number of principals above which sweepPrincipals evicts the principals that have no cached session
 	global         *part
 }
 
@@ -85,8 +85,8 @@ func (c *cache) evict(n int) {
 	}
 }
 
-// sweepPrincipals evicts the parts of principals that have no cached session and whose stored state
-// is up to date. The caller must hold the cache lock.
+// sweepPrincipals evicts the parts of principals that have no cached session. It evicts only parts
+// whose stored state is up to date.
 func (c *cache) sweepPrincipals() {
 	here := make(map[string]bool, len(c.sessions))
 	for _, e := range c.sessions {
@@ -125,7 +125,7 @@ func (c *cache) newSession(k admission.Key) *entry {
 	return e
 }
 
-// prepareTakeover fills t with the cached states, converted to the new policy.
+// prepareTakeover adds the cached states to t, converted to the new policy.
 func (c *cache) prepareTakeover(t *takeover) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +142,7 @@ func (c *cache) prepareTakeover(t *takeover) {
 	slices.SortFunc(t.report, compareAdopted)
 }
 
-// applyTakeover replaces the cached states with those of t.
+// applyTakeover replaces the cached states with the states in t.
 func (c *cache) applyTakeover(t *takeover) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

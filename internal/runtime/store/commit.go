@@ -19,8 +19,8 @@ import (
 // commitTimeout bounds the duration of a commit.
 const commitTimeout = 20 * time.Second
 
-// committer commits the steps of [Durable], [Retention] and presence to the database. It owns the
-// queue. The queue's commit lock guards the fields uncertain and context.
+// committer commits the steps of [Durable], of [Retention] and of presence to the database. It owns
+// the queue. The queue's commit lock guards the fields uncertain and context.
 type committer struct {
 	database backend.Backend
 	recorder *audit.Recorder // also receives the committed records
@@ -30,14 +30,14 @@ type committer struct {
 	settle   func(admitted) // settles an admitted call that was never sent
 
 	queue     queue
-	staging   atomic.Int32          // number of steps that goroutines are staging
+	staging   atomic.Int32          // number of steps that goroutines are currently staging
 	lastFault atomic.Pointer[error] // error of the last failed access; nil: the database works
 	uncertain uncertainCalls
 	context   commitContext
 	unsent    unsent
 }
 
-// unflushed lists a batch's committed steps that still need a flush to disk.
+// unflushed lists the committed steps of a batch that still need a flush to the disk.
 type unflushed []*queued
 
 // flush flushes the batch to disk and ends its steps. It does not need the commit lock, so the next
@@ -55,9 +55,9 @@ func (all unflushed) flush() {
 	}
 }
 
-// commitNext commits the next batch, unless s is already committed, and flushes it. Then it settles
-// the admitted calls that were not sent. The caller must hold the commit lock; commitNext releases
-// it.
+// commitNext commits the next batch, unless s is already committed, and flushes it. It then settles
+// the admitted calls that were not sent. The caller must hold the commit lock, and commitNext
+// releases it.
 func (c *committer) commitNext(s *queued) {
 	defer func() {
 		for _, call := range c.unsent.takeAll() {
@@ -88,11 +88,11 @@ func (c *committer) drain() {
 	}
 }
 
-// commit commits the steps of a batch, except those with a dropped row, and returns the steps that
+// commit commits those steps of a batch that depend on no dropped row, and returns the steps that
 // still need a flush. The caller must hold the commit lock.
 func (c *committer) commit(batch []*queued) unflushed {
 	valid, lost := splitDropped(batch)
-	// Fail the lost steps after the commit, so that callers that read again see its result.
+	// Fail the lost steps only after the commit, so that callers that read again see its result.
 	defer func() {
 		for _, s := range lost {
 			err := cmp.Or(s.dropReason(), admission.ErrStale)
@@ -154,8 +154,8 @@ func (p *commitContext) cancel() {
 	}
 }
 
-// splitDropped splits a batch into the steps that can be committed and the lost steps. A step is
-// lost if one of its rows was dropped or if it depends on a lost step.
+// splitDropped splits a batch into the steps that can be committed and the steps that are lost. A
+// step is lost if one of its rows was dropped or if it depends on a lost step.
 func splitDropped(batch []*queued) (valid, lost []*queued) {
 	undone := map[*row]bool{}
 	for i, s := range batch {
@@ -180,8 +180,8 @@ func splitDropped(batch []*queued) (valid, lost []*queued) {
 }
 
 // finishBatch ends the steps with the database's results, and returns the committed steps that
-// still need a flush. If the recorder cannot write the records, the admitted calls are not sent but
-// settled as failures.
+// still need a flush. If the recorder cannot write the records, the admitted calls are not sent,
+// and they are settled as failures.
 func (c *committer) finishBatch(steps []*queued) (all unflushed) {
 	unwritten := c.copyRecords(steps)
 	for _, s := range steps {
@@ -206,7 +206,7 @@ func (c *committer) finishBatch(steps []*queued) (all unflushed) {
 	return all
 }
 
-// copyRecords writes the committed steps' records to the recorder too.
+// copyRecords also writes the committed steps' records to the recorder.
 func (c *committer) copyRecords(steps []*queued) error {
 	if !c.recorder.Active() {
 		return nil
@@ -227,8 +227,8 @@ func (c *committer) copyRecords(steps []*queued) error {
 	return err
 }
 
-// finishCommitted ends a committed step with the given result. If that is an error, the step's call
-// must not be sent, and is settled as a failure later.
+// finishCommitted ends a committed step with the given result. If the result is an error, the
+// step's call must not be sent, and is settled as a failure later.
 func (s *queued) finishCommitted(result error) {
 	if result != nil && s.call != 0 {
 		s.committer.unsent.add(admitted{session: s.session, call: s.call})
@@ -284,7 +284,7 @@ func (c *committer) close() {
 	c.context.cancel()
 }
 
-// ready returns nil if commits should work, or an error that explains why not.
+// ready returns nil if commits are expected to work, or an error that explains why they are not.
 func (c *committer) ready() error {
 	if c.lastFault.Load() != nil {
 		if err := c.database.Ready(context.Background()); err != nil {

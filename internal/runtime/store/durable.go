@@ -30,7 +30,7 @@ type Durable struct {
 	log       *slog.Logger
 	now       func() time.Time
 
-	policyMu sync.RWMutex // read-locked while a step is staged, write-locked while the policy changes
+	policyMu sync.RWMutex // locked for reading while a step is staged, and for writing while the policy changes
 	codec    *statecode.Codec
 	*cache
 }
@@ -40,7 +40,7 @@ type DurableOptions struct {
 	Backend  backend.Backend
 	Policy   *gate.Policy
 	Active   []string         // active nets; nil: all
-	Recorder *audit.Recorder  // also receives the records, after they are in the database; nil: none
+	Recorder *audit.Recorder  // also receives the records once they are in the database; nil: none
 	Logger   *slog.Logger     // nil: discard
 	Now      func() time.Time // nil: time.Now
 }
@@ -74,7 +74,7 @@ func NewDurable(ctx context.Context, o DurableOptions) (*Durable, error) {
 }
 
 // Beat writes this process's heartbeat and removes the sessions of processes that have ended. It
-// does nothing if no heartbeat is due; the caller must call it every few seconds.
+// does nothing if no heartbeat is due, so the caller must call it every few seconds.
 func (d *Durable) Beat(ctx context.Context) error { return d.presence.beat(ctx) }
 
 // Close removes this process's heartbeat from the database.
@@ -89,8 +89,8 @@ func (d *Durable) lockPolicy() { d.policyMu.RLock() }
 
 func (d *Durable) unlockPolicy() { d.policyMu.RUnlock() }
 
-// Adopt implements [admission.Ledger]. It blocks all steps while it runs. It reports on the cached
-// sessions only; other sessions are converted when they are read.
+// Adopt implements [admission.Ledger]. It blocks all steps while it runs. Its report covers only
+// the cached sessions; other sessions are converted when they are read.
 func (d *Durable) Adopt(ctx context.Context, a admission.Adoption) ([]admission.Adopted, error) {
 	d.policyMu.Lock()
 	defer d.policyMu.Unlock()

@@ -22,11 +22,11 @@ type entry struct {
 	// Used only by Durable.
 	row        *row // nil: not read from the database yet
 	new        bool // the session might not be in the database yet
-	evicted    bool // dropped from the cache; another entry may have replaced this one
-	roams      bool // the last read showed a change by another process
+	evicted    bool // the entry was dropped from the cache; another entry may have replaced it
+	roams      bool // when the session was last read, another process had changed it
 	owner      uint64
-	admittedBy map[uint64]string  // for each open call, the process that admitted it; calls that this process admitted are missing
-	asks       map[uint64]*queued // for each call that waits for approval, the step that staged it
+	admittedBy map[uint64]string  // for each open call, the process that admitted the call; calls that this process admitted are missing
+	asks       map[uint64]*queued // for each call that waits for approval, the step that staged the call
 }
 
 // markEnded marks the session as ended. It returns e if the session is finished, otherwise nil.
@@ -72,9 +72,9 @@ func (e *entry) sessionInfo() admission.SessionInfo {
 }
 
 // likelyStale reports whether another process has probably changed the session since its last step
-// here: the session moves between processes and has no call in flight in this process. Reading the
-// session again costs less than a decision that the database rejects. The caller must hold the
-// session lock.
+// here. This is likely if the session moves between processes and none of its calls is in flight in
+// this process. Reading the session again costs less than a decision that the database rejects. The
+// caller must hold the session lock.
 func (e *entry) likelyStale() bool {
 	return e.roams && !e.row.pending() && len(e.state.Calls) == 0 && len(e.state.Asks) == 0
 }
@@ -95,7 +95,7 @@ func (e *entry) evictable() bool {
 	return e.row.dropReason() == nil && e.row.version > 0 && !e.row.pending() && !e.ended && len(e.state.Asks) == 0
 }
 
-// storedInfo returns the session's facts that are stored beside its nets.
+// storedInfo returns the facts about the session that are stored beside its nets.
 func (e *entry) storedInfo(writer string) statecode.Info {
 	i := statecode.Info{Principal: e.info.Principal, Since: e.info.Since, Owner: e.owner, Writer: writer, Ended: e.ended, About: string(e.info.About)}
 	if e.info.Lasting {
@@ -104,7 +104,8 @@ func (e *entry) storedInfo(writer string) statecode.Info {
 	return i
 }
 
-// appendRows appends the rows of the session and its parts, except those that are already in rows.
+// appendRows appends the rows of the session and its parts, except rows that are already in the
+// slice rows.
 func (e *entry) appendRows(rows []*row) []*row {
 	if !slices.Contains(rows, e.row) {
 		rows = append(rows, e.row)

@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxHeads bounds the number of chains in a start record. The record contains the chains with the
-// newest records; earlier start records contain the others.
+// maxHeads bounds the number of chains in a start record. The record contains the chains whose
+// records are newest; earlier start records contain the other chains.
 const maxHeads = 100
 
-// Heads returns the last record of each other process's chain, the newest first.
+// Heads returns the last record of each other process's chain. The newest record comes first.
 func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	records, err := d.database.Heads(ctx)
 	if err != nil {
@@ -23,8 +23,8 @@ func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A start record must not refer to a record that is about to be removed: if the removal event
-	// were removed first, the record would seem to be missing.
+	// A start record must not refer to a record that is about to be removed. If the removal event
+	// itself were removed first, the record would seem to be missing.
 	records = slices.DeleteFunc(records, func(r backend.Record) bool {
 		return r.Writer == d.database.Writer() || r.Seq <= gone[r.Writer]
 	})

@@ -22,9 +22,9 @@ type Late struct {
 	inner       backend.Backend // nil: not open yet
 	attemptDone chan struct{}   // closed when the current attempt to open the database ends; nil: no attempt is in progress
 	tried       time.Time
-	since       time.Time // when the database was opened
+	since       time.Time // time when the database was opened
 	err         error     // error of the last attempt, or [errSilent]
-	unusable    error     // permanent error of the first attempt; nil after any other attempt
+	unusable    error     // error of the first attempt, if it is permanent; otherwise nil
 	closed      bool
 }
 
@@ -33,8 +33,8 @@ var (
 	_ backend.Pins    = (*Late)(nil)
 )
 
-// NewLate returns a database that the given function opens on first use. Late logs failures to open
-// it, and the recovery.
+// NewLate returns a database that the given function opens on first use. Late logs when the
+// function fails, and when the database becomes available.
 func NewLate(open func(context.Context) (backend.Backend, error), log *slog.Logger) *Late {
 	return &Late{open: open, log: log}
 }
@@ -55,12 +55,13 @@ func (l *Late) Try(ctx context.Context) error {
 	return err
 }
 
-// errSilent means that the first attempt takes longer than the start of the process can wait.
+// errSilent means that the first attempt to open the database takes longer than the start of the
+// process can wait.
 var errSilent = errors.New("it does not answer")
 
-// opened returns the database and opens it if necessary. It waits until ctx ends for the first
-// attempt, but only briefly for later ones: on a network that drops all packets, an attempt takes
-// long, and every caller would hang.
+// opened returns the database, and first opens it if necessary. It waits for the first attempt
+// until ctx ends, but only briefly for later attempts. On a network that drops all packets, an
+// attempt takes a long time, and every caller would hang.
 func (l *Late) opened(ctx context.Context) (backend.Backend, error) {
 	l.mu.Lock()
 	switch {
@@ -69,7 +70,7 @@ func (l *Late) opened(ctx context.Context) (backend.Backend, error) {
 		return l.result(ctx)
 	case l.attemptDone == nil:
 		l.attemptDone = make(chan struct{})
-		go l.attempt(context.WithoutCancel(ctx), l.attemptDone) // the attempt outlives the caller that started it
+		go l.attempt(context.WithoutCancel(ctx), l.attemptDone) // the attempt continues even if the caller that started it has given up
 	}
 	ended := l.attemptDone
 	if l.err != nil {

@@ -12,14 +12,14 @@ import (
 // LostCall is an open call whose process has ended. Only an operator can settle it.
 type LostCall struct {
 	Session string
-	Process string // process that admitted the call; empty: an older version, which did not store the process
+	Process string // process that admitted the call; empty: an older version of petrigate, which did not store the process
 	Call    uint64
 	Tool    string
 	Since   time.Time
 }
 
 // Lost lists the open calls whose processes have ended. It reads the sessions with open calls, but
-// no records.
+// does not read records.
 func (d *Durable) Lost(ctx context.Context) ([]LostCall, error) {
 	if _, err := d.presence.endedProcesses(ctx); err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func (d *Durable) Lost(ctx context.Context) ([]LostCall, error) {
 	return lost, nil
 }
 
-// LostOf returns the numbers of a session's open calls whose processes have ended. It uses the
-// session's cached state; to refresh that state, call View first.
+// LostOf returns the numbers of those open calls of a session whose processes have ended. It uses
+// the session's cached state; to refresh that state, call View first.
 func (d *Durable) LostOf(ctx context.Context, k admission.Key) (map[uint64]bool, error) {
 	admitted := map[uint64]string{}
 	err := d.inspect(ctx, k, func(e *entry) {

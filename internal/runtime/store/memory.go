@@ -19,16 +19,15 @@ type Approvals interface {
 	Unclaim(id string)
 }
 
-// Memory is a ledger that exists only in this process. It sends its records to a recorder.
-//
-// A step locks its session, then the principal's part, then the global part, except parts without
-// nets. It queues its records under these locks, so the records have the order of the steps. If the
-// records cannot be written, all queued steps are undone, the last one first.
+// Memory is a ledger that exists only in this process. It sends its records to a recorder. A step
+// locks its session, then the principal's part, and then the global part. Parts without nets are
+// not locked. The step queues its records under these locks, so the records have the order of the
+// steps. If the records cannot be written, all queued steps are undone, beginning with the last.
 type Memory struct {
 	approvals Approvals
 	recorder  *audit.Recorder
 
-	mu         sync.RWMutex // does not guard the contents of entries and parts
+	mu         sync.RWMutex // guards the fields below, but not the contents of entries and parts
 	policy     *gate.Policy
 	active     []string
 	sessions   map[string]*entry
@@ -39,8 +38,8 @@ type Memory struct {
 	steps sync.Pool // reusable steps
 }
 
-// maxLingering bounds the number of ended sessions that are kept for open calls, because the
-// outcome of some calls might never become known.
+// maxLingering bounds the number of ended sessions that are kept for their open calls, because the
+// outcomes of some calls might never become known.
 const maxLingering = 10_000
 
 var _ admission.Ledger = (*Memory)(nil)
@@ -76,7 +75,7 @@ func (m *Memory) Find(_ context.Context, session string) (admission.SessionInfo,
 	return admission.SessionInfo{}, admission.ErrNoSession
 }
 
-// Touch implements [admission.Ledger]. It does nothing: no other process uses the ledger.
+// Touch implements [admission.Ledger]. It does nothing, because no other process uses the ledger.
 func (m *Memory) Touch(context.Context, admission.Key, time.Time) error { return nil }
 
 // attachParts sets e.parts to the session's shared parts. The first session that uses a part starts
@@ -121,7 +120,7 @@ func (m *Memory) End(_ context.Context, k admission.Key) error {
 	return nil
 }
 
-// linger keeps an ended session for its open calls. If there are too many such sessions, it drops
+// linger keeps an ended session for its open calls. If there are too many ended sessions, it drops
 // the oldest.
 func (m *Memory) linger(session string) {
 	m.mu.Lock()
@@ -226,8 +225,8 @@ func (m *Memory) Adopt(_ context.Context, a admission.Adoption) ([]admission.Ado
 	return next.report, nil
 }
 
-// lockAll locks all sessions, in any order: no other code locks two sessions at once. The caller
-// must hold the ledger lock.
+// lockAll locks all sessions. Their order does not matter, because no other code locks two sessions
+// at once. The caller must hold the ledger lock.
 func (m *Memory) lockAll() {
 	for _, e := range m.sessions {
 		e.lockSession()
@@ -240,7 +239,7 @@ func (m *Memory) unlockAll() {
 	}
 }
 
-// successor holds [Memory]'s states under another policy.
+// successor holds the states of a [Memory] under another policy.
 type successor struct {
 	states     map[*entry]*gate.State
 	principals map[string]*part

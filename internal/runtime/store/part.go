@@ -8,22 +8,22 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// part holds the states of the nets of one scope. Sessions share them.
+// part holds the states of the nets in one scope. Sessions share a part.
 type part struct {
 	scope gate.Scope
-	nets  []int // indexes of the scope's nets
+	nets  []int // indexes of the nets in the scope
 
 	mu    sync.Mutex
-	data  []*gate.NetData // in the order of the nets
+	data  []*gate.NetData // states in the order of the nets
 	owner uint64          // last assigned number; see [gate.State.Owners]
 
 	// Used only by Durable.
 	name  string
 	row   *row // nil: not read from the database yet
-	reads bool // decisions can depend on the nets without changing their markings
+	reads bool // decisions may depend on the nets without changing their markings
 }
 
-// newPart returns a scope's part with its nets in their initial states.
+// newPart returns the part of a scope with its nets in their initial states.
 func newPart(p *gate.Policy, scope gate.Scope, active []string) *part {
 	return partOf(p.NewState(active), scope)
 }
@@ -79,7 +79,7 @@ func (p *part) copyFrom(s *gate.State) {
 	}
 }
 
-// adopt converts the part to another policy, and reports what happened to each net.
+// adopt converts the part to another policy, and reports the effect on each net.
 func (p *part) adopt(from *gate.Policy, a admission.Adoption) (*part, []gate.Kept) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,29 +36,30 @@ type presence struct {
 // processStatus is the content of a process's heartbeat.
 type processStatus struct {
 	changed time.Time // time of the last change, by the database's clock
-	names   bool      // the process also stores which process admitted each open call
+	names   bool      // the process also stores, for each open call, which process admitted it
 }
 
 // live reports whether the process has written a heartbeat within beatTimeout.
 func (s processStatus) live() bool { return time.Since(s.changed) <= beatTimeout }
 
 // heartbeat is the data that a process stores to show that it is running. Older versions of
-// petrigate store only a number, the time.
+// petrigate store only a number, which is the time.
 type heartbeat struct {
 	Time  int64 `json:"time"`
 	Names bool  `json:"names"`
 }
 
-// sighting is a heartbeat's version, and the time when this process first saw it by its own clock.
+// sighting is a heartbeat's version, and the time when this process first saw that version,
+// according to its own clock.
 type sighting struct {
 	version int64
 	at      time.Time
 }
 
-// hasEnded reports whether the process has ended, according to the last heartbeats that
-// [presence.endedProcesses] has read. An empty name means a process of an older version, which does
-// not store its name with its calls. It has certainly ended if no process of an older version is
-// live.
+// hasEnded reports whether the process has ended, according to the heartbeats that
+// [presence.endedProcesses] has last read. An empty name stands for a process of an older version,
+// which does not store its name with its calls. Such a process has certainly ended if no process of
+// an older version is live.
 func (p *presence) hasEnded(process string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,7 +156,7 @@ func (p *presence) endedProcesses(ctx context.Context) (ended []backend.Part, er
 	return ended, nil
 }
 
-// removeEnded removes the ended processes' heartbeats and sessions, except sessions with open
+// removeEnded removes the heartbeats of ended processes, and their sessions except those with open
 // calls.
 func (p *presence) removeEnded(ctx context.Context, ended []backend.Part) error {
 	of := map[string]bool{}
@@ -189,8 +190,8 @@ func (p *presence) removeEnded(ctx context.Context, ended []backend.Part) error 
 	return nil
 }
 
-// remove removes this process's heartbeat. The sessions of the process then count as those of an
-// ended process.
+// remove removes this process's heartbeat. From then on the process's sessions count as sessions of
+// an ended process.
 func (p *presence) remove(ctx context.Context) error {
 	p.mu.Lock()
 	row := p.own
@@ -201,8 +202,8 @@ func (p *presence) remove(ctx context.Context) error {
 	return p.committer.write(row, nil).Wait(ctx)
 }
 
-// lost reports whether the process that admitted a call has ended, according to the last heartbeats
-// that [presence.endedProcesses] has read.
+// lost reports whether the process that admitted a call has ended, according to the heartbeats that
+// [presence.endedProcesses] has last read.
 func (p *presence) lost(process string) bool {
 	return process != p.committer.database.Writer() && p.hasEnded(process)
 }

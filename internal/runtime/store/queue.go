@@ -25,25 +25,25 @@ type queued struct {
 	committer    *committer
 	session      admission.Key
 	op           backend.Op
-	rows         []*row        // rows that the decision used, those of op.Writes first
-	events       []audit.Event // the events in op.Events, before they are encoded
+	rows         []*row        // rows that the decision used; the rows of op.Writes come first
+	events       []audit.Event // the events in op.Events before encoding
 	call         uint64        // number of the admitted call; 0: the step admits no call
 	duringCommit bool          // the step was staged during a commit
 	done         chan struct{}
-	err          error // valid when done is closed
+	err          error // result of the step; valid once done is closed
 
 	inline struct { // initial space for op.Writes and rows
 		writes [2]backend.Write
 		rows   [2]*row
 	}
-	unflushed atomic.Bool // committed, but not yet flushed by the goroutine that committed it
+	unflushed atomic.Bool // the step is committed, but the goroutine that committed it has not flushed it yet
 }
 
 // Wait implements [admission.Commit]. The first waiting goroutine commits the steps of all
-// goroutines and flushes those that need it.
+// goroutines, and flushes the steps that need a flush.
 func (s *queued) Wait(context.Context) error {
-	// Ignore the context: a caller must not cancel a commit that others wait for or that may
-	// already be written.
+	// Ignore the context, because a caller must not cancel a commit that others wait for or that
+	// may already be written.
 	for !s.isDone() {
 		if s.unflushed.Load() {
 			<-s.done
@@ -120,8 +120,8 @@ func (s *queued) dropReason() error {
 	return nil
 }
 
-// fail ends a step that was not committed; result is the step's error. It drops the rows that the
-// step changed and those whose versions it checked; why is the reason for dropping them.
+// fail ends a step that was not committed; result is the step's error. fail drops the rows that the
+// step changed and the rows whose versions the step checked; why is the reason for dropping them.
 func (s *queued) fail(why, result error) {
 	for _, r := range s.rows[:len(s.op.Writes)] {
 		r.drop(why)
@@ -165,7 +165,7 @@ func (q *queue) full() bool {
 	return len(q.steps) >= maxQueue
 }
 
-// nextBatch removes and returns the steps for the next commit.
+// nextBatch removes and returns the steps that the next commit contains.
 func (q *queue) nextBatch() []*queued {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -181,29 +181,30 @@ func (q *queue) nextBatch() []*queued {
 func (q *queue) unlockCommit() { <-q.commitLock }
 
 // gathering decides how long a commit waits for more steps (group commit). A commit costs the
-// database about the same for one step as for many. The more replicas share the clients, the fewer
-// steps wait in each replica.
+// database about the same for one step as for many. The more replicas the clients are distributed
+// over, the fewer steps wait in each replica.
 type gathering struct {
-	target  int           // number of steps that the next commit waits for; 0: it does not wait
-	reached chan struct{} // closed when target steps are in the queue
+	target  int           // number of steps that the next commit waits for; 0: the commit does not wait
+	reached chan struct{} // closed when as many steps as target are in the queue
 
 	lastCommit time.Duration // duration of the last commit
-	expected   int           // expected number of steps: those of the last commit and those staged during it
-	hadStale   bool          // the last commit had stale steps, which are decided again immediately
+	expected   int           // expected number of steps: those of the last commit plus those staged during it
+	hadStale   bool          // the last commit had stale steps, which are immediately decided again
 	contention int           // number of further commits during which other processes probably change the same parts
 }
 
 // Limits of gathering.
 const (
-	fastCommit        = 500 * time.Microsecond // after a faster commit, the next one does not wait
-	maxGather         = 2 * time.Millisecond   // longest wait
-	contentionCommits = 8                      // contention after a commit with stale steps
+	fastCommit        = 500 * time.Microsecond // after a commit faster than this, the next one does not wait
+	maxGather         = 2 * time.Millisecond   // longest time that a commit waits
+	contentionCommits = 8                      // value of contention after a commit that had stale steps
 )
 
 // gather waits until the callers of the last commit have staged their next steps, but at most for
 // half the duration of that commit. It waits only if s was staged during a commit or if the last
-// commit had stale steps; a lone call does not wait. While other processes change the same parts, a
-// waiting step would become stale, so then gather waits only for the steps that were stale.
+// commit had stale steps, so a lone call does not wait. While other processes change the same
+// parts, a waiting step would become stale. In this case gather waits only for the steps that were
+// stale.
 func (q *queue) gather(s *queued) {
 	if q.lastCommit < fastCommit || !q.hadStale && (!s.duringCommit || q.contention > 0) || !q.setTarget(q.expected) {
 		return
@@ -217,8 +218,8 @@ func (q *queue) gather(s *queued) {
 	}
 }
 
-// setTarget makes the queue close reached when it has n steps. It reports whether the queue has
-// fewer steps now.
+// setTarget makes the queue close the channel reached when it has n steps. It reports whether the
+// queue currently has fewer steps.
 func (q *queue) setTarget(n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -229,8 +230,8 @@ func (q *queue) setTarget(n int) bool {
 	return true
 }
 
-// noteCommit records the result of a commit before its steps end. It expects lost steps again, as
-// it does stale ones.
+// noteCommit records the result of a commit before the steps of the commit end. Both lost and stale
+// steps are expected to be staged again.
 func (q *queue) noteCommit(ops []*backend.Op, lost int, took time.Duration) {
 	stale := 0
 	for _, op := range ops {

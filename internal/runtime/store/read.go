@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// errEvicted means that the cache has replaced this entry, and that the caller must retry.
+// errEvicted means that the cache has replaced the entry, and that the caller must retry.
 var errEvicted = errors.New("the cache has replaced this entry")
 
 // withSession runs f with the session and its parts locked.
@@ -32,8 +32,8 @@ func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entr
 	}
 }
 
-// withEntry runs f with the session and its parts locked, on the newest state that this process
-// knows: the state in the database plus the steps in the queue.
+// withEntry runs f with the session and its parts locked. f sees the newest state that this process
+// knows, which is the state in the database plus the steps in the queue.
 func (d *Durable) withEntry(ctx context.Context, e *entry, f func(*entry) (*queued, error)) (*queued, error) {
 	if d.committer.queue.full() {
 		d.committer.drain()
@@ -171,8 +171,8 @@ func (d *Durable) refresh(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// carryAsks copies the calls that wait for approval, which exist only in this process, into the new
-// state. It drops those that were answered or could not be committed.
+// carryAsks copies the calls that wait for approval into the new state, because these calls exist
+// only in this process. It drops calls that were answered or could not be committed.
 func (e *entry) carryAsks(now *gate.State) {
 	if e.state == nil {
 		e.asks = nil
@@ -248,7 +248,7 @@ func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) err
 }
 
 // readCheck holds the versions that a decision without changes has read. It implements
-// admission.Commit: Wait checks that they are still current.
+// admission.Commit: Wait checks that these versions are still current.
 type readCheck struct {
 	committer *committer
 	seen      []rowRead
@@ -257,16 +257,16 @@ type readCheck struct {
 type rowRead struct {
 	row     *row
 	version int64
-	last    *queued // step that wrote this version; nil: the version is committed
+	last    *queued // the step that wrote this version; nil: the version is committed
 }
 
-// newReadCheck returns a check of e's rows. The caller must hold the locks of the session and its
-// parts.
+// newReadCheck returns a check of the rows of e. The caller must hold the locks of the session and
+// its parts.
 func (d *Durable) newReadCheck(e *entry) *readCheck {
 	g := &readCheck{committer: d.committer, seen: make([]rowRead, 0, 1+len(e.parts))}
 	for _, r := range e.appendRows(nil) {
 		if r.id.Name == "" && r.id.Scope == backend.Session {
-			continue // not stored, so other processes cannot change it
+			continue // the row is not stored, so other processes cannot change it
 		}
 		s := rowRead{row: r, version: r.version}
 		if r.pending() {
@@ -294,7 +294,7 @@ func (g *readCheck) Wait(ctx context.Context) error {
 		return g.committer.recordFault(err)
 	}
 	for i := range g.seen {
-		// If this process has committed a later version since, the version that was read was
+		// If this process has committed a later version since then, the version that was read was
 		// current.
 		if s := &g.seen[i]; s.row.durable.Load() <= s.version && now[i] != s.version && !g.movedHere(s) {
 			s.row.drop(admission.ErrStale)
@@ -313,7 +313,7 @@ func (g *readCheck) movedHere(s *rowRead) bool {
 
 // View implements [admission.Ledger].
 func (d *Durable) View(ctx context.Context, k admission.Key, f func(*gate.State)) error {
-	for range 3 { // if other processes keep changing the session, f sees a state that was current a moment ago
+	for range 3 { // if other processes keep changing the session, f sees a state that was current shortly before
 		var seen *readCheck
 		if err := d.inspect(ctx, k, func(e *entry) { seen = d.newReadCheck(e) }); err != nil {
 			return err

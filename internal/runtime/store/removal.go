@@ -28,7 +28,7 @@ func (r *Retention) Run(ctx context.Context) {
 	}
 }
 
-// round runs a round if one is due, and returns the time until the next round.
+// round does one round of removals if a round is due, and returns the time until the next round.
 func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 	every, now := min(r.keep/roundsPerKeep, maxInterval), r.now()
 	copied, removal, version, err := readRemoved(ctx, r.database)
@@ -66,8 +66,8 @@ func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 	}
 }
 
-// notStale returns err, or nil if another process was faster, because that process then removes the
-// records.
+// notStale returns err, or nil if err means that another process was faster, because that process
+// then removes the records.
 func notStale(err error) error {
 	if errors.Is(err, admission.ErrStale) {
 		return nil
@@ -75,8 +75,8 @@ func notStale(err error) error {
 	return err
 }
 
-// noteRemoval writes the removal part and commits the event e, if any, with it. It returns
-// [admission.ErrStale] if another process has written the part in the meantime.
+// noteRemoval writes the removal part, and commits the event e, if there is one, in the same step.
+// It returns [admission.ErrStale] if another process has written the part in the meantime.
 func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.Removal, e *audit.Removed) error {
 	s := r.newQueued(admission.Key{})
 	if e != nil {
@@ -93,8 +93,8 @@ func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.R
 	return r.enqueue(s).Wait(ctx)
 }
 
-// checkOnRecord returns e if the database has a record that is equal to object, which is the stored
-// copy of that record. The next event repeats the contents of e, so a forged copy must not be used.
+// checkOnRecord returns e if the database has a record that equals object, which is the stored copy
+// of that record. The next event repeats the contents of e, so a forged copy must not be used.
 func (r *Retention) checkOnRecord(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
 	if object == nil {
 		return e, nil

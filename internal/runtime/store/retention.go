@@ -11,23 +11,21 @@ import (
 )
 
 const (
-	removalBatch = 50 // number of records per transaction
+	removalBatch = 50 // maximum number of records removed per transaction
 
 	minPause      = 20 * time.Millisecond // shortest pause after a transaction
 	surveyPage    = 50                    // number of records read at a time during the survey
-	surveyPause   = 3 * time.Millisecond  // pause after each of these reads
-	firstRound    = 10 * time.Second      // delay after the start; short, because the process might not live long
+	surveyPause   = 3 * time.Millisecond  // pause after each of the survey's reads
+	firstRound    = 10 * time.Second      // delay after the start; short, because the process might end soon
 	retryDelay    = time.Minute           // delay after a failure
 	maxInterval   = 6 * time.Hour         // longest time between two rounds
-	roundsPerKeep = 24                    // number of rounds in the time that records are kept
+	roundsPerKeep = 24                    // number of rounds within the period for which records are kept
 )
 
 // Retention removes old records from a ledger's database. Only one process removes records at a
-// time.
-//
-// A round first commits a removal event, which contains each chain's last record to remove, and
-// then removes the records in small transactions. If the process ends in between, the next round
-// continues. [survey] lists the records that stay.
+// time. A round first commits a removal event, which contains the last record to remove from each
+// chain. It then removes the records in small transactions. If the process ends before all are
+// removed, the next round continues. [survey] lists the records that are kept.
 type Retention struct {
 	*committer
 	keep  time.Duration
@@ -51,7 +49,7 @@ func sleep(ctx context.Context, t time.Duration) error {
 	}
 }
 
-// readRemoved reads the removal part and decodes its copy of the newest removal event.
+// readRemoved reads the removal part and decodes the copy of the newest removal event in it.
 func readRemoved(ctx context.Context, b backend.Backend) (*audit.Removed, backend.Removal, int64, error) {
 	e := &audit.Removed{}
 	removal, version, err := backend.ReadRemoval(ctx, b)

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// roundScope is the scope of the parts that store a call between two round trips. The client can
+// roundScope is the scope of the parts that store a call between two round trips. The client may
 // continue the call at any process.
 const roundScope backend.Scope = "round"
 
@@ -31,8 +31,8 @@ func (d *Durable) KeepRound(ctx context.Context, id string, data []byte) error {
 }
 
 // TakeRound removes and returns the data stored under the ID, or returns nil if there is no data.
-// Only one caller gets the data, and only once, even after a database crash. Since taking the data
-// continues the session, TakeRound returns [admission.ErrStopped] while the session is stopped.
+// Only one caller gets the data, and only once, even after a database crash. Taking the data
+// continues the session, so TakeRound returns [admission.ErrStopped] while the session is stopped.
 func (d *Durable) TakeRound(ctx context.Context, session, id string) ([]byte, error) {
 	return d.takeRound(ctx, id, func(o *backend.Op) { o.Session, o.Reserve, o.Lasts = session, true, true })
 }

@@ -10,21 +10,21 @@ import (
 )
 
 // row tracks the database row of an entry or a part: its version, and the changes since the last
-// write. A row is valid while the database has what this process read or wrote. When that becomes
-// uncertain, the row is dropped, and the entry or part reads a new one. The lock of the entry or
+// write. A row is valid while the database has what this process read or wrote. When this becomes
+// uncertain, the row is dropped, and the entry or part reads a new row. The lock of the entry or
 // part guards the row.
 type row struct {
 	id      backend.PartID
-	version int64   // version after all staged steps
-	size    int     // number of data bytes in the last write
+	version int64   // version once all staged steps are committed
+	size    int     // size in bytes of the data in the last write
 	last    *queued // last staged step; nil: none
 	dirty   map[value]struct{}
 	removed []string // names of the value rows that the next write removes
 
-	sinceFull int              // number of writes since the last write of the whole part, including that one; 0: the whole part must be written
+	sinceFull int              // number of writes since the whole part was last written, counting that write; 0: the whole part must be written next
 	change    statecode.Change // changes since the last write
 
-	durable atomic.Int64          // version after the committed steps
+	durable atomic.Int64          // version according to the committed steps
 	dropped atomic.Pointer[error] // reason for dropping the row; nil: the row is valid
 }
 
@@ -58,7 +58,7 @@ func (r *row) pending() bool { return r.version != r.durable.Load() }
 // replays them.
 const maxChangeWrites = 64
 
-// changesOnly reports whether the next write contains only the changes.
+// changesOnly reports whether the next write may contain only the changes.
 func (r *row) changesOnly(b backend.Backend) bool {
 	return r.sinceFull > 0 && r.sinceFull <= maxChangeWrites && b.Merges()
 }
@@ -97,14 +97,14 @@ func (r *row) markValues(net int, values ...*gate.Values) {
 // buffer returns an empty buffer with enough capacity for the next write.
 func (r *row) buffer() []byte { return make([]byte, 0, r.size+r.size/8+128) }
 
-// encodeValues encodes the value rows that have changed since the last write. Nil data removes the
-// row.
+// encodeValues encodes the value rows that have changed since the last write. A row with nil data
+// is removed.
 func (r *row) encodeValues(c *statecode.Codec, s *gate.State) (map[string][]byte, error) {
 	if len(r.dirty)+len(r.removed) == 0 {
 		return nil, nil
 	}
 	rows := make(map[string][]byte, len(r.dirty)+len(r.removed))
-	for _, name := range r.removed { // first, so that a value that exists again overwrites its removal
+	for _, name := range r.removed { // removals come first, so that a value that exists again overwrites its removal
 		rows[name] = nil
 	}
 	for v := range r.dirty {

@@ -10,12 +10,12 @@ import (
 // exactly.
 type savedState struct {
 	inverse  gate.Delta
-	replaced *gate.OpenCall // the replaced call, if the delta closes one call and replaces another; nil otherwise
+	replaced *gate.OpenCall // the call that the delta replaces, if it closes one call and replaces another; otherwise nil
 	spent    []uint64
 	last     uint64
 	tools    []gate.Call
 	would    gate.WouldCount
-	nets     [4]gate.NetDelta // space for the nets of most deltas
+	nets     [4]gate.NetDelta // space that suffices for the nets of most deltas
 }
 
 // save saves the values in s that d will replace.
@@ -28,7 +28,7 @@ func (b *savedState) save(s *gate.State, d *gate.Delta) {
 	i.Nets = b.nets[:0]
 	for _, n := range d.Nets {
 		saved := slices.ContainsFunc(i.Nets, func(other gate.NetDelta) bool { return other.Net == n.Net })
-		if !saved { // a NetDelta without a key restores the net with all its values
+		if !saved { // a NetDelta without a key replaces the net with all its values
 			i.Nets = append(i.Nets, gate.NetDelta{Net: n.Net, Data: s.Nets[n.Net]})
 		}
 	}

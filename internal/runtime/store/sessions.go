@@ -46,8 +46,8 @@ func (d *Durable) End(ctx context.Context, k admission.Key) error {
 	})
 }
 
-// updateSession stages a step of the session with its locks held, and waits for the commit. It
-// retries while other processes are faster.
+// updateSession stages a step of the session while the session is locked, and waits for the commit.
+// It retries while other processes change the session first.
 func (d *Durable) updateSession(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) error {
 	for {
 		s, err := d.withSession(ctx, k, f)

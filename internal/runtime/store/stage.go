@@ -39,7 +39,7 @@ func (d *Durable) Stage(ctx context.Context, k admission.Key, f func(*gate.State
 
 // needsWrite reports whether the change must be written. A change that only advances clocks need
 // not be written, because the next decision computes it again. An admission must always be written,
-// because the database has to permit it.
+// because the database must permit it.
 func (e *entry) needsWrite(c *admission.Change) bool {
 	d := c.Delta
 	return c.Admits || len(c.Events) > 0 || c.Uses != "" || d != nil &&
@@ -60,7 +60,7 @@ func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
 		}
 		parts = e.accesses(c.Delta)
 	}
-	if c.Delta == nil || c.Delta.Opened == nil && c.Delta.Closed == 0 { // a refusal depends on every part that it has read
+	if c.Delta == nil || c.Delta.Opened == nil && c.Delta.Closed == 0 { // a refusal depends on every part that the step has read
 		for scope := range parts {
 			parts[scope] = max(parts[scope], accessRead)
 		}
@@ -76,8 +76,8 @@ func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
 	return d.committer.enqueue(s), nil
 }
 
-// noteAsk remembers the step that staged a call that waits for approval, and forgets an answered
-// call.
+// noteAsk remembers the step that staged a call that waits for approval, and forgets a call once it
+// is answered.
 func (e *entry) noteAsk(delta *gate.Delta, s *queued) {
 	delete(e.asks, delta.Answered)
 	if a := delta.Asked; a != nil {
@@ -102,7 +102,7 @@ type access uint8
 
 const (
 	accessNone  access = iota
-	accessRead         // the outcome depends on the part
+	accessRead         // the step's outcome depends on the part
 	accessWrite        // the step writes the part
 )
 
@@ -126,7 +126,7 @@ func (e *entry) accesses(delta *gate.Delta) (parts [3]access) {
 }
 
 // endingCall returns the call that the delta closes or replaces, or nil if there is no such call.
-// The step also depends on nets that wait for the call, even if their markings do not change.
+// The step also depends on the nets that wait for this call, even if their markings do not change.
 func (e *entry) endingCall(delta *gate.Delta) *gate.OpenCall {
 	if c := e.state.Calls[delta.Closed]; c != nil {
 		return c
@@ -170,9 +170,9 @@ func (e *entry) rowOf(net int) *row {
 	return e.row
 }
 
-// prepare adds the changed parts' writes and the read parts' version checks to s. It raises the
-// versions in memory. The caller must hold the locks of the session and its parts. If encoding
-// fails, prepare drops the rows, so that they are read again.
+// prepare adds to s the writes of the changed parts and the version checks of the parts that were
+// only read. It raises the versions in memory. The caller must hold the locks of the session and
+// its parts. If encoding fails, prepare drops the rows, so that they are read again.
 func (d *Durable) prepare(s *queued, e *entry, parts [3]access) error {
 	if s.op.Writes, s.rows = s.inline.writes[:0], s.inline.rows[:0]; 1+len(e.parts) > len(s.inline.rows) {
 		s.op.Writes, s.rows = make([]backend.Write, 0, 1+len(e.parts)), make([]*row, 0, 1+len(e.parts))
@@ -216,7 +216,8 @@ func (d *Durable) prepare(s *queued, e *entry, parts [3]access) error {
 	return nil
 }
 
-// encode encodes the session into w, or only the changes if the backend can merge them.
+// encode encodes the session into w. If the backend can merge changes, it may encode only the
+// changes.
 func (e *entry) encode(d *Durable, w *backend.Write) (err error) {
 	info, processes := e.storedInfo(d.database.Writer()), d.processesOf(e)
 	if e.row.changesOnly(d.database) {
@@ -227,7 +228,8 @@ func (e *entry) encode(d *Durable, w *backend.Write) (err error) {
 	return err
 }
 
-// encode encodes the part's nets in s into w, or only the changes if the backend can merge them.
+// encode encodes the part's nets in s into w. If the backend can merge changes, it may encode only
+// the changes.
 func (p *part) encode(d *Durable, s *gate.State, w *backend.Write) (err error) {
 	if p.row.changesOnly(d.database) {
 		w.Change, err = d.codec.AppendSharedChange(make([]byte, 0, 512), s, &p.row.change)

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// step is a change of a session in [Memory] with queued records. It implements admission.Commit.
+// step is a change of a session in [Memory] whose records are queued. It implements
+// admission.Commit.
 type step struct {
 	memory   *Memory
 	entry    *entry // nil: the step changes no session
@@ -16,10 +17,10 @@ type step struct {
 	before   savedState
 	uses     string // ID of the approval that the step uses up
 	finished *entry // the session, if this is its last step
-	revert   func() // method value of undo, which is created only once
+	revert   func() // the method value of undo, stored so that it is allocated only once
 }
 
-// newStep returns a step of session e, or of no session if e is nil.
+// newStep returns a step for the session e, or for no session if e is nil.
 func (m *Memory) newStep(e *entry) *step {
 	s, ok := m.steps.Get().(*step)
 	if !ok {
@@ -55,8 +56,8 @@ func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (
 	return s, nil
 }
 
-// stage applies a change to a session. Without records it returns a nil step, and over is the
-// session if it is finished.
+// stage applies a change to a session. If Memory keeps no records, it returns a nil step, and over
+// is the session if the session is finished.
 func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, error), records bool) (s *step, over *entry, err error) {
 	e := m.entry(k)
 	if e == nil {

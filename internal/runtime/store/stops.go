@@ -13,17 +13,18 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Stops is the kill switch of this process or of all processes that share a database. In the latter
-// case its stops may be seconds old, so the commit of an admission checks them again. A stop that
-// the database could not store applies only to this process; see [Stops.Watch].
+// Stops is the kill switch of this process, or of all processes that share a database. In the
+// latter case the stops that it knows may be seconds old, so the commit of an admission checks the
+// stops again. A stop that the database could not store applies only to this process; see
+// [Stops.Watch].
 type Stops struct {
-	recorder *audit.Recorder // used without a database
+	recorder *audit.Recorder // records uses of the switch if there is no database
 	database backend.Backend // nil: no database
 
 	useMu sync.Mutex // serializes uses of the switch and writes of local stops
 
 	mu    sync.RWMutex
-	known []admission.Stop // stops in the database, or all stops if there is no database; oldest first
+	known []admission.Stop // stops in the database, or all stops if there is no database; the oldest come first
 	local []localStop      // stops that are not known to be in the database
 }
 
@@ -31,7 +32,7 @@ type Stops struct {
 type localStop struct {
 	stop      backend.Stop
 	event     backend.Event
-	attempted bool // the first write to the database has failed, so Watch retries it
+	attempted bool // the first write to the database failed, so Watch retries it
 }
 
 var _ admission.Switch = (*Stops)(nil)
@@ -135,8 +136,8 @@ func (s *Stops) Set(ctx context.Context, stop admission.Stop, on bool, e audit.E
 	return done, nil
 }
 
-// setInProcess uses the switch of a process without a database. A stop takes effect even if it
-// cannot be recorded, but it ends only if its end can be recorded.
+// setInProcess uses the switch of a process without a database. A stop takes effect even if its
+// beginning cannot be recorded, but it ends only if its end can be recorded.
 func (s *Stops) setInProcess(stop admission.Stop, on bool, e audit.Event) (done admission.Switched, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,7 +189,7 @@ func (s *Stops) endStop(ctx context.Context, h localStop) (done admission.Switch
 		return admission.Switched{Already: true}, nil
 	}
 	if failed == nil {
-		var events []backend.Event // the event of a stop that was never written comes first
+		var events []backend.Event // the event of a stop that was never written must come first
 		for _, h := range append(own, h) {
 			events = append(events, h.event)
 		}
@@ -204,8 +205,8 @@ func (s *Stops) endStop(ctx context.Context, h localStop) (done admission.Switch
 	return admission.Switched{Alone: failed}, nil
 }
 
-// addLocal adds a local stop unless the session already has one. It reports whether the session had
-// one.
+// addLocal adds a local stop unless the session already has one. It reports whether the session
+// already had one.
 func (s *Stops) addLocal(h localStop) (was bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,7 +232,7 @@ func (s *Stops) removeLocal(session string) (own []localStop) {
 	return own
 }
 
-// inDatabase reports whether the database had a stop for the session when it was last read.
+// inDatabase reports whether the database had a stop for the session when the stops were last read.
 func (s *Stops) inDatabase(session string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -266,7 +267,7 @@ func (s *Stops) noteStored(stop backend.Stop, on bool) {
 	}
 }
 
-// writeAllLocal writes the local stops whose first write failed to the database.
+// writeAllLocal writes to the database those local stops whose first write failed.
 func (s *Stops) writeAllLocal(ctx context.Context, log *slog.Logger) {
 	s.mu.RLock()
 	waits := slices.ContainsFunc(s.local, func(h localStop) bool { return h.attempted })

@@ -13,30 +13,30 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// Limits of a removal event. The next event removes the rest.
+// Limits of a removal event. The next event removes the records beyond them.
 const (
-	maxRecords = 50_000 // number of records that the event covers
-	maxWhole   = 500    // number of chains that are removed completely
-	maxPartial = 500    // number of chains that are removed partially
+	maxRecords = 50_000 // maximum number of records that the event covers
+	maxWhole   = 500    // maximum number of chains that are removed completely
+	maxPartial = 500    // maximum number of chains that are removed partially
 )
 
-// startSlack is how much longer a removal event is kept than the start records before it, because
-// clocks differ between processes.
+// startSlack is how much longer a removal event is kept than the start records before it. Clocks
+// differ between processes.
 const startSlack = 5 * backend.Skew
 
-// oldChain is a chain whose first records are old and may be removable.
+// oldChain is a chain whose first records are old, so that they may be removable.
 type oldChain struct {
 	writer  string
-	from    audit.Place    // last record that was removed earlier
+	from    audit.Place    // last record that was already removed
 	through audit.Place    // last record that can be removed
 	records uint64         // number of records that can be removed
-	start   time.Time      // time of the first start record among them; zero: none
-	closed  bool           // all further records of the chain stay
-	broken  bool           // a record does not match the previous record's hash
+	start   time.Time      // time of the first removable start record; zero: none
+	closed  bool           // all further records of the chain are kept
+	broken  bool           // the hash of some record does not match the previous record's hash
 	removed []removalEvent // removal events among the removable records
 }
 
-// removalEvent is a removal event with its position in the chain.
+// removalEvent is a removal event and its position in the chain.
 type removalEvent struct {
 	at     time.Time
 	before audit.Place // position of the previous record
@@ -55,9 +55,9 @@ type survey struct {
 	live        map[string]bool            // other running processes
 	ends        map[string]uint64          // number of the last record of each chain
 	chains      map[string]*oldChain
-	order       []*oldChain // in the order of discovery
+	order       []*oldChain // chains in the order of discovery
 	total       uint64
-	oldestStart time.Time // time of the oldest start record that stays; zero: none
+	oldestStart time.Time // time of the oldest start record that is kept; zero: none
 }
 
 // plan returns the next removal event, or nil if nothing can be removed.
@@ -67,7 +67,7 @@ func (r *Retention) plan(ctx context.Context, last *audit.Removed, cutoff time.T
 		if err != nil {
 			return nil, err
 		}
-		s.live[p.ID.Name] = p.ID.Name != r.database.Writer() // false for this process, whose last record will be the event
+		s.live[p.ID.Name] = p.ID.Name != r.database.Writer() // false for this process, because the event will be its last record
 	}
 	heads, err := r.database.Heads(ctx)
 	if err != nil {
@@ -142,8 +142,8 @@ func (s *survey) chainOf(writer string) *oldChain {
 	return c
 }
 
-// scan reads the records from the oldest on. It stops only after a page without old records,
-// because clocks differ between processes.
+// scan reads the records, oldest first. It stops only after a page without old records, because
+// clocks differ between processes.
 func (s *survey) scan(ctx context.Context, of *Retention) error {
 	young, n := 0, 0
 	for r, err := range of.database.Records(ctx, backend.Query{Page: surveyPage}) {
@@ -157,7 +157,7 @@ func (s *survey) scan(ctx context.Context, of *Retention) error {
 		}
 		switch old := r.Time.Before(s.cutoff); {
 		case old && s.total == maxRecords:
-			s.noteKeptStart(r.Time) // this record and all later ones stay
+			s.noteKeptStart(r.Time) // this record and all later ones are kept
 			return nil
 		case old:
 			young = 0
@@ -171,7 +171,7 @@ func (s *survey) scan(ctx context.Context, of *Retention) error {
 	return nil
 }
 
-// noteKeptStart notes the time of a start record that stays.
+// noteKeptStart notes the time of a start record that is kept.
 func (s *survey) noteKeptStart(at time.Time) {
 	if s.oldestStart.IsZero() || at.Before(s.oldestStart) {
 		s.oldestStart = at
@@ -212,7 +212,7 @@ func (s *survey) classify(r *backend.Record) {
 	c.through = audit.Place{Seq: r.Seq, Hash: r.Hash}
 }
 
-// kind returns a record's event name and call number if they matter here. It does not decode
+// kind returns a record's event name and call number if the survey needs them. It does not decode
 // records of sessions without open calls.
 func (s *survey) kind(r *backend.Record) (event string, call uint64) {
 	if r.Session != "" && s.open[r.Session] == nil {
@@ -231,8 +231,8 @@ func (s *survey) kind(r *backend.Record) (event string, call uint64) {
 // whole reports whether all of the chain's records are removed.
 func (s *survey) whole(c *oldChain) bool { return c.through.Seq >= s.ends[c.writer] }
 
-// overLimit reports whether the chain must wait for the next event because this event contains
-// enough chains.
+// overLimit reports whether the chain must wait for the next event because this event already
+// contains the maximum number of chains.
 func (s *survey) overLimit(c *oldChain, begun, whole int) bool {
 	if s.whole(c) {
 		return whole >= maxWhole
@@ -241,7 +241,7 @@ func (s *survey) overLimit(c *oldChain, begun, whole int) bool {
 }
 
 // fillEvent adds the chains to the event. It reports whether the event removes anything other than
-// removal events; otherwise each event would cause another event forever.
+// removal events. Otherwise each event would cause another event forever.
 func (s *survey) fillEvent(e *audit.Removed) bool {
 	var begun, whole []*oldChain
 	for _, c := range s.order {
@@ -272,8 +272,8 @@ func (s *survey) fillEvent(e *audit.Removed) bool {
 	return worth
 }
 
-// keepRemovals keeps the removal events that a remaining start record may need, and all records
-// after them.
+// keepRemovals keeps the removal events that a kept start record may need, and all records after
+// them.
 func (s *survey) keepRemovals(c *oldChain) {
 	for i, p := range c.removed {
 		if !s.oldestStart.IsZero() && !p.at.Add(startSlack).Before(s.oldestStart) {

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// takeover converts the cached states to another policy. While it runs, no other goroutine holds
+// takeover converts the cached states to another policy. While it runs, no other goroutine may hold
 // the lock of a session or part.
 type takeover struct {
 	admission.Adoption
@@ -19,7 +19,7 @@ type takeover struct {
 	report     adoptionReport
 }
 
-// adoptedState is a session's state under the new policy, with its new row.
+// adoptedState is a session's state under the new policy, and its new row.
 type adoptedState struct {
 	state *gate.State
 	row   *row

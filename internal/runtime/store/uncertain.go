@@ -43,11 +43,11 @@ func (u *unsent) takeAll() []admitted {
 	return calls
 }
 
-// finish ends the steps of a commit whose outcome is unknown, except the committed steps, which it
-// returns. If the database can be read, this process's records in it show which steps were
-// committed; the other steps fail as stale, and their callers stage them again. A step without
-// records fails as stale too; its rows are read again with whatever was committed. If the database
-// cannot be read, all steps fail with why, and their calls stay uncertain.
+// finish ends the steps of a commit whose outcome is unknown, and returns the committed steps,
+// which it does not end. If the database can be read, this process's records in it show which steps
+// were committed. The other steps fail as stale, and their callers stage them again. A step without
+// records also fails as stale; its rows are read again, so they contain whatever was committed. If
+// the database cannot be read, all steps fail with why, and their calls stay uncertain.
 func (u *uncertainCalls) finish(ctx context.Context, steps []*queued, why error) (committed []*queued) {
 	n := 0
 	for _, s := range steps {

@@ -19,15 +19,16 @@ type Watcher struct {
 // NewWatcher returns a watcher for a database. [Watcher.Run] starts it.
 func NewWatcher(b backend.Backend) *Watcher { return &Watcher{database: b} }
 
-// On registers f, which is then called after changes and periodically. The functions run one after
-// another: f can wait for the database, but delays the others.
+// On registers f, which is then called after changes and periodically. The registered functions run
+// one after another, so f may wait for the database but delays the others.
 func (w *Watcher) On(f func(context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.callbacks = append(w.callbacks, f)
 }
 
-// pollInterval is the longest time between two calls if the database reports no changes.
+// pollInterval is the longest time between two calls of a function if the database reports no
+// changes.
 const pollInterval = 2 * time.Second
 
 // Run watches until ctx ends.

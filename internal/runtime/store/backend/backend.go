@@ -28,11 +28,12 @@ var (
 var ErrClock = errors.New("the clock is behind the records")
 
 // ErrUncertain is the error of [Backend.Commit] if the connection broke and it is unknown whether
-// the commit took effect. This process's records show whether it did; see [Backend.Records].
+// the commit took effect. This process's records in the database show whether it did; see
+// [Backend.Records].
 var ErrUncertain = errors.New("the commit's outcome is unknown")
 
-// ErrRolledBack is the error of a database that lacks commits which this process or an earlier
-// process has seen, because an old copy was restored.
+// ErrRolledBack is the error of a database that an old copy has replaced. Commits that this process
+// or an earlier process has seen are missing from it.
 var ErrRolledBack = errors.New("the database is an older copy of itself")
 
 // ErrUnflushed is the error of an [Op] that is committed but could not be flushed. A power loss may
@@ -40,21 +41,21 @@ var ErrRolledBack = errors.New("the database is an older copy of itself")
 var ErrUnflushed = errors.New("could not write it to the disk")
 
 // ErrUnusable is the error of a database that will not become usable by waiting: the file is not a
-// database, belongs to another program, or was written by a newer petrigate version.
+// database, belongs to another program, or was written by a newer version of petrigate.
 var ErrUnusable = errors.New("the database cannot be used")
 
-// Unusable returns an error that is [ErrUnusable] and has the text of err.
+// Unusable returns an error that matches [ErrUnusable] and has the text of err.
 func Unusable(err error) error { return unusable{err} }
 
 type unusable struct{ error }
 
-// Is reports whether the target is [ErrUnusable].
+// Is reports whether target is [ErrUnusable].
 func (unusable) Is(target error) bool { return target == ErrUnusable }
 
 // Unwrap returns the original error.
 func (u unusable) Unwrap() error { return u.error }
 
-// Scope is the kind of a part. It determines who shares the part.
+// Scope is the kind of a part. It determines which sessions share the part.
 type Scope string
 
 // Scopes of parts.
@@ -80,25 +81,25 @@ type Part struct {
 	Changed time.Time
 }
 
-// Write replaces a part, or contains a version on which an [Op] depends.
+// Write replaces a part. It may also only state the version of a part on which an [Op] depends.
 type Write struct {
 	ID      PartID
 	Version int64             // version that was read; 0: the part must not exist yet
-	Read    bool              // check only the version; do not change the part
-	Data    []byte            // new data; nil, without Change: remove the part with its values
-	Change  []byte            // changes to the data, used instead of Data if the backend merges
+	Read    bool              // only check the version, and do not change the part
+	Data    []byte            // new data; if Data and Change are both nil, the part and its values are removed
+	Change  []byte            // changes to the data, used instead of Data if the backend can merge changes
 	Values  map[string][]byte // value rows to replace; nil: remove the row; other rows are unchanged
 }
 
-// Event is a JSON object to record, without a number and without a line break.
+// Event is a JSON object to record. It contains neither a number nor a line break.
 type Event struct {
 	Time    time.Time
-	Session string // the step's session; empty: no session, although the object may concern one
+	Session string // the step's session; empty: no session, although the object may concern a session
 	Object  []byte
 }
 
 // Record is an event in a chain. Each chain has one writer: every process that opens the database
-// begins a chain.
+// begins a chain of its own.
 type Record struct {
 	Event
 	Writer string
@@ -109,9 +110,9 @@ type Record struct {
 // Op is one step.
 type Op struct {
 	Session string  // the step's session, for the kill switch
-	Reserve bool    // the op admits a call: it is flushed to the disk before the call is sent, and refused while the session is stopped
+	Reserve bool    // the op admits a call, so it is flushed to the disk before the call is sent, and is refused while the session is stopped
 	Lasts   bool    // the op changes state that outlives this process
-	Writes  []Write // written completely or not at all
+	Writes  []Write // all written or none
 	Events  []Event // added to this process's chain if the op is committed
 	Uses    string  // ID of the approval that the op uses up; empty: none
 	Time    time.Time
@@ -121,13 +122,13 @@ type Op struct {
 	// be called again. Its error is an [ErrUnflushed].
 	Flush func() error
 
-	// Err is set by [Backend.Commit]: nil if the op is committed. With [ErrUnflushed] it is
-	// committed but not on the disk. With any other error, such as [ErrStale], [ErrUsed] or
-	// [ErrStopped], nothing of the op is committed.
+	// Err is set by [Backend.Commit]. It is nil if the op is committed. If it is [ErrUnflushed],
+	// the op is committed but is not on the disk. If it is any other error, such as [ErrStale],
+	// [ErrUsed] or [ErrStopped], nothing of the op is committed.
 	Err error
 }
 
-// States of an approval that a database distinguishes. The other states are final; package approval
+// States of an approval that a database distinguishes. All other states are final; package approval
 // defines them. A pending or approved approval is live.
 const (
 	Pending  = "pending"
@@ -135,7 +136,8 @@ const (
 	Consumed = "consumed" // the approval was used up by an [Op]
 )
 
-// Approval is a stored approval request. Its state changes by compare-and-swap of the version.
+// Approval is a stored approval request. Its state is changed by comparing and swapping the
+// version.
 type Approval struct {
 	ID      string
 	Key     string // key of the call; at most one live approval has a given key
@@ -161,18 +163,18 @@ type Stop struct {
 // Query selects records.
 type Query struct {
 	Writer  string    // only records of this writer; empty: the records of all writers, sorted by time
-	After   uint64    // with Writer: only records with greater numbers
+	After   uint64    // only records with greater numbers; requires Writer
 	Since   time.Time // earliest time; zero: no limit
 	Session string    // only records of this session or of no session; empty: all
 	Limit   int       // maximum number of records; 0: no limit
-	Last    bool      // with Limit: the last records rather than the first
+	Last    bool      // the last records instead of the first; requires Limit
 	Page    int       // number of records read at a time; 0: PageSize
 }
 
 // Backend is a database. It is safe for concurrent use, except that only one goroutine at a time
 // may call Commit.
 type Backend interface {
-	// Load reads the current parts, in the order of ids. A missing part has version 0.
+	// Load reads the current parts in the order of ids. A part that does not exist has version 0.
 	Load(ctx context.Context, ids ...PartID) ([]Part, error)
 
 	// Versions reads the current versions of parts, in the order of ids.
@@ -183,15 +185,16 @@ type Backend interface {
 	List(ctx context.Context, s Scope, text string) iter.Seq2[Part, error]
 
 	// Commit commits the ops in order, in one transaction, and sets their Err. An op sees the
-	// writes of the ops before it. If Commit itself fails, nothing is committed, except with
-	// [ErrUncertain]. If an op has Reserve and changes state that outlives this process, either it
-	// is on the disk when Commit returns or its Flush is set, unless the configuration waives this.
+	// writes of the ops before it. If Commit itself fails, nothing is committed, except if the
+	// error is [ErrUncertain]. If an op has Reserve and changes state that outlives this process,
+	// then either it is on the disk when Commit returns, or its Flush is set. The configuration may
+	// waive this.
 	Commit(ctx context.Context, ops []*Op) error
 
 	// Writer returns the name of this process's chain.
 	Writer() string
 
-	// Merges reports whether a [Write] can contain changes instead of data.
+	// Merges reports whether a [Write] may contain changes instead of data.
 	Merges() bool
 
 	// Heads returns each chain's last record, ordered by writer.
@@ -201,13 +204,13 @@ type Backend interface {
 	Records(ctx context.Context, q Query) iter.Seq2[Record, error]
 
 	// RemoveRecords removes a chain's oldest records up to the number through, but at most the
-	// given number of records, and returns how many it has removed. The caller must first record
-	// the removal, and must keep the last record of each running process.
+	// given number of records. It returns the number of removed records. The caller must first
+	// record the removal, and must keep the last record of each running process.
 	RemoveRecords(ctx context.Context, writer string, through uint64, most int) (removed int, err error)
 
-	// PutApproval writes an approval if its version in the database is a.Version (0: it does not
-	// exist), and returns the new version. It returns [ErrStale] if the version differs or another
-	// live approval has the key.
+	// PutApproval writes an approval if its version in the database is a.Version, which is 0 for a
+	// new approval. It returns the new version. The error is [ErrStale] if the version differs or
+	// if another live approval has the same key.
 	PutApproval(ctx context.Context, a Approval) (version int64, err error)
 
 	// Approvals reads the approval with the given ID, or those with the given key. If both are
@@ -217,19 +220,20 @@ type Backend interface {
 	// DropApprovals removes the approvals that ended before the given time.
 	DropApprovals(ctx context.Context, before time.Time) error
 
-	// SetStop adds a stop or, if on is false, ends the stop of the session (or of all sessions). It
-	// records the events together with this change.
+	// SetStop adds a stop if on is true. Otherwise it ends the stop of the session, or the stop of
+	// all sessions if the session is empty. It records the events together with this change.
 	SetStop(ctx context.Context, s Stop, on bool, e ...Event) error
 
 	// Stops reads the stops in force.
 	Stops(ctx context.Context) ([]Stop, error)
 
-	// Changes returns a channel that receives when another process may have changed approvals or
-	// stops. It may receive without a change, and may be up to two seconds late.
+	// Changes returns a channel that receives a value when another process may have changed
+	// approvals or stops. It may receive a value without a change, and may be up to two seconds
+	// late.
 	Changes() <-chan struct{}
 
-	// Ready returns nil if commits should work, or an error that explains why not. It may try to
-	// reach the database again.
+	// Ready returns nil if commits are expected to work, or an error that explains why they are
+	// not. It may try to reach the database again.
 	Ready(ctx context.Context) error
 
 	Close() error

@@ -17,8 +17,8 @@ type Row struct {
 }
 
 // Pages yields the records that q selects. The function read returns the next page: at most n
-// records that follow the row after, which is zero at first. If q has Last, it returns the last n
-// records, newest first.
+// records that follow the row after, which is zero for the first page. If q.Last is set, read
+// returns the last n records, newest first.
 func Pages(q Query, read func(after Row, n int) ([]Row, error)) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		var after Row

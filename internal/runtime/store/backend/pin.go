@@ -10,7 +10,7 @@ type Pin struct {
 	Server, Tool string
 	Definition   []byte
 	Since        time.Time
-	By           string // who accepted the definition
+	By           string // the person who accepted the definition
 	Number       int64  // number of the last change; it increases with each change
 }
 
@@ -20,8 +20,9 @@ type Pins interface {
 	// number of pins.
 	Pins(ctx context.Context, after int64) (changed []Pin, total int, err error)
 
-	// AddPins adds pins for tools that have none, and returns how many it has added. If several
-	// processes add a pin for the same tool, only one succeeds, and all read its pin afterwards.
+	// AddPins adds pins for tools that have none, and returns the number of pins that it added. If
+	// several processes add a pin for the same tool, only one of them succeeds, and afterwards all
+	// read the pin of that process.
 	AddPins(ctx context.Context, pins []Pin) (added int, err error)
 
 	// PutPin replaces a pin and wakes other processes; see [Backend.Changes].

@@ -20,7 +20,7 @@ type archive struct {
 	checkpoint *sqlite.Checkpoint
 }
 
-// seal replaces the renamed segments up to the step folded with segments that contain only their
+// seal replaces the renamed segments up to the step folded by segments that contain only their
 // records. The caller must hold the folding lock.
 func (a *archive) seal(folded uint64) error {
 	numbers, full, _, err := a.listSegments()
@@ -43,7 +43,7 @@ func (a *archive) seal(folded uint64) error {
 }
 
 // segmentEnd returns a segment's last step, which is the number of the next segment. The parameter
-// later lists the numbers of the later renamed segments.
+// later contains the numbers of the renamed segments that follow.
 func (a *archive) segmentEnd(later []uint64) (uint64, error) {
 	if len(later) > 0 {
 		return later[0], nil
@@ -62,7 +62,7 @@ func (a *archive) sealOne(after uint64) error {
 	name := a.segmentName(after)
 	f, header, err := a.openSegment(name+fullSuffix, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // another process has sealed the segment
+		return nil // another process has already sealed the segment
 	}
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (a *archive) sealOne(after uint64) error {
 	return err
 }
 
-// copyRecords writes a sealed segment from the given record lines. The segment is on the disk when
+// copyRecords copies the given record lines to a sealed segment. The segment is on the disk when
 // copyRecords returns.
 func (a *directory) copyRecords(name string, after uint64, lines func(yield func(line []byte) error) error) (*sqlite.Segment, error) {
 	d := a.disk
@@ -128,7 +128,7 @@ func (a *directory) copyRecords(name string, after uint64, lines func(yield func
 	return s, nil
 }
 
-// purge rewrites or removes sealed segments after records were removed. The caller must hold the
+// purge rewrites or removes sealed segments whose records were removed. The caller must hold the
 // folding lock.
 func (a *archive) purge() error {
 	var removed map[string]uint64
@@ -164,7 +164,7 @@ func (a *archive) purgeOne(s *sqlite.Segment, removed map[string]uint64) error {
 			return err
 		}
 		if err := a.disk.syncDir(filepath.Dir(name)); err != nil {
-			return err // without a flush, the file might come back after a crash without the database knowing about it
+			return err // without a flush, the file might reappear after a crash although the database no longer has it
 		}
 		return a.checkpoint.Seal(nil, []uint64{s.After})
 	case leave < stay:
@@ -172,7 +172,7 @@ func (a *archive) purgeOne(s *sqlite.Segment, removed map[string]uint64) error {
 	}
 	f, err := a.disk.open(name, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // another process has removed the segment
+		return nil // another process has already removed the segment
 	}
 	if err != nil {
 		return err

@@ -17,18 +17,18 @@ import (
 type batch struct {
 	*Backend
 	versions  map[backend.PartID]int64    // part versions after the batch's steps
-	refused   map[backend.PartID]bool     // parts that refused steps would have changed
-	approvals map[string]backend.Approval // approvals that the ops use, as stored in the checkpoint
+	refused   map[backend.PartID]bool     // parts that the refused steps would have changed
+	approvals map[string]backend.Approval // approvals that the ops use, as the checkpoint has them
 	usedInLog []string                    // the approvals that the log had used before the checkpoint was read
 	chain     chainEnd
-	at        position // position after the steps so far, without the offset
+	at        position // position after the steps so far, excluding the offset
 
 	lines   []byte
 	steps   []step
 	ops     []*backend.Op
-	ends    []int // offset in lines where each step ends
+	ends    []int // offset in lines at which each step ends
 	flush   bool
-	foldErr error  // error that prevents folding the log; nil: the log can be folded, or another program locks the database temporarily
+	foldErr error  // error that prevents folding the log; nil if the log can be folded, or if another program only locks the database temporarily
 	scratch []byte // buffer for hashing records
 }
 
@@ -93,8 +93,8 @@ func (b *Backend) commit(ctx context.Context, ops []*backend.Op) error {
 	return nil
 }
 
-// beginAppend acquires the process lock, and begins a new segment if necessary. The caller must hold
-// the appending lock.
+// beginAppend acquires the process lock, and begins a new segment if that is necessary. The caller
+// must hold the appending lock.
 func (b *Backend) beginAppend(ctx context.Context) error {
 	if err := b.lockProcess(ctx); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (b *Backend) lockProcess(ctx context.Context) error {
 	return err
 }
 
-// fetch reads those versions and approvals that are only in the checkpoint.
+// fetch reads the versions and approvals that the ops need and that only the checkpoint has.
 func (w *batch) fetch(ops []*backend.Op) error {
 	var parts []backend.PartID
 	var uses []string
@@ -191,7 +191,7 @@ func (w *batch) fetch(ops []*backend.Op) error {
 	return nil
 }
 
-// append checks the ops and appends the permitted ones.
+// append checks the ops and appends the permitted ones to the log.
 func (w *batch) append(ops []*backend.Op) error {
 	w.lockImage()
 	defer w.unlockImage()
@@ -232,7 +232,8 @@ func (w *batch) append(ops []*backend.Op) error {
 	return nil
 }
 
-// failFrom fails the ops from the given step index on, because their steps could not be written.
+// failFrom fails the ops from the given step index onward, because their steps could not be
+// written.
 func (w *batch) failFrom(from int, err error) error {
 	w.process.setStale()
 	if from == 0 {
@@ -294,8 +295,8 @@ func (w *batch) check(op *backend.Op) error {
 	return nil
 }
 
-// noteRefused notes the parts that a refused op would have changed, because a later op of the batch
-// may depend on them and another process may have written the same version.
+// noteRefused notes the parts that a refused op would have changed. A later op of the batch may
+// depend on them, and another process may have written the same version.
 func (w *batch) noteRefused(op *backend.Op) {
 	for i := range op.Writes {
 		if m := &op.Writes[i]; !m.Read {
@@ -351,7 +352,8 @@ func (w *batch) add(op *backend.Op) error {
 	return nil
 }
 
-// addRecords adds the events to the step as records, and returns the new end of the chain.
+// addRecords adds the events to the step as records, and returns the new end of the chain of
+// records.
 func (w *batch) addRecords(s *step, events []backend.Event) chainEnd {
 	c := w.chain
 	for i := range events {
@@ -374,8 +376,8 @@ func (w *batch) needsFlush(op *backend.Op) bool {
 	return op.Reserve && (op.Lasts || op.Uses != "")
 }
 
-// setFlush sets Flush of the ops that must be on the disk. Commit's caller calls Flush, so that
-// other steps can be appended in the meantime.
+// setFlush sets the field Flush of those ops that must be on the disk. The caller of Commit calls
+// Flush, so that other steps can be appended in the meantime.
 func (w *batch) setFlush() {
 	w.lockImage()
 	d, step := w.log.flusher, w.image.at.step
@@ -396,8 +398,8 @@ func (w *batch) setFlush() {
 	}
 }
 
-// replaceFailedSegment begins a new segment if a flush has failed, because it is unknown how much
-// of the old segment is on the disk. The caller must hold the process lock.
+// replaceFailedSegment begins a new segment if a flush has failed, because it is then unknown how
+// much of the old segment is on the disk. The caller must hold the process lock.
 func (b *Backend) replaceFailedSegment() error {
 	b.lockImage()
 	failed := b.log.flusher.failed()

@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// Damage looks for lines of the log and parts of the checkpoint that someone has tampered with. It
-// can check only the steps that are still in the log: those since the last sealed segment. It
-// returns the file and a description of the damage; both are empty if it found none.
+// Damage looks for lines in the log and parts in the checkpoint that someone has tampered with. It
+// can check only the steps that are still in the log, which are those since the last sealed
+// segment. It returns the file and a description of the damage; both are empty if it found none.
 func (b *Backend) Damage(context.Context) (file, what string, err error) {
 	if err := b.isOpen(); err != nil {
 		return "", "", err
@@ -39,7 +39,7 @@ func (b *Backend) Damage(context.Context) (file, what string, err error) {
 	return file, what, err
 }
 
-// inspection checks the log from the first segment that still has its steps.
+// inspection checks the log, beginning with the first segment that still has its steps.
 type inspection struct {
 	directory
 	reading sqlite.Reading
@@ -81,7 +81,8 @@ func (i *inspection) run() (err error) {
 	return nil
 }
 
-// checkSegment verifies a segment, and the checkpoint if its position is in the segment.
+// checkSegment verifies a segment. It also verifies the checkpoint if the checkpoint's position is
+// in the segment.
 func (i *inspection) checkSegment(name string) error {
 	f, header, err := i.openSegment(name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +122,7 @@ func (i *inspection) checkSegment(name string) error {
 			i.report(name, "a line after step %d was changed", s.at.step)
 		}
 		if !ok {
-			break // another process is writing the step
+			break // another process is currently writing the step
 		}
 		data = data[s.at.offset-from:]
 		i.image.apply(&st)
@@ -133,7 +134,8 @@ func (i *inspection) checkSegment(name string) error {
 	return nil
 }
 
-// compareCheckpoint compares the checkpoint with the log if the checkpoint is at the current step.
+// compareCheckpoint compares the checkpoint with the log if the checkpoint is at the step just
+// read.
 func (i *inspection) compareCheckpoint(name string) error {
 	at := &i.image.at
 	if at.step != i.place.Step {
@@ -145,7 +147,7 @@ func (i *inspection) compareCheckpoint(name string) error {
 	}
 	for id, p := range i.image.parts {
 		if p.data == nil && p.version > 0 {
-			continue // the log has only changes to this part
+			continue // the log contains only changes to this part, not the whole part
 		}
 		if err := i.comparePart(id, p); err != nil {
 			return err

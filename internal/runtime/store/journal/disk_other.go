@@ -4,5 +4,5 @@ package journal
 
 const noFollow = 0
 
-// syncDir does nothing, because these systems flush directory entries themselves.
+// syncDir does nothing, because these operating systems flush directory entries themselves.
 func (osDisk) syncDir(string) error { return nil }

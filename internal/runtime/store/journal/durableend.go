@@ -13,7 +13,7 @@ import (
 )
 
 // durableEnd is the content of the file that stores the last step known to be on the disk. If the
-// log ends before that step, an older copy has replaced it.
+// log ends before this step, an older copy has replaced the log.
 type durableEnd struct {
 	Step uint64 `json:"step"`
 	Hash string `json:"hash"`

@@ -14,7 +14,7 @@ import (
 // exportSize is the approximate size in bytes of a segment of older records.
 const exportSize = maxSegment
 
-// export moves the records of a database with an older schema to segments that precede the log.
+// export moves the records from a database with an older schema to segments that precede the log.
 func (f *directory) export(logger *slog.Logger, total int64, records iter.Seq2[backend.Record, error]) (segments []sqlite.Segment, err error) {
 	if total == 0 {
 		return nil, nil

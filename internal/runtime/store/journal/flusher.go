@@ -15,12 +15,12 @@ type flusher struct {
 
 	mu       sync.Mutex
 	step     uint64        // last step on the disk
-	err      error         // error of a failed flush; final, because later flushes would succeed although data is lost
+	err      error         // error of a failed flush; final, because later flushes would succeed although data was lost
 	inFlight chan struct{} // closed when the current flush ends; nil: no flush is in progress
-	refs     int           // reference count: the log, and the steps to be flushed
+	refs     int           // number of references, which are held by the log and by the steps to be flushed
 }
 
-// newFlusher returns a flusher for a segment whose steps up to the given one are on the disk. The
+// newFlusher returns a flusher for a segment whose steps up to the given step are on the disk. The
 // log holds the first reference.
 func newFlusher(f file, step uint64) *flusher { return &flusher{file: f, step: step, refs: 1} }
 
@@ -64,9 +64,9 @@ func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	}
 }
 
-// beginFlush begins a flush. It reports done if the step is on the disk or an earlier flush has
-// failed. If another flush is in progress, beginFlush returns a channel that is closed when that
-// flush ends.
+// beginFlush begins a flush. It returns done as true if the step is already on the disk or an
+// earlier flush has failed. If another flush is in progress, beginFlush returns a channel that is
+// closed when that flush ends.
 func (d *flusher) beginFlush(step uint64) (others <-chan struct{}, done bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -82,7 +82,7 @@ func (d *flusher) beginFlush(step uint64) (others <-chan struct{}, done bool, er
 	return nil, false, nil
 }
 
-// endFlush ends a flush of all steps up to the given one.
+// endFlush ends a flush of all steps up to the given step.
 func (d *flusher) endFlush(step uint64, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

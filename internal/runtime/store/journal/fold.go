@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// foldLoop folds the log once a second, or earlier if there are many steps, until the backend is
-// closed.
+// foldLoop folds the log once a second, or earlier if there are many steps. It returns when the
+// backend is closed.
 func (b *Backend) foldLoop() {
 	defer close(b.ended)
 	var due <-chan time.Time
@@ -55,8 +55,8 @@ func (b *Backend) fold() error {
 	return err
 }
 
-// retryFold folds the log again if the last attempt failed, because without a working database no
-// call may be admitted. It does nothing if another program has locked the database. The caller must
+// retryFold folds the log again if the last attempt failed, because no call may be admitted without
+// a working database. It does nothing if another program has locked the database. The caller must
 // hold the process lock.
 func (b *Backend) retryFold() error {
 	b.lockImage()
@@ -97,7 +97,7 @@ func (b *Backend) foldNow(flush bool) error {
 		return err
 	}
 	b.lockImage()
-	if b.image.folded >= f.From { // otherwise the image was reloaded in the meantime
+	if b.image.folded >= f.From { // otherwise the image has been reloaded in the meantime
 		if at.Step > f.To.Step {
 			n = b.image.bytes // may include some bytes that are not folded yet
 		}
@@ -125,8 +125,8 @@ func (b *Backend) rotateIfFull() {
 	}
 }
 
-// ensureFlushed returns when the step is on the disk. After an error, a power loss may lose the
-// step and the later steps of its segment.
+// ensureFlushed returns when the step is on the disk. If it returns an error, a power loss may lose
+// the step and the later steps of its segment.
 func (b *Backend) ensureFlushed(d *flusher, step uint64) error {
 	err := d.flushTo(step, func() uint64 {
 		b.lockImage()

@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// maxVersions bounds the number of cached part versions that are also in the checkpoint.
+// maxVersions bounds the number of cached part versions that the checkpoint also has.
 const maxVersions = 1 << 16
 
-// image is the state at a position in the log, as far as it differs from the checkpoint.
+// image is the state at a position in the log, insofar as it differs from the checkpoint.
 type image struct {
 	at     position
 	folded uint64 // last step in the checkpoint
@@ -20,7 +20,7 @@ type image struct {
 	parts    map[backend.PartID]*part
 	versions map[backend.PartID]int64 // cached versions of other parts
 	stops    map[string]backend.Stop  // all stops in force
-	switched map[string]uint64        // step of the last change of each session's stop
+	switched map[string]uint64        // step in which each session's stop was last changed
 	used     map[string]use           // approvals that were used
 	heads    map[string]head          // heads of the chains, by writer
 	clock    sqlite.Clock
@@ -34,9 +34,9 @@ type part struct {
 	step    uint64
 	version int64
 	changed time.Time
-	data    []byte   // nil: same as in the checkpoint
+	data    []byte   // nil: the data is the same as in the checkpoint
 	changes [][]byte // changes to the data; see [statecode.Merge]
-	cleared bool     // the values in the checkpoint no longer belong to the part
+	cleared bool     // the values in the checkpoint do not belong to the part any longer
 	values  map[string][]byte
 }
 
@@ -59,7 +59,7 @@ func newImage(at *sqlite.Place, stops map[string]backend.Stop, clock sqlite.Cloc
 	}
 }
 
-// version returns a part's version. It returns false if only the checkpoint has the version.
+// version returns a part's version. It returns false if only the checkpoint contains the version.
 func (i *image) version(id backend.PartID) (int64, bool) {
 	if p := i.parts[id]; p != nil {
 		return p.version, true
@@ -159,8 +159,8 @@ func (p *part) snapshot(id backend.PartID) sqlite.Change {
 		Part: backend.Part{ID: id, Version: p.version, Data: p.data, Values: maps.Clone(p.values), Changed: p.changed}}
 }
 
-// dropFolded removes the changes up to the given step, which the checkpoint has now. The parameter
-// n is the size of their lines.
+// dropFolded removes the changes up to the given step, because the checkpoint now has them. The
+// parameter n is the size of their lines in bytes.
 func (i *image) dropFolded(step uint64, n int64) {
 	if step <= i.folded {
 		return

@@ -24,14 +24,14 @@ import (
 const (
 	Full   = "full"   // flush a reservation before its call is sent if it changes state that outlives the process
 	Always = "always" // flush every reservation before its call is sent
-	Normal = "normal" // flush no reservation: a power loss may lose the last steps, but the end of a process loses none
+	Normal = "normal" // flush no reservation: a power loss may lose the last steps, but the end of the process loses none
 )
 
 // Options configures a [Backend].
 type Options struct {
 	Path   string           // path of the database; the log is beside it
 	Sync   string           // empty: [Full]
-	Writer string           // name of the chain of records; empty: a new chain
+	Writer string           // name of the chain of records; empty: begin a new chain
 	Logger *slog.Logger     // nil: discard
 	Now    func() time.Time // nil: time.Now
 
@@ -40,16 +40,15 @@ type Options struct {
 	dial    func(*sqlite.Options) // changes the options of the database; nil: no change
 }
 
-// Backend is an open log with its checkpoint. It implements [backend.Backend].
-//
-// Lock order: appending, the process lock, folding, mu.
+// Backend is an open log and its checkpoint. It implements [backend.Backend]. Lock order:
+// appending, the process lock, folding, mu.
 type Backend struct {
 	sync    string
 	now     func() time.Time
 	segment int64
 
 	appending sync.Mutex  // held while appending to the log
-	timer     *time.Timer // gives up the process lock
+	timer     *time.Timer // the timer that gives up the process lock
 	batch     batch
 
 	folding sync.Mutex // held while writing the checkpoint from the image
@@ -62,14 +61,14 @@ type Backend struct {
 	replica
 	closed      bool
 	lastErr     error // error of the last write
-	lastFoldErr error // error of the last fold
-	spaceNeeded int   // number of bytes that did not fit on the disk; 0: there was space
+	lastFoldErr error // error of the last attempt to fold
+	spaceNeeded int   // number of bytes that did not fit on the disk; 0: the space was sufficient
 }
 
 var _ backend.Backend = (*Backend)(nil)
 
-// Open opens the state. It creates missing files with mode 0600, and a missing directory with mode
-// 0700. It refuses files and directories that other users may write.
+// Open opens the log and its checkpoint. It creates missing files with mode 0600, and a missing
+// directory with mode 0700. It refuses files and directories that other users may write.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	path, err := filepath.Abs(o.Path)
 	switch {
@@ -103,7 +102,7 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	if err := b.open(ctx, o.dial); err != nil {
 		return nil, fmt.Errorf("opening the state database: %w", err)
 	}
-	b.timer = time.AfterFunc(time.Hour, b.expire) // after the field is set: expire uses it
+	b.timer = time.AfterFunc(time.Hour, b.expire) // started only after the field is set, because expire uses the field
 	b.timer.Reset(lease)
 	go b.foldLoop()
 	return b, nil
@@ -170,7 +169,7 @@ func (b *Backend) lockFold() { b.folding.Lock() }
 
 func (b *Backend) unlockFold() { b.folding.Unlock() }
 
-// isOpen returns [errClosed] if the backend is closed.
+// isOpen returns nil if the backend is open, and [errClosed] if it is closed.
 func (b *Backend) isOpen() error {
 	b.lockImage()
 	defer b.unlockImage()
@@ -183,15 +182,15 @@ func (b *Backend) isOpen() error {
 // Writer implements [backend.Backend]. It returns the name of this process's chain.
 func (b *Backend) Writer() string { return b.name }
 
-// Merges implements [backend.Backend]. It returns true: a step can contain changes to a
+// Merges implements [backend.Backend]. It returns true, because a step may contain changes to a
 // part instead of the whole part.
 func (b *Backend) Merges() bool { return true }
 
 // Changes implements [backend.Backend].
 func (b *Backend) Changes() <-chan struct{} { return b.checkpoint.Changes() }
 
-// expire releases the process lock if another process waits for it or nothing was appended. The
-// timer calls expire.
+// expire releases the process lock if another process waits for it or if nothing was appended
+// recently. The timer calls expire.
 func (b *Backend) expire() {
 	if b.appending.TryLock() {
 		b.process.yield(time.Now())
@@ -218,7 +217,7 @@ func (b *Backend) Close() error {
 	b.timer.Stop()
 	close(b.stop)
 	<-b.ended
-	b.process.unlock() // folding and sealing can take seconds, and other processes need not wait
+	b.process.unlock() // folding and sealing may take seconds, and other processes need not wait
 	err := b.fold()
 	b.mu.Lock()
 	if b.log.size > b.image.at.offset && b.process.tryLock() && !b.process.files.replaced() && b.readToEnd() == nil {

@@ -22,15 +22,15 @@ const (
 	stepStart   = `{"step":`
 )
 
-// End of a line that is part of a chain: the line's hash in hexadecimal digits.
+// The end of a line that is part of a chain. It contains the line's hash in hexadecimal digits.
 const (
 	hashStart = `,"hash":"`
 	hashEnd   = `"}`
 	tailSize  = len(hashStart) + 2*sha256.Size + len(hashEnd)
 )
 
-// step is a [backend.Op] in the log: one line per record, and a line with the state changes. The op
-// is committed when the last line is in the file.
+// step is a [backend.Op] in the log, written as one line per record and a line with the state
+// changes. The op is committed when the last line is in the file.
 type step struct {
 	number  uint64
 	records []backend.Record
@@ -38,16 +38,16 @@ type step struct {
 	used    string // ID of the approval that the step uses up
 	usedAt  time.Time
 	stop    *backend.Stop
-	on      bool // true: the stop begins; false: it ends
+	on      bool // true: the stop begins; false: the stop ends
 	hash    [sha256.Size]byte
 }
 
-// move is a part's new content.
+// move is the new content of a part.
 type move struct {
 	id      backend.PartID
 	version int64 // 0: the part is removed
 	changed time.Time
-	data    []byte            // nil although version is not 0: change is used instead
+	data    []byte            // nil although version is not 0: the field change is used instead
 	change  []byte            // see [statecode.Merge]
 	values  map[string][]byte // rows to replace; nil: the row is removed
 }
@@ -56,11 +56,11 @@ type move struct {
 type position struct {
 	step    uint64
 	hash    [sha256.Size]byte
-	segment uint64 // number of the segment, which is the number of the step before it
+	segment uint64 // number of the segment, which is the number of the last step before it
 	offset  int64
 }
 
-// appendHeader appends the first line of a segment that begins after the given position.
+// appendHeader appends the first line of a segment. The segment begins after the given position.
 func appendHeader(b []byte, database string, p *position) []byte {
 	b = rawjson.AppendString(append(b, headerStart...), database)
 	b = strconv.AppendUint(append(b, `,"after":`...), p.step, 10)
@@ -72,8 +72,8 @@ func appendHash(b []byte, hash [sha256.Size]byte) []byte {
 	return append(b, hashEnd+"\n"...)
 }
 
-// appendStep appends the step's lines and sets the step's hash, which covers the previous hash and
-// the lines up to the hash. The caller must set the number.
+// appendStep appends the step's lines and sets the step's hash. The hash covers the previous hash
+// and the lines up to the hash. The caller must set the step's number first.
 func appendStep(b []byte, s *step, before [sha256.Size]byte) ([]byte, error) {
 	start := len(b)
 	b = append(b, before[:]...)
@@ -162,11 +162,12 @@ func appendMove(b []byte, m *move) ([]byte, error) {
 	return append(b, '}'), err
 }
 
-// maxDepth bounds the nesting of a state in a line.
+// maxDepth bounds the nesting depth of a state in a line.
 const maxDepth = rawjson.MaxDepth - 8
 
-// appendData appends a JSON value, or a JSON string that contains it if the value cannot be part of
-// a line. If ours is true, the value is a net state, which is flat and has no line breaks.
+// appendData appends a JSON value. If the value cannot be part of a line, it appends a JSON string
+// that contains the value. If ours is true, the value is a net state, which is flat and has no line
+// breaks.
 func appendData(b, data []byte, ours bool) ([]byte, error) {
 	if ours || bytes.IndexByte(data, '\n') < 0 && data[0] != '"' && rawjson.Check(data, maxDepth) == nil {
 		return append(b, data...), nil
@@ -188,7 +189,8 @@ func readData(value []byte) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// hexPrefix marks a name in hexadecimal digits, because JSON cannot represent the original.
+// hexPrefix marks a name that is written in hexadecimal digits because JSON cannot represent the
+// original.
 const hexPrefix = "\x01"
 
 // appendName appends arbitrary bytes as a JSON string.
@@ -218,7 +220,7 @@ func plainName(name string) (string, error) {
 // errBroken means that this package did not write the line.
 var errBroken = errors.New("it is not a log line")
 
-// cutHash splits a line without its line break into its hash and the text before.
+// cutHash splits a line without a line break into the hash and the text before the hash.
 func cutHash(line []byte) (rest []byte, hash [sha256.Size]byte, ok bool) {
 	n := len(line) - tailSize
 	if n <= 0 || !bytes.HasPrefix(line[n:], []byte(hashStart)) || !bytes.HasSuffix(line, []byte(hashEnd)) {
@@ -253,7 +255,7 @@ func readHeader(line []byte) (database string, at position, err error) {
 	return database, at, err
 }
 
-// members calls the function each for every member of an object that this package wrote.
+// members calls the function each for every member of an object that was written by this package.
 func members(object []byte, each func(key string, value []byte) error) (err error) {
 	whole := rawjson.Members(object, func(key, value []byte, _ int) bool {
 		err = each(string(key), value)
@@ -306,8 +308,8 @@ func readRecordHead(line []byte, r backend.Record) (_ backend.Record, rest []byt
 	return r, rest, err
 }
 
-// cutMember cuts the first member off a string and returns the member's value, or nil if its key
-// differs.
+// cutMember cuts the first member off a string and returns the member's value. It returns nil if
+// the member has another key.
 func cutMember(text []byte, start string) (value, rest []byte) {
 	if !bytes.HasPrefix(text, []byte(start)) {
 		return nil, text

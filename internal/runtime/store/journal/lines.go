@@ -29,7 +29,8 @@ func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error
 	return err
 }
 
-// eachLine is like eachRecord for the records' lines. A line is valid until the next call.
+// eachLine is like eachRecord, but calls each for the lines of the records. A line is valid until
+// the next call.
 func eachLine(r io.Reader, steps bool, each func(line []byte) error) error {
 	in := bufio.NewReaderSize(r, 256<<10)
 	var waiting []byte

@@ -2,7 +2,7 @@
 
 package journal
 
-// lockFiles does nothing: these systems open the lock files each time.
+// lockFiles does nothing, because on these operating systems the lock files are opened each time.
 type lockFiles struct{}
 
 func (*lockFiles) tryLock(string) bool { return false }

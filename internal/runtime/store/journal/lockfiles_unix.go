@@ -29,7 +29,8 @@ func (l *lockFiles) tryLock(path string) bool {
 	return ok
 }
 
-// replaced reports whether the files were removed, so that other processes lock different files.
+// replaced reports whether the lock files were removed, so that other processes use different
+// files.
 func (l *lockFiles) replaced() bool {
 	if l.turn == nil {
 		return false

@@ -19,15 +19,16 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// Names of the files beside the database. A full segment is renamed to its number, the step before
-// its first step. It first has all its lines and, once it is sealed, only its records.
+// Names of the files beside the database. When a segment is full, it is renamed to its number,
+// which is the number of the step before its first step. It first has all its lines. Once it is
+// sealed, it has only its records.
 const (
 	logSuffix      = "-log"
 	endSuffix      = "-head"     // the last step known to be on the disk; see durableEnd
 	nextSuffix     = "-log.new"  // the next segment before it is named
 	segmentSuffix  = "-log-"     // twenty digits follow this suffix
-	fullSuffix     = ".full"     // suffix of a segment with all lines
-	unsealedSuffix = ".unsealed" // a segment with only its records, before it is named
+	fullSuffix     = ".full"     // suffix of a segment that has all its lines
+	unsealedSuffix = ".unsealed" // a segment that has only its records, before it is named
 )
 
 // directory provides access to the files beside a database.
@@ -35,23 +36,22 @@ type directory struct {
 	disk     disk
 	path     string // path of the database
 	database string // ID of the database; empty: not known yet
-	owner    string // the writer, as part of temporary file names
+	owner    string // the writer's name, as used in the names of temporary files
 }
 
-// log is the segment to which steps are appended.
-//
-// If its steps are flushed, a log has padding after the last step: spaces that are already on the
-// disk. Steps overwrite the padding. Flushing overwritten blocks takes about half as long as
-// flushing a file that has grown.
+// log is the segment to which steps are appended. If the steps of a log are flushed, the log has
+// padding after the last step. Padding consists of spaces that are already on the disk. Steps
+// overwrite it. Flushing overwritten blocks takes about half as long as flushing a file that has
+// grown.
 type log struct {
 	directory
 	file     file
 	flusher  *flusher // flushes the log's file
 	header   position
 	end      int64 // end of the last step
-	size     int64 // file size, valid while this process holds the process lock
-	diskFull bool  // the disk was full when the log tried to add padding
-	scanned  bool  // this process has read the whole file, so only padding can follow the last step
+	size     int64 // file size; valid while this process holds the process lock
+	diskFull bool  // the disk was full when padding was to be added
+	scanned  bool  // this process has read the whole file, so nothing but padding can follow the last step
 	buf      []byte
 }
 
@@ -107,7 +107,7 @@ func (l *log) open() error {
 	return nil
 }
 
-// use switches to another file.
+// use makes the log use another file.
 func (l *log) use(f file, header position) {
 	l.close()
 	l.file, l.flusher, l.header = f, newFlusher(f, header.step), header
@@ -175,9 +175,9 @@ func (l *log) hasName() (bool, error) {
 	return err == nil && os.SameFile(now, own), err
 }
 
-// readFrom reads lines from the given offset up to the padding, at most the given number of bytes,
-// into buf if its capacity suffices. It reports whether more lines follow. If all is true, it also
-// reads beyond padding, because a power loss may have left data there.
+// readFrom reads lines from the given offset up to the padding, but at most the given number of
+// bytes. It reads into buf if its capacity suffices. It reports whether more lines follow. If all
+// is true, it also reads beyond padding, because a power loss may have left data there.
 func (l *log) readFrom(buf []byte, offset int64, most int, all bool) (data []byte, more bool, err error) {
 	size, _, err := l.file.state()
 	switch {
@@ -221,8 +221,8 @@ func endsInPadding(data []byte) bool {
 	return len(lines) < len(data) && (len(lines) == 0 || lines[len(lines)-1] == '\n')
 }
 
-// endsAt reports whether the step at the given position ends at the position's offset, in a segment
-// with the given header.
+// endsAt reports whether the step at the given position ends at the position's offset. The segment
+// must have the given header.
 func endsAt(f file, header *position, at *position) (bool, error) {
 	if at.offset == 0 || at.offset == header.offset {
 		return header.step == at.step && header.hash == at.hash, nil
@@ -237,9 +237,9 @@ func endsAt(f file, header *position, at *position) (bool, error) {
 	return bytes.Equal(end[:], appendHash(nil, at.hash)), nil
 }
 
-// linesEnd returns the end of a file's lines. The lines before it no longer change. A reader that
-// simply read to the end of the file could meet a step that another process is writing into the
-// padding, and miss its beginning.
+// linesEnd returns the end of a file's lines. The lines before this end do not change any more. If
+// a reader simply read to the end of the file, it could meet a step that another process is writing
+// into the padding, and miss the step's beginning.
 func linesEnd(f file) (int64, error) {
 	end, _, err := f.state()
 	if err != nil {
@@ -271,8 +271,8 @@ func (l *log) isEnd(at *position) bool {
 	return err == nil && len(trimPadding(lines)) == 0
 }
 
-// append appends lines after the last step. On an error, n is the number of bytes that remain in
-// the file: only whole steps, which end at the offsets in ends.
+// append appends lines after the last step. If it returns an error, n is the number of bytes that
+// remain in the file. They form whole steps, which end at the offsets in ends.
 func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	n, err = l.file.WriteAt(lines, l.end)
 	if err == nil {
@@ -310,8 +310,8 @@ func (l *log) cutPadding(end int64) {
 	}
 }
 
-// addPadding adds padding after the last step if all padding is used. After the disk was full, it
-// adds none to this segment, to leave the last free bytes to steps.
+// addPadding adds padding after the last step if all padding is used up. If the disk has been full,
+// it adds no padding to this segment, so that the last free bytes are left for steps.
 func (l *log) addPadding() {
 	if l.end < l.size || l.diskFull {
 		return
@@ -326,7 +326,7 @@ func (l *log) addPadding() {
 }
 
 // listSegments lists the numbers of the renamed segments, oldest first. full contains the segments
-// that exist with all lines, and sealed those that exist with only their records.
+// that have all their lines, and sealed contains those that have only their records.
 func (l *directory) listSegments() (numbers []uint64, full, sealed map[uint64]bool, err error) {
 	names, err := l.disk.list(filepath.Dir(l.path))
 	if err != nil {
@@ -359,7 +359,7 @@ func (l *directory) remedy() string {
 }
 
 // finishRotation renames the next segment if a process ended before it could do so. The image might
-// not have reached the end of the earlier segments yet.
+// not yet have reached the end of the earlier segments.
 func (l *directory) finishRotation(at *position) error {
 	f, header, err := l.openSegment(l.path+nextSuffix, os.O_RDONLY)
 	if err != nil {
@@ -393,7 +393,7 @@ func (l *log) removeLeftovers(now time.Time) error {
 			continue
 		}
 		if info, err := l.disk.stat(name); err == nil && now.Sub(info.ModTime()) > maxTempAge {
-			_ = l.disk.remove(name) // the next start retries
+			_ = l.disk.remove(name) // the next start tries again
 		}
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lease is how long a process may keep the process lock while another process waits, and how often
-// it checks for waiting processes.
+// lease is how long a process may keep the process lock while another process waits. It is also the
+// interval at which it checks for waiting processes.
 const lease = 10 * time.Millisecond
 
 // processLock is the lock that a process must hold to append to the log. It consists of two lock
@@ -27,11 +27,11 @@ type processLock struct {
 
 	unlockFiles func()      // releases the lock; nil: this process does not hold it
 	checked     time.Time   // time of the last check for other waiting processes
-	idle        bool        // this process has appended nothing since that check
+	idle        bool        // this process has appended nothing since the time in the previous field
 	verified    time.Time   // last time when the image was known to be at the end of the log; zero: it might not be there
-	current     atomic.Bool // this process holds the lock, and its image is at the end of the log
+	current     atomic.Bool // this process holds the lock, and its image is known to be at the end of the log
 	files       lockFiles
-	abandoned   chan struct{} // closed when the last abandoned goroutine of wait ends; nil: there was no such goroutine
+	abandoned   chan struct{} // closed when the last goroutine that wait has abandoned ends; nil: there was no such goroutine
 }
 
 // errLockTimeout means that the other process did not release the lock in time.
@@ -72,7 +72,7 @@ func (t *processLock) unlock() {
 }
 
 // yield releases the lock if another process waits for it, or if nothing was appended since the
-// last check. It checks at most once per lease.
+// last check. It checks at most once in the period lease.
 func (t *processLock) yield(now time.Time) {
 	if t.unlockFiles == nil || now.Sub(t.checked) < lease {
 		return
@@ -108,7 +108,7 @@ func (t *processLock) acquire(ctx context.Context) (done func(), err error) {
 		case <-t.abandoned:
 			t.abandoned = nil
 		default:
-			return nil, errLockTimeout // the abandoned goroutine still waits for the same lock
+			return nil, errLockTimeout // the goroutine that was abandoned still waits for the same lock
 		}
 	}
 	next, turn := t.fileLock("-next"), t.fileLock("-turn")
@@ -133,8 +133,8 @@ func (t *processLock) fileLock(suffix string) *flock.Flock {
 	return flock.New(t.path+suffix, flock.SetPermissions(0o600))
 }
 
-// wait locks in its own goroutine, because only a blocking call is served in order, and such a call
-// cannot be cancelled.
+// wait locks in its own goroutine, because only a blocking call is served in the order of arrival,
+// and such a call cannot be cancelled.
 func (t *processLock) wait(ctx context.Context, next, turn *flock.Flock) (done func(), err error) {
 	got, gone, left := make(chan error), make(chan struct{}), make(chan struct{})
 	go func() {

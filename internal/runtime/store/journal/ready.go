@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// spareSpace is the number of bytes that must be free in addition to those that could not be
-// written, because a call's outcome must fit too.
+// spareSpace is the number of bytes that must be free in addition to the bytes that could not be
+// written, because the outcome of a call must also fit.
 const spareSpace = 64 << 10
 
-// Ready implements [backend.Backend]. After a failure it tries to write. Since the disk might have
-// less space than a decision needs, Ready requires as much space as was missing.
+// Ready implements [backend.Backend]. After a failure it tries to write. The disk might have less
+// space than a decision needs, so Ready requires as much space as was missing.
 func (b *Backend) Ready(ctx context.Context) error {
 	b.lockImage()
 	fault, lacking, closed := b.lastErr, b.spaceNeeded, b.closed
@@ -59,7 +59,7 @@ func (b *Backend) trySpace(n int) error {
 	b.log.end = b.image.at.offset
 	_, err := b.log.file.WriteAt(bytes.Repeat([]byte{' '}, n), b.log.end)
 	if cut := b.log.cut(); cut != nil {
-		b.process.setStale() // the next process that holds the process lock removes them
+		b.process.setStale() // the next process that holds the process lock removes the bytes
 		return cut
 	}
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {

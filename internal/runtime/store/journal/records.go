@@ -19,7 +19,7 @@ import (
 // segment is a log file that a query reads.
 type segment struct {
 	name  string          // name of a sealed segment
-	file  file            // open file of a segment with all lines; nil: the segment is sealed
+	file  file            // open file of a segment that has all its lines; nil: the segment is sealed
 	end   int64           // end of the file's lines
 	index *sqlite.Segment // nil: not indexed yet
 }
@@ -43,7 +43,7 @@ func (s *selection) matches(r *backend.Record) bool {
 	return true
 }
 
-// skips reports whether the segment has no selected record, according to the index.
+// skips reports whether the index shows that no record in the segment is selected.
 func (s *selection) skips(g *segment) bool {
 	if g.index == nil {
 		return false
@@ -105,8 +105,9 @@ func (a *archive) records(ctx context.Context, q backend.Query, yield func(*back
 	return nil
 }
 
-// collect finds the segments and the removed records. It keeps unsealed segments open, so that the
-// query sees a consistent log even if another process renames or seals segments in the meantime.
+// collect finds the segments and the removed records. It keeps the segments open that are not
+// sealed, so that the query sees a consistent log even if another process renames or seals segments
+// in the meantime.
 func (s *selection) collect(a *archive) error {
 	index := map[uint64]*sqlite.Segment{}
 	err := a.checkpoint.Read(func(r sqlite.Reading) (err error) {
@@ -189,8 +190,9 @@ func (g *segment) read(d disk, offset int64, each func(*backend.Record) (bool, e
 	return eachRecord(io.NewSectionReader(f, offset, end-offset), g.file != nil, each)
 }
 
-// findStart returns the position where the query has to begin: after the record with the query's
-// writer and number. It searches backwards, because that record is usually among the newest.
+// findStart returns the position at which the query must begin, which is after the record that has
+// the query's writer and number. It searches backwards, because that record is usually among the
+// newest.
 func (s *selection) findStart(d disk) (from int, offset int64, err error) {
 	if s.Writer == "" || s.After == 0 {
 		return 0, 0, nil
@@ -224,7 +226,7 @@ func (s *selection) findStart(d disk) (from int, offset int64, err error) {
 	return 0, 0, nil
 }
 
-// last reads the last selected records.
+// last reads the last of the selected records.
 func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record) bool) error {
 	var all []backend.Record
 	for i := len(s.segments) - 1; i >= 0 && len(all) < s.Limit; i-- {
@@ -239,7 +241,7 @@ func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record
 				return true, ctx.Err()
 			}
 			if !counts {
-				return true, nil // the step of these records is missing
+				return true, nil // the step that these records belong to is missing
 			}
 			r, err := readRecord(line)
 			if err == nil && s.matches(&r) {

@@ -15,31 +15,30 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// replica is the log as this process has read it: the current segment, and the image at the end of
-// its steps. Other processes append to the same log, and the replica follows them.
-//
-// Backend.mu guards the fields from log on, so the callers of methods that use these fields must
-// hold it. The appending lock guards process.
+// replica is the log as this process has read it. It consists of the current segment, and of the
+// image at the end of the segment's steps. Other processes append to the same log, and the replica
+// follows them. Backend.mu guards the fields from log on, so the callers of methods that use these
+// fields must hold it. The appending lock guards process.
 type replica struct {
 	name       string // name of the chain of records
 	logger     *slog.Logger
 	process    processLock
-	checkpoint *sqlite.Checkpoint // the image holds the later changes
+	checkpoint *sqlite.Checkpoint // the checkpoint; the image has the later changes
 	kick       chan struct{}      // wakes the goroutine that folds
 
 	log       log
 	image     image
 	chain     chainEnd
-	retrySize int64 // segment size at which to retry a failed rotation
+	retrySize int64 // segment size at which to retry a rotation that failed
 }
 
-// Limits for unfolded steps.
+// Limits for steps that have not been folded.
 const (
 	foldAfter  = time.Second
-	foldBytes  = 8 << 20     // size of unfolded lines that triggers a fold without delay
+	foldBytes  = 8 << 20     // size in bytes of unfolded lines that triggers a fold without delay
 	foldRetry  = time.Second // delay after a failure
-	maxBacklog = 64 << 20    // size of unfolded lines that stops reservations
-	maxSegment = 16 << 20    // size that triggers a rotation
+	maxBacklog = 64 << 20    // size in bytes of unfolded lines above which reservations are refused
+	maxSegment = 16 << 20    // size in bytes of a segment that triggers a rotation
 )
 
 // chainEnd is the last record in this process's chain.
@@ -106,8 +105,8 @@ func (r *replica) recover() error {
 	return r.readToEnd()
 }
 
-// ensureLog makes sure that a log exists. A database without a log is new or was restored alone; in
-// the latter case the operator has also removed the file of the durable end.
+// ensureLog makes sure that there is a log. A database without a log is new or was restored without
+// its log. In the latter case the operator has also removed the file that stores the durable end.
 func (r *replica) ensureLog() error {
 	if _, err := r.log.disk.stat(r.log.name()); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -128,9 +127,9 @@ func (r *replica) ensureLog() error {
 		backend.ErrRolledBack, r.log.name(), r.log.path+endSuffix)
 }
 
-// verifyEnd advances the image to the end of the log. Since other processes do not append while
-// this one holds the process lock, it only checks occasionally whether the file was removed,
-// replaced or truncated. The caller must hold the process lock and mu.
+// verifyEnd advances the image to the end of the log. Other processes do not append while this
+// process holds the process lock. Therefore verifyEnd checks only occasionally whether the file was
+// removed, replaced or truncated. The caller must hold the process lock and mu.
 func (r *replica) verifyEnd() error {
 	now := time.Now()
 	if since := now.Sub(r.process.verified); since >= 0 && since < lease {
@@ -149,8 +148,8 @@ func (r *replica) verifyEnd() error {
 	return r.readToEnd()
 }
 
-// readToEnd reads the log to its end and removes the rest. The caller must hold the process lock
-// and mu.
+// readToEnd reads the log to its end and removes any bytes after the last step. The caller must
+// hold the process lock and mu.
 func (r *replica) readToEnd() error {
 	err := r.follow(true)
 	if err == nil {
@@ -178,7 +177,7 @@ func (r *replica) follow(lead bool) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		junk, broken := r.readSteps() // after hasName: once another file has the name, this file gets no more steps
+		junk, broken := r.readSteps() // must come after hasName: once another file has the name, this file gets no more steps
 		switch {
 		case err == nil && !named && r.reopen():
 			continue
@@ -210,8 +209,8 @@ func (r *replica) follow(lead bool) error {
 // readSize is the number of bytes to read at a time, unless a step is longer.
 const readSize = 1 << 20
 
-// readSteps applies the steps after the image's position. It returns the number of bytes after them
-// that are not a step.
+// readSteps applies the steps after the image's position. It returns the number of bytes after
+// these steps that are not a step.
 func (r *replica) readSteps() (junk int64, err error) {
 	var data []byte
 	for most, more := readSize, true; more; {
@@ -237,7 +236,7 @@ func (r *replica) readSteps() (junk int64, err error) {
 	return junk, nil
 }
 
-// advance applies a step that ends at the given position to the image.
+// advance applies a step to the image. The step ends at the given position.
 func (r *replica) advance(s *step, at position) {
 	before := r.image.bytes
 	r.image.bytes += at.offset - r.image.at.offset
@@ -253,8 +252,8 @@ func (r *replica) advance(s *step, at position) {
 	}
 }
 
-// cut removes the bytes after the last step. A process has ended in the middle of a write, or the
-// power has failed before the step was on the disk.
+// cut removes the bytes after the last step. Such bytes remain if a process has ended in the middle
+// of a write, or if the power has failed before the step was on the disk.
 func (r *replica) cut(junk int64) error {
 	r.log.end = r.image.at.offset
 	if err := r.log.cut(); err != nil {
@@ -273,7 +272,7 @@ func (r *replica) openPosition() error {
 	if unnamed != nil && !errors.Is(unnamed, fs.ErrNotExist) {
 		return unnamed
 	}
-	if h := &r.log.header; unnamed == nil && h.step == at.step && h.hash == at.hash { // the rotation came immediately after the step
+	if h := &r.log.header; unnamed == nil && h.step == at.step && h.hash == at.hash { // the rotation took place immediately after the step
 		at.segment, at.offset = h.segment, h.offset
 		return nil
 	}
@@ -307,8 +306,8 @@ func (r *replica) openPosition() error {
 	return nil
 }
 
-// reopen checks whether another file, for example a copy, has replaced the segment under its name.
-// If that file has all steps that the image has read, reopen switches to it. It reports whether it
+// reopen checks whether another file, for example a copy, has taken over the segment's name. If
+// this file has all steps that the image has read, reopen switches to it. reopen reports whether it
 // has switched.
 func (r *replica) reopen() bool {
 	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)
@@ -326,8 +325,9 @@ func (r *replica) reopen() bool {
 	return false
 }
 
-// openNext switches to the segment after the current one, which was renamed. The next segment is a
-// renamed one or the log itself. The log has no name if a process ended during a rotation.
+// openNext switches to the segment after the current one, which has been renamed. The next segment
+// is either a renamed segment or the log itself. The log has no name if a process ended during a
+// rotation.
 func (r *replica) openNext() error {
 	at := &r.image.at
 	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)
@@ -356,7 +356,8 @@ func (r *replica) openNext() error {
 	return nil
 }
 
-// reload loads the checkpoint again, which must be ahead of the image because a segment was sealed.
+// reload loads the checkpoint again. The checkpoint must be ahead of the image, because a segment
+// was sealed.
 func (r *replica) reload() error {
 	before, chain := r.image, r.chain
 	err := r.load()
@@ -371,8 +372,9 @@ func (r *replica) reload() error {
 	return err
 }
 
-// rotate renames the segment and begins the next one. Unfolded steps must be on the disk first,
-// because the next segment's steps depend on them. The caller must hold the process lock and mu.
+// rotate renames the segment and begins the next one. The unfolded steps must first be on the disk,
+// because the steps in the next segment depend on them. The caller must hold the process lock and
+// mu.
 func (r *replica) rotate(folded bool) error {
 	l, at := &r.log, &r.image.at
 	l.cutPadding(at.offset)
@@ -410,8 +412,8 @@ func (r *replica) saveDurableEnd() error {
 	return nil
 }
 
-// writeDurableEnd writes the file. If that fails, the next start cannot detect an older copy of the
-// log, but nothing is refused.
+// writeDurableEnd writes the file that stores the durable end. If writing fails, the next start
+// cannot detect an older copy of the log, but nothing is refused.
 func (r *replica) writeDurableEnd(at position) {
 	name := r.log.path + endSuffix
 	data, err := json.Marshal(durableEnd{at.step, hex.EncodeToString(at.hash[:])})
@@ -423,7 +425,7 @@ func (r *replica) writeDurableEnd(at position) {
 	}
 }
 
-// checkPlace returns an error if the database was replaced by another database or by an older copy.
+// checkPlace returns an error if another database or an older copy has replaced the database.
 func (r *replica) checkPlace(at *sqlite.Place, folded uint64) error {
 	switch {
 	case at.ID != r.log.database:

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// SetStop implements [backend.Backend]. A stop is a separate step after all previously admitted
-// calls.
+// SetStop implements [backend.Backend]. A stop is a step of its own, which follows all previously
+// admitted calls.
 func (b *Backend) SetStop(ctx context.Context, stop backend.Stop, on bool, events ...backend.Event) error {
 	b.lockAppend()
 	defer b.unlockAppend()
@@ -34,7 +34,7 @@ func (b *Backend) setStop(ctx context.Context, stop backend.Stop, on bool, event
 	d, step := w.log.flusher, w.image.at.step
 	w.unlockImage()
 	if err := b.ensureFlushed(d, step); err != nil {
-		return err // the stop is in force, but a power loss may lose it
+		return err // the stop is in force, but a power loss may undo it
 	}
 	if err := b.fold(); err != nil { // make the stop visible to other processes now; it is already in the log
 		wake(b.kick)
@@ -42,7 +42,7 @@ func (b *Backend) setStop(ctx context.Context, stop backend.Stop, on bool, event
 	return nil
 }
 
-// appendStopStep appends a stop's step.
+// appendStopStep appends the step for a stop.
 func (w *batch) appendStopStep(stop *backend.Stop, on bool, events []backend.Event) error {
 	w.lockImage()
 	defer w.unlockImage()
