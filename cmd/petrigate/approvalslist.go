@@ -25,8 +25,8 @@ func approvalsList(s stdio) *cobra.Command {
 	})
 }
 
-// partition splits a list into the elements that satisfy a predicate and the others, preserving the
-// order. Its results are never nil, so that they are encoded as JSON arrays.
+// partition splits a list into the elements that satisfy a predicate and those that do not,
+// preserving the order. The results are never nil, so that they are encoded as JSON arrays.
 func partition[T any](all []T, which func(T) bool) (yes, no []T) {
 	yes, no = []T{}, []T{}
 	for _, one := range all {

@@ -91,7 +91,7 @@ func configVariables(ctx context.Context, path string, c *config.Config) (names 
 		}
 		return value, set
 	}
-	_, _ = config.Load(config.Options{Path: path, Env: env, Fetch: daemon.Fetching(ctx)}) // cannot fail: it has been loaded before
+	_, _ = config.Load(config.Options{Path: path, Env: env, Fetch: daemon.Fetching(ctx)}) // cannot fail: the configuration has been loaded before
 	slices.Sort(names)
 	return names
 }

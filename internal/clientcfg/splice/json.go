@@ -269,7 +269,7 @@ func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	return slices.Concat(comment, extra)
 }
 
-// change passes an object's members to the function to and replaces them with the result.
+// change replaces the members of an object with the result of calling to with these members.
 func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
 	head, all := segments(object)
 	b.setMembers(object, head, to(all))

@@ -178,7 +178,7 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 			front = " "
 		}
 		if last.AfterExtra != nil {
-			item.AfterExtra = hujson.Extra{} // this is a trailing comma
+			item.AfterExtra = hujson.Extra{} // add a trailing comma
 		}
 	case s.compact:
 		front = ""

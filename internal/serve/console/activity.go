@@ -27,7 +27,7 @@ type activityBody struct {
 	Rows     []*row
 	Matching int // number of matching rows on all pages
 	Older    string
-	Newest   string // address of the page with the newest rows, or empty if this is that page
+	Newest   string // address of the page that shows the newest rows; empty on that page itself
 	Export   string
 	Paused   bool
 	Pause    string // address that pauses or resumes the updates of this page
@@ -92,8 +92,8 @@ func (b *activityBody) setLinks(before string) {
 	b.Pause = addressOf("/activity", v, "before", before)
 }
 
-// addressOf returns path with the given query. The argument more holds further parameters as
-// alternating names and values; parameters with an empty value are left out.
+// addressOf returns path with the given query. more holds further parameters as alternating names
+// and values; parameters with an empty value are left out.
 func addressOf(path string, query url.Values, more ...string) string {
 	v := url.Values{}
 	for name, values := range query {

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	maxTracks    = 200    // number of sessions with recorded steps
-	maxSteps     = 1000   // number of steps per session
-	maxAllSteps  = 10_000 // number of steps in all sessions together
-	maxUnread    = 1000   // number of records that the feed holds until they are read
-	maxSaidInOne = 5      // number of records that a single step describes
+	maxTracks    = 200    // maximum number of sessions with recorded steps
+	maxSteps     = 1000   // maximum number of steps per session
+	maxAllSteps  = 10_000 // maximum number of steps in all sessions
+	maxUnread    = 1000   // maximum number of unread records that the feed holds
+	maxSaidInOne = 5      // maximum number of records that a single step describes
 )
 
-// A step is a change in a session, together with the resulting state of the session's nets.
+// A step is a change in a session, along with the resulting state of the session's nets.
 type step struct {
 	Number int // position in the session, starting at 1
 	Time   time.Time
@@ -212,8 +212,8 @@ func (h *history) dropOldest() {
 	}
 }
 
-// stepsOf returns the known steps of a session, oldest first. Its result gap explains why the steps
-// after the last one are unknown; it is empty if none are missing.
+// stepsOf returns the known steps of a session, oldest first. The result gap explains why the steps
+// after the last one are unknown; it is empty if no steps are missing.
 func (h *history) stepsOf(session string) (steps []step, gap string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

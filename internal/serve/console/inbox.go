@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	questionsShown = 25 // pending approvals per page, with full details
-	answersShown   = 40 // answered approvals per page
+	questionsShown = 25 // number of pending approvals on each page, which shows them with full details
+	answersShown   = 40 // number of answered approvals on each page
 	maxReason      = 1 << 10
 )
 

@@ -15,8 +15,8 @@ import (
 const (
 	maxCalls        = 10_000
 	maxRows         = 2 * maxCalls // maximum number of rows, including those for other events
-	maxRecordsHeld  = 2 * maxRows  // number of records that the feed holds until they are read
-	maxRecordsKnown = 2 * maxRows  // number of records that are remembered to detect duplicates
+	maxRecordsHeld  = 2 * maxRows  // maximum number of unread records that the feed holds
+	maxRecordsKnown = 2 * maxRows  // number of record IDs that are remembered to detect duplicates
 
 	pastRecords = 5 * maxCalls / 2
 	pastBytes   = 32 << 20
@@ -41,7 +41,7 @@ type journal struct {
 	calls      int                // number of rows that are calls
 	admitted   map[callKey]uint64 // row number of the latest admission of each call
 	known      map[string]bool    // IDs of the added records
-	order      []string           // the same IDs, oldest first
+	order      []string           // IDs of the added records, oldest first
 	lost       int
 	unreadable int
 	past       error // why earlier records are missing; nil if they are complete, or if none are stored

@@ -124,7 +124,7 @@ type visitor struct {
 	Token string // token to include in forms
 }
 
-// visitorFor returns the visitor whose browser session has the given cookie. Its result ok is false
+// visitorFor returns the visitor whose browser session has the given cookie. The result ok is false
 // if the cookie is invalid.
 func (d *logins) visitorFor(cookie string) (v visitor, ok bool) {
 	d.mu.Lock()

@@ -82,7 +82,7 @@ func baseCopies() (basefile.Copies, error) {
 	return basefile.Copies{Dir: filepath.Join(dir, "base-copies")}, err
 }
 
-// Fetching returns a function that fetches base policies. If an address is unreachable, the
+// Fetching returns a function that fetches base policies. If an address is unreachable, that
 // function returns the stored copy of the base that was last in force.
 func Fetching(ctx context.Context) config.Fetch {
 	return func(addresses ...string) ([][]byte, error) {

@@ -21,8 +21,8 @@ const (
 
 // TuneMemory makes the garbage collector run less often while the live heap is small, because most
 // memory that a call allocates is garbage as soon as the call ends. It also returns memory to the
-// operating system that was only needed at startup or during a peak. If GOGC is set, it does not
-// change how often the collector runs.
+// operating system that was needed only at startup or during a peak. If GOGC is set, TuneMemory
+// does not change how often the collector runs.
 func TuneMemory() {
 	t := &tuner{free: debug.FreeOSMemory, quiet: idleDelay}
 	if os.Getenv("GOGC") == "" {

@@ -58,8 +58,8 @@ func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, 
 	return d.Hooks.Serve(ctx, e)
 }
 
-// logEnd logs the signal that ends the proxy as soon as it arrives, because shutting down may take
-// a while. The returned function wait waits until the line has been logged.
+// logEnd logs the signal that ends the proxy as soon as the signal arrives, because shutting down
+// may take a while. The returned function wait waits until the line has been logged.
 func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -159,7 +159,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 		return err
 	}
 	if access.Several() {
-		d.processors.useAll() // requests of one principal must not delay those of another
+		d.processors.useAll() // one principal's requests must not delay another's
 	}
 	access.Beside = d.monitor.endpoint().Serve
 	handler, err := d.Handler(access)

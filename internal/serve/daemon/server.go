@@ -15,10 +15,10 @@ import (
 const (
 	headerTimeout  = 10 * time.Second // time for a client to send the request headers
 	idleTimeout    = 5 * time.Minute  // maximum time between two requests
-	writeTimeout   = 30 * time.Second // time for a client to read the next writeBytes
+	writeTimeout   = 30 * time.Second // time for a client to read the next writeBytes bytes
 	headerBytes    = 64 << 10
 	bodyTimeout    = 10 * time.Second // time for a client to send the body of a request to an endpoint other than the MCP endpoint
-	writeBytes     = 256 << 10        // number of bytes that a client must read within writeTimeout
+	writeBytes     = 256 << 10        // number of bytes that a client must read within each writeTimeout
 	maxConnections = 25_000           // maximum number of connections, or half of the files that the process may open, if that is less
 )
 

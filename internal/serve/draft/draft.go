@@ -31,8 +31,7 @@ type Log struct {
 	Durable bool   // whether states are kept when the process ends
 }
 
-// A File is a file of the policy in force, together with a hash of the content that was read from
-// it.
+// A File is a file of the policy in force, along with a hash of the content that was read from it.
 type File struct{ Name, SHA256 string }
 
 // Options configures an [Evaluator]. InForce is required.

@@ -6,7 +6,7 @@ import (
 )
 
 // A limiter allows each person one operation at a time, and limits the number of concurrent
-// operations in total.
+// operations of all persons.
 type limiter struct {
 	all chan struct{} // contains one element for each operation in progress
 
@@ -14,7 +14,7 @@ type limiter struct {
 	slots map[string]*slot
 }
 
-// A slot belongs to one person. It exists while the person uses it or waits for it.
+// A slot allows one person to run an operation. It exists while the person uses it or waits for it.
 type slot struct {
 	taken chan struct{} // contains an element while the slot is in use
 	users int

@@ -35,7 +35,7 @@ type formatter struct {
 type shownApproval struct {
 	id       string
 	at       time.Time
-	answered bool // whether the answer has been printed as well
+	answered bool // whether the answer to the approval has been printed, too
 }
 
 type callKey struct {
@@ -43,7 +43,7 @@ type callKey struct {
 	number  uint64
 }
 
-// A call holds data of a call that its outcome record will not contain.
+// A call holds the details of a call in flight that its outcome record will not contain.
 type call struct{ tool, caller, would string }
 
 func newFormatter(l *lines) *formatter { return &formatter{lines: l, calls: map[callKey]call{}} }
@@ -99,7 +99,7 @@ func (s *formatter) answer(a answer) {
 	s.lines.print(l)
 }
 
-// wait prints that an approval was requested. It does so only once per approval.
+// wait prints that an approval was requested. It prints this only once per approval.
 func (s *formatter) wait(at time.Time, id, tool, caller string, rules []string) {
 	if s.findShown(id) != nil {
 		return

@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An authority is the authorization server of an MCP server, together with the scopes to request.
+// An authority is the authorization server of an MCP server, along with the scopes to request.
 type authority struct {
 	resource string
 	scopes   []string
@@ -85,7 +85,7 @@ func resourceMetadata(ctx context.Context, client *http.Client, s Server, c chal
 	return &oauthex.ProtectedResourceMetadata{Resource: s.resource(), AuthorizationServers: []string{originOf(u)}}, nil
 }
 
-// A metadataLocation is a URL at which a server may publish its metadata, with the resource
+// A metadataLocation is a URL at which a server may publish its metadata, and the resource
 // identifier that the metadata must contain.
 type metadataLocation struct{ url, resource string }
 

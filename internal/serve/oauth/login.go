@@ -27,8 +27,9 @@ type LoginOptions struct {
 	Open func(address string) error
 
 	// Typed returns the lines that the user types during the login. If the browser runs on another
-	// machine, the user types the address that the browser shows at the end. If a line is not that
-	// address, Reject is called with the reason. If Typed is nil, the user cannot type anything.
+	// machine, the user types the address that the browser shows at the end of the login. If a line
+	// is not that address, Reject is called with the reason. If Typed is nil, the user cannot type
+	// anything.
 	Typed  iter.Seq[string]
 	Reject func(why error)
 

@@ -28,9 +28,8 @@ const (
 	maxArguments = 64 << 10
 )
 
-// readRecord summarizes the configuration's audit log. It calls the function progress with the
-// number of records read so far. If the configuration has no log, the error wraps
-// [daemon.ErrNoAuditLog].
+// readRecord summarizes the configuration's audit log. It calls progress with the number of records
+// read so far. If the configuration has no log, the error wraps [daemon.ErrNoAuditLog].
 func readRecord(ctx context.Context, c *config.Config, progress func(records int)) (r summary, err error) {
 	log, err := daemon.RecordsOf(ctx, c)
 	if err != nil {

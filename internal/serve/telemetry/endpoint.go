@@ -67,8 +67,8 @@ func (e *Endpoint) serveReady(w http.ResponseWriter, trusted bool) {
 	_, _ = io.WriteString(w, said)
 }
 
-// Handler returns a handler for an endpoint that has its own address. The function trusted reports
-// whether the sender of a request may see names.
+// Handler returns a handler for an endpoint that has its own address. trusted reports whether the
+// sender of a request may see the names of servers and tools.
 func (e *Endpoint) Handler(trusted func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !e.Serve(w, r, trusted(r)) {

@@ -109,7 +109,7 @@ func (e *exporter) send(ctx context.Context, body []byte) error {
 	}
 }
 
-// post posts a batch once. If it fails, its result again reports whether a retry might succeed.
+// post posts a batch once. If it fails, the result again reports whether a retry might succeed.
 func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.target.URL, bytes.NewReader(body))
 	if err != nil {

@@ -161,7 +161,7 @@ func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	m.wait.observe(int64(waited))
 }
 
-// Reloaded counts a reload of the configuration. The argument problem explains why it failed; it is
+// Reloaded counts a reload of the configuration. problem explains why the reload failed; it is
 // empty if the reload succeeded.
 func (m *Metrics) Reloaded(problem string) {
 	if m == nil {
@@ -238,8 +238,8 @@ func (t *table[K, V]) get(k K) *V {
 	return nil
 }
 
-// add returns the cells for k. If there are none, it stores and returns the new cells in made. Once
-// the table is full, all new labels share the cells for the label rest.
+// add returns the cells for k. If there are none, it stores and returns made, which holds new
+// cells. Once the table is full, all new labels share the cells for the label rest.
 func (t *table[K, V]) add(k, rest K, made *V) *V {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -127,8 +127,8 @@ func target(i admission.Info) string {
 	return text.Excerpt(name, maxAttribute)
 }
 
-// cutLast cuts s around the last occurrence of prefix. If prefix does not occur, the result after
-// is s.
+// cutLast cuts s around the last occurrence of prefix and returns the text before and after it. If
+// prefix does not occur, after is s.
 func cutLast(s, prefix string) (before, after string, found bool) {
 	if at := strings.LastIndex(s, prefix); at >= 0 {
 		return s[:at], s[at+len(prefix):], true

@@ -87,7 +87,7 @@ func send[T any](ctx context.Context, whom chan<- T, what T) {
 	}
 }
 
-// A located is an approval together with one of the proxies that have it.
+// A located is an approval, along with one of the proxies that have it.
 type located struct {
 	it     operator.ApprovalInfo
 	client *control.Client

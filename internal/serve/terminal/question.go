@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A watch asks the person at a terminal about approvals, one at a time.
+// A watch asks the person at a terminal about pending approvals, one at a time.
 type watch struct {
 	out      io.Writer
 	terminal *terminal
@@ -27,7 +27,7 @@ type watch struct {
 	stage         stage                  // current question about the displayed approval
 	grant         operator.Grant         // grant as described by the person so far
 	pendingAnswer control.Answer         // answer to send when the person has typed the PIN
-	armed         <-chan time.Time       // receives a value when answers start to count; nil afterwards
+	armed         <-chan time.Time       // receives a value when the question has been visible long enough for answers to count; nil afterwards
 	idle          string                 // text that was last printed while no approval was displayed
 }
 
@@ -119,7 +119,7 @@ func (w *watch) readPIN(line string) {
 // endPIN turns the echo on again if it is off.
 func (w *watch) endPIN() {
 	if w.stage == atPIN {
-		_ = w.terminal.hide(false) // turning the echo on cannot fail if turning it off has succeeded
+		_ = w.terminal.hide(false) // turning the echo on cannot fail if turning it off succeeded
 		w.say("\n")
 		w.stage = atCall
 	}

@@ -18,7 +18,7 @@ type terminal struct {
 	fd     int
 	lines  chan input
 	closed chan struct{}
-	wake   *os.File // pipe that becomes readable when the function close closes its other end
+	wake   *os.File // pipe that becomes readable when close closes the other end
 	other  *os.File
 	ended  chan struct{} // closed when the reading goroutine has ended
 
@@ -102,8 +102,8 @@ func (t *terminal) read() {
 	}
 }
 
-// await waits for input. It returns false if the terminal was closed. If the argument wait is
-// false, it does not wait, and reports whether input is available.
+// await waits for input. It returns false if the terminal was closed. If wait is false, await
+// returns at once and reports whether input is available.
 func (t *terminal) await(wait bool) bool {
 	var timeout *unix.Timeval
 	if !wait {

@@ -115,7 +115,7 @@ func Secret(ctx context.Context, in io.Reader, out io.Writer, prompt string) (st
 		return "", fmt.Errorf("hiding input: %w", err)
 	}
 	defer func() {
-		_ = t.hide(false) // turning the echo on cannot fail if turning it off has succeeded
+		_ = t.hide(false) // turning the echo on cannot fail if turning it off succeeded
 		_, _ = fmt.Fprintln(out)
 	}()
 	_, _ = fmt.Fprint(out, prompt)

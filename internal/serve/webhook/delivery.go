@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Start makes the hook start posting approvals. The argument base is the base URL of [Hook.Handler]
-// as the system and people can reach it.
+// Start makes the hook start posting approvals. base is the URL at which the operator's system and
+// people can reach [Hook.Handler].
 func (h *Hook) Start(base string) {
 	h.base.Store(base)
 	h.work.Go(h.watch)

@@ -35,7 +35,7 @@ type message struct {
 	Expires   time.Time       `json:"expires"`
 	Needs     int             `json:"needs"`
 	Approvals int             `json:"approvals"`
-	Question  string          `json:"question"` // the question as plain text for a person
+	Question  string          `json:"question"` // question for a person, in plain text
 
 	// Only in events of type asked.
 	Nonce   string `json:"nonce,omitempty"`

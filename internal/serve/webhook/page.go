@@ -37,7 +37,7 @@ func hashOf(text string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// pageData is the data of one page.
+// pageData holds the data for one page.
 type pageData struct{ Title, Question, Button string }
 
 // protect sets headers that keep the page out of caches and frames, and keep the address of the
@@ -96,8 +96,8 @@ func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
 	h.writePage(w, http.StatusOK, v)
 }
 
-// readLink parses and verifies the link in a request. It does not look up anything until the
-// signature has been verified.
+// readLink parses and verifies the link in a request. It looks up nothing before it has verified
+// the signature.
 func (h *Hook) readLink(r *http.Request) (ticket, error) {
 	t, ok := h.signer.ticket(r.PathValue("id"), r.PathValue("token"))
 	switch {

@@ -16,10 +16,10 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// Headers of event requests. Signed answers also have the first one.
+// Headers of event requests. Signed answers have SignatureHeader as well.
 const (
 	SignatureHeader = "X-Petrigate-Signature" // value of the form t=<seconds since 1970>,v1=<HMAC-SHA256 of t, a dot and the body, in hex>
-	DeliveryHeader  = "X-Petrigate-Delivery"  // its value is the same in each attempt to deliver an event
+	DeliveryHeader  = "X-Petrigate-Delivery"  // header whose value is the same in each attempt to deliver an event
 )
 
 // maxSkew is the largest accepted difference between the clocks. It also limits how long a

@@ -62,8 +62,9 @@ func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	case !h.signer.isAbout(nonce, asked):
 		return refuse(http.StatusForbidden, "the nonce does not belong to approval %s", asked.ID)
 	}
-	// A valid nonce proves that the request has reached the system, perhaps from another process.
-	_ = h.Approvals.PutApproval(id, approval.Webhook) // Answer reports the same problem
+	// A valid nonce proves that the operator's system knows the request, perhaps from another
+	// process.
+	_ = h.Approvals.PutApproval(id, approval.Webhook) // if this fails, Answer reports the same problem
 	a.Channel = approval.Webhook
 	switch err := h.Approvals.Answer(id, a); {
 	case errors.Is(err, approval.ErrStore):

@@ -36,8 +36,8 @@ func newTracker() *tracker {
 	return &tracker{open: map[string]*trackedApproval{}, perPrincipal: map[string]int{}}
 }
 
-// add starts tracking the approval and adds one to the wait group work. It returns nil if the
-// tracker is closed, is full, or already tracks the approval. Its result first is true if the
+// add starts tracking the approval and adds one to the wait group named work. It returns nil if the
+// tracker is closed, is full, or already tracks the approval. The result first is true if the
 // tracker has just become full; the caller should then log this.
 func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
@@ -69,8 +69,9 @@ func (s *tracker) remove(q *trackedApproval) {
 	s.full = s.full && len(s.open) > maxTracked/4
 }
 
-// endFinished stops tracking the approvals that have ended according to the function over. It
-// returns the time when the next approval expires, or the zero time if no approvals remain.
+// endFinished stops tracking the approvals that have ended. It calls over to find out whether an
+// approval has ended. It returns the time when the next approval expires, or the zero time if no
+// approvals remain.
 func (s *tracker) endFinished(over func(id string) bool) (next time.Time) {
 	for _, q := range s.waiting() {
 		if over(q.id) {

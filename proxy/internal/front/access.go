@@ -31,7 +31,7 @@ type Access struct {
 	IdleTTL     time.Duration // how long a session can stay idle; 0: one hour
 	MaxSessions int           // maximum number of open sessions per principal; 0: 1000
 	MaxAll      int           // maximum number of open sessions in total; 0: 10000
-	MaxRequests int           // maximum number of open requests per principal, including streams; 0: 5000. Four times as many are allowed in total
+	MaxRequests int           // maximum number of open requests per principal, including streams; 0: 5000. All principals together may have four times as many
 	BodyTimeout time.Duration // how long a client may take to send a message; 0: 30 seconds
 
 	// Beside answers requests for paths other than the endpoint. It returns false for unknown

@@ -61,8 +61,8 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 // connection. During a shutdown, it also waits this long for a client to read the last messages.
 const lastWait = time.Second
 
-// limitWrites makes writes to out fail soon after ctx ends, unless the returned function stop has
-// been called.
+// limitWrites makes writes to out fail soon after ctx ends. The returned function stop prevents
+// this.
 func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	bounded, ok := out.(interface{ SetWriteDeadline(t time.Time) error })
 	if !ok {

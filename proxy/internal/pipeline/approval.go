@@ -61,7 +61,7 @@ func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
 }
 
-// tellOperators logs that a call is waiting for a person. It does so only once for each request.
+// tellOperators logs that a call is waiting for a person. It logs this only once for each request.
 func (q *askedCall) tellOperators(r *approval.Request) {
 	if !q.Approvals.Announce(r) {
 		return

@@ -131,9 +131,8 @@ func (s *callState) detach() {
 }
 
 // setInflight makes f the request in flight. If the call was canceled, setInflight instead returns
-// the reason in stopped. The result inline reports whether the goroutine that waits for the call
-// must send the request and read the reply itself. That is so if such a goroutine exists and reads
-// is true.
+// the reason in stopped. If a goroutine is waiting for the call and reads is true, the result
+// inline is true: that goroutine must then send the request and read the reply itself.
 func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,9 +231,9 @@ func (c *Call) admission() *admission.Call {
 	return &c.admitting
 }
 
-// dropMessage drops the message of a call that has been sent. Its arguments can be large, and the
-// proxy would otherwise keep them for a client or server that does not answer. If the call can have
-// further rounds, dropMessage keeps the digest of the arguments.
+// dropMessage drops the message of a call that has been sent. The message's arguments can be large,
+// and the proxy would otherwise keep them for a client or server that does not answer. If the call
+// can have further rounds, dropMessage keeps the digest of the arguments.
 func (c *Call) dropMessage() {
 	if c.claims.Load() != 0 {
 		c.release(room)

@@ -60,7 +60,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 		by = "policy changed"
 	}
 	p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, by)
-	p.abandon(ticket) // this is needed if the outcome could not be stored
+	p.abandon(ticket) // settle may have failed to store the outcome
 	switch {
 	case !c.wanted():
 		c.end(nil)

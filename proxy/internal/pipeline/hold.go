@@ -65,7 +65,7 @@ func (q *askedCall) endWait(w *personWait) {
 	r := w.request
 	w.state = q.Approvals.Status(r).State
 	if w.shown.ended != nil && (w.state != approval.Pending || q.call.ctx.Err() != nil) {
-		<-w.shown.ended // this must have ended before the call ends, because the call's stream ends too
+		<-w.shown.ended // the prompt must end before the call ends, because the call's stream ends too
 	}
 	switch {
 	case q.call.ctx.Err() != nil:

@@ -117,7 +117,7 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 		return
 	}
 	e := &ending{inflight: f, call: c, reply: r, facts: facts}
-	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(outcome(r, facts), r.Result), "") // this must also work during shutdown
+	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(outcome(r, facts), r.Result), "") // a background context, because the end must be recorded during shutdown, too
 	if later = together.Add(e); !later {
 		c.yield()
 		e.answer()

@@ -30,8 +30,9 @@ type resendRefused struct{ refusal }
 
 func (e *resendRefused) Error() string { return e.Text }
 
-// mayNeedResend reports whether the call might have to be sent again with input for the server.
-// This is so if the client does not support InputRequiredResult (2026-07-28).
+// mayNeedResend reports whether the call might have to be sent again with input for the server. It
+// might if the server asks for input with InputRequiredResult (2026-07-28) and the client does not
+// support that.
 func (f *inflightCall) mayNeedResend() bool {
 	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired
 }

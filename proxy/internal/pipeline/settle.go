@@ -11,7 +11,7 @@ import (
 
 // settle records how a call of the session has ended, and then updates the nets.
 func (p *Pipeline) settle(s *session.Session, ticket *admission.Ticket, e gate.End, by string) {
-	p.Admission.Settle(context.Background(), ticket, e, by) // this must also work during shutdown
+	p.Admission.Settle(context.Background(), ticket, e, by) // a background context, because the end must be recorded during shutdown, too
 	p.Advertiser.Touch(s)
 }
 

@@ -66,8 +66,8 @@ func (c *Client) explicitLogLevel() string {
 	return level
 }
 
-// DefaultLogLevel is the level for clients that have not set a level, once another client has set
-// one. Servers choose their own defaults, and this is the most common one.
+// DefaultLogLevel is the level that applies to a client that has not set a level, once another
+// client has set one. Servers choose their own defaults; this level is the most common default.
 const DefaultLogLevel = "info"
 
 // LogLevel returns the minimum level of log messages for a client with a handshake. An empty string
