@@ -14,10 +14,11 @@ func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) 
 // AnswerAs records an answer. person identifies the person who answers, as far as the channel
 // proves it, and is used to distinguish approvers; actor is the person's name in the record. A
 // denial takes effect immediately. An approval takes effect once as many different people as the
-// rules require have approved. All answers from the client count as one person. Every channel must
-// use AnswerAs. An answer counts only if its channel is configured, the request's rules allow the
-// channel, and the channel has shown the request ([Broker.Put]). The error is a [RejectedError] for
-// an answer that came too late or from the caller itself.
+// rules require have approved. All answers from the client count as one person.
+//
+// Every channel must use AnswerAs. An answer counts only if its channel is configured, the
+// request's rules allow the channel, and the channel has shown the request ([Broker.Put]). The
+// error is a [RejectedError] for an answer that came too late or from the caller itself.
 func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reason string) error {
 	who := approver{Person: person}
 	if channel == Elicit {

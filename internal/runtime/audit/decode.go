@@ -11,8 +11,10 @@ import (
 )
 
 // ReadEntry decodes an event. The entry may alias the event's memory. The error describes the
-// problem in the JSON. Decoding with package json would take five times as long because that
-// package uses reflection, and a replay decodes millions of events.
+// problem in the JSON.
+//
+// Decoding with package json would take five times as long because that package uses reflection,
+// and a replay decodes millions of events.
 func ReadEntry(event []byte) (e Entry, err error) {
 	d := decoder{}
 	at, others := e.Decision.fields(), e.fields()

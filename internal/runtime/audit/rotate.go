@@ -16,10 +16,12 @@ import (
 )
 
 // A Rotation configures when a log starts a new file. With the zero value, the log never starts a
-// new file. The last line of a full file closes the file, so that every process that has it open
-// switches to the next file. The full file is renamed to NAME-FIRST-LAST.EXT, which contains the
-// numbers of its first and last lines. The next file's first line continues the chain and names the
-// previous file. No file is overwritten.
+// new file.
+//
+// The last line of a full file closes the file, so that every process that has it open switches to
+// the next file. The full file is renamed to NAME-FIRST-LAST.EXT, which contains the numbers of its
+// first and last lines. The next file's first line continues the chain and names the previous file.
+// No file is overwritten.
 type Rotation struct {
 	Size   int64       // a file of this size in bytes is full; 0: no limit
 	Keep   int         // number of full files to keep; 0: all

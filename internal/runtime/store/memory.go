@@ -19,10 +19,12 @@ type Approvals interface {
 	Unclaim(id string)
 }
 
-// Memory is a ledger that exists only in this process. It sends its records to a recorder. A step
-// locks its session, then the principal's part, and then the global part. Parts without nets are
-// not locked. The step queues its records under these locks, so the records have the order of the
-// steps. If the records cannot be written, all queued steps are undone, beginning with the last.
+// Memory is a ledger that exists only in this process. It sends its records to a recorder.
+//
+// A step locks its session, then the principal's part, and then the global part. Parts without nets
+// are not locked. The step queues its records under these locks, so the records have the order of
+// the steps. If the records cannot be written, all queued steps are undone, beginning with the
+// last.
 type Memory struct {
 	approvals Approvals
 	recorder  *audit.Recorder

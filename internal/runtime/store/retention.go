@@ -23,9 +23,11 @@ const (
 )
 
 // Retention removes old records from a ledger's database. Only one process removes records at a
-// time. A round first commits a removal event, which contains the last record to remove from each
-// chain. It then removes the records in small transactions. If the process ends before all are
-// removed, the next round continues. [survey] lists the records that are kept.
+// time.
+//
+// A round first commits a removal event, which contains the last record to remove from each chain.
+// It then removes the records in small transactions. If the process ends before all are removed,
+// the next round continues. [survey] lists the records that are kept.
 type Retention struct {
 	*committer
 	keep  time.Duration

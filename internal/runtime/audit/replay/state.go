@@ -25,9 +25,11 @@ func (s *State) Nets() []gate.NetState { return s.policy.NetsOf(s.state) }
 const Unbegun = "the session may have begun before the oldest available record"
 
 // State returns a session's marking after the records so far, with its clocks advanced to the given
-// time. If the markings of all nets are unknown, reason is not empty. A returned marking is
-// certain: every verdict in the session agreed with the record, and sessions and shared nets whose
-// beginning is not recorded are excluded. The policy must be the recorded one.
+// time. If the markings of all nets are unknown, reason is not empty.
+//
+// A returned marking is certain: every verdict in the session agreed with the record, and sessions
+// and shared nets whose beginning is not recorded are excluded. The policy must be the recorded
+// one.
 func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	s := r.sessions[id]
 	switch {

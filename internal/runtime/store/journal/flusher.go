@@ -6,9 +6,9 @@ import (
 )
 
 // flusher flushes the steps of an open segment to the disk. One flush serves all waiting goroutines
-// (group commit). Meanwhile this process and others can append steps to the segment.
+// (group commit). During the flush, this process and others can append steps to the segment.
 //
-// A flusher is safe for concurrent use. Its lock is acquired after all others, and is not held
+// A flusher is safe for concurrent use. Its lock is acquired after all other locks, and is not held
 // during a flush.
 type flusher struct {
 	file file

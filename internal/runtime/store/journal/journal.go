@@ -40,8 +40,9 @@ type Options struct {
 	dial    func(*sqlite.Options) // changes the options of the database; nil: no change
 }
 
-// Backend is an open log and its checkpoint. It implements [backend.Backend]. Lock order:
-// appending, the process lock, folding, mu.
+// Backend is an open log and its checkpoint. It implements [backend.Backend].
+//
+// Lock order: appending, the process lock, folding, mu.
 type Backend struct {
 	sync    string
 	now     func() time.Time

@@ -39,10 +39,11 @@ type directory struct {
 	owner    string // the writer's name, as used in the names of temporary files
 }
 
-// log is the segment to which steps are appended. If the steps of a log are flushed, the log has
-// padding after the last step. Padding consists of spaces that are already on the disk. Steps
-// overwrite it. Flushing overwritten blocks takes about half as long as flushing a file that has
-// grown.
+// log is the segment to which steps are appended.
+//
+// If the steps of a log are flushed, the log has padding after the last step. Padding consists of
+// spaces that are already on the disk. Steps overwrite it. Flushing overwritten blocks takes about
+// half as long as flushing a file that has grown.
 type log struct {
 	directory
 	file     file

@@ -17,8 +17,10 @@ import (
 
 // replica is the log as this process has read it. It consists of the current segment, and of the
 // image at the end of the segment's steps. Other processes append to the same log, and the replica
-// follows them. Backend.mu guards the fields from log on, so the callers of methods that use these
-// fields must hold it. The appending lock guards process.
+// follows them.
+//
+// Backend.mu guards the fields from log on, so the callers of methods that use these fields must
+// hold it. The appending lock guards process.
 type replica struct {
 	name       string // name of the chain of records
 	logger     *slog.Logger

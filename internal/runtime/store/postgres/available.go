@@ -15,10 +15,10 @@ const (
 	probeInterval = 50 * time.Millisecond
 )
 
-// available returns nil if an operation can try the database, or the reason why not. It waits only
-// for a probe that is about to begin or has just begun, because the database may be available
-// again. It does not wait if the database timed out, as it does behind a network that drops all
-// packets.
+// available returns nil if an operation may try the database, or the reason why it must not. It
+// waits only for a probe that is about to begin or has just begun, because the database may be
+// available again. It does not wait if the last operation timed out, as happens behind a network
+// that drops all packets.
 func (d *DB) available(ctx context.Context) error {
 	if d.health.get() == nil {
 		return nil
@@ -41,7 +41,7 @@ func (d *DB) available(ctx context.Context) error {
 	return d.health.get()
 }
 
-// read runs f within the timeout, and retries it if a connection breaks. It fails immediately if
+// read runs f within the timeout, and runs it again if a connection breaks. It fails immediately if
 // the database is known to be unavailable.
 func (d *DB) read(ctx context.Context, doing string, f func(context.Context) error) error {
 	if err := d.available(ctx); err != nil {
@@ -58,7 +58,7 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 			return nil
 		}
 		if connectionLost(err) || within.Err() != nil {
-			d.health.requestProbe() // the database may be unavailable, only one connection may have broken, or there was a lot to read
+			d.health.requestProbe() // the database may be unavailable, only one connection may have broken, or there may have been a lot to read
 		}
 		if !connectionLost(err) || backoff(within, n) != nil {
 			err = d.wrap(doing, err)
@@ -85,9 +85,9 @@ func (d *DB) probeLoop(ctx context.Context) {
 	}
 }
 
-// probe writes to the database and records the result. A broken connection alone does not make the
-// database unavailable. Only one goroutine calls probe, so a probe that began while the database
-// was unavailable cannot end after a successful one.
+// probe writes to the database and records the result. A broken connection alone does not mean that
+// the database is unavailable. Only one goroutine calls probe, so a probe that began while the
+// database was unavailable cannot end after a successful probe.
 func (d *DB) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()

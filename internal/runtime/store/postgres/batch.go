@@ -15,19 +15,19 @@ const maxName = 1000
 
 // batch encodes ops as the array arguments of petrigate_commit.
 type batch struct {
-	ops []*backend.Op // ops to send; the other ops have their Err set
+	ops []*backend.Op // ops to send; the other ops already have their Err set
 
 	scopes    []string
 	names     [][]byte
 	inserts   []int32 // positions of parts that may need to be inserted
 	positions map[backend.PartID]int32
-	ends      []int32 // the parts form runs that are either all only read or all written; the last position of each run
+	ends      []int32 // last position of each run of parts; a run contains only parts that are all only read, or only parts that are all written
 	shared    []bool  // for each run, whether its parts are only read
 
 	sessions, uses [][]byte
 	reserve        []bool
-	times          []*time.Time // nil: the server's time
-	writes, events []int32      // for each op, the end of its writes and events
+	times          []*time.Time // time of each op; nil: the server's time
+	writes, events []int32      // for each op, where its writes and events end
 	writePart      []int32
 	writeVersion   []int64
 	writeRead      []bool
@@ -66,7 +66,7 @@ func newBatch(ops []*backend.Op, f *freshParts) *batch {
 	return b
 }
 
-// plan records how a batch's ops use parts.
+// plan records how the ops of a batch use parts.
 type plan struct {
 	fresh *freshParts
 	parts map[backend.PartID]*part
@@ -74,9 +74,9 @@ type plan struct {
 
 type part struct {
 	mayInsert bool // the part might not exist yet
-	written   bool // an op to send writes the part
+	written   bool // an op that will be sent writes the part
 	refused   bool // a rejected op would have written the part
-	sent      bool // an op to send uses the part
+	sent      bool // an op that will be sent uses the part
 }
 
 func (p *plan) part(id backend.PartID) *part {
@@ -86,8 +86,8 @@ func (p *plan) part(id backend.PartID) *part {
 	return p.parts[id]
 }
 
-// add adds an op to the plan. It returns an error if the op cannot be committed regardless of what
-// the database contains.
+// add adds an op to the plan. It returns an error if the op cannot be committed, whatever the
+// database contains.
 func (p *plan) add(op *backend.Op) error {
 	err := p.reject(op)
 	for _, w := range op.Writes {
@@ -121,7 +121,7 @@ func (p *plan) reject(op *backend.Op) error {
 	return nil
 }
 
-// orderParts sorts the parts into the order that all processes use to lock them.
+// orderParts sorts the parts into the order in which all processes lock them.
 func (b *batch) orderParts(parts map[backend.PartID]*part) {
 	ids := make([]backend.PartID, 0, len(parts))
 	for id, p := range parts {
@@ -201,7 +201,7 @@ func (b *batch) args() []any {
 // answer is the result of petrigate_commit.
 type answer struct {
 	codes  []int32
-	newest *time.Time // time of the newest record, if an op's clock is behind it
+	newest *time.Time // if an op's clock is behind the newest record, the time of that record
 }
 
 // applyAnswer sets the ops' errors.

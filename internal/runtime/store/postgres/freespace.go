@@ -10,15 +10,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// freeSpace tracks whether the database's disk is full. If a decision did not fit, smaller ones may
-// still fit, so calls are still tried; but the database is not ready until the failed decision
-// would fit.
+// freeSpace tracks whether the database's disk is full. If a decision did not fit, smaller
+// decisions may still fit, so calls are still tried. However, the database does not count as ready
+// until the failed decision would fit.
 type freeSpace struct {
-	needed atomic.Int64 // size of the largest op that did not fit; 0: there was space
-	trial  sync.Mutex   // held during a trial
+	needed atomic.Int64 // size in bytes of the largest op that did not fit; 0: the space was sufficient
+	trial  sync.Mutex   // held while free space is tested
 }
 
-// overhead is the number of bytes that a decision may write besides its data.
+// overhead is the number of bytes that a decision may write in addition to its data.
 const overhead = 64 << 10
 
 // diskFull reports whether the server has answered that its disk is full.
@@ -37,10 +37,11 @@ func (r *freeSpace) noteFull(n int) {
 	}
 }
 
-// ready returns an error if there is still no space for the op that did not fit. It writes the same
-// number of bytes to a new table and rolls back, which frees the space immediately; in an existing
-// table, the rows of a failed transaction would stay until a vacuum. If the database user must not
-// create tables, ready returns nil, and the next decision finds out.
+// ready returns an error if there is still not enough space for the op that did not fit. It writes
+// the same number of bytes to a new table and rolls back, which frees the space immediately. In an
+// existing table, the rows of a failed transaction would remain until a vacuum. If the database
+// user must not create tables, ready returns nil, and the next decision shows whether there is
+// enough space.
 func (r *freeSpace) ready(ctx context.Context, w *writer) error {
 	if r.needed.Load() == 0 {
 		return nil
@@ -49,7 +50,7 @@ func (r *freeSpace) ready(ctx context.Context, w *writer) error {
 	defer r.trial.Unlock()
 	lacking := int(r.needed.Load())
 	if lacking == 0 {
-		return nil // another trial has succeeded
+		return nil // another test has succeeded
 	}
 	tx, err := w.pool.Begin(ctx)
 	if err != nil {

@@ -6,20 +6,20 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// freshParts tracks which parts were read since the server last recovered from a crash.
+// freshParts tracks which parts have been read since the server last recovered from a crash.
 //
 // Commits that only settle calls do not wait for the disk. A server crash may undo them while this
 // process is still running and has their results in memory, for example version 5 of a part.
-// Another process then writes a different version 5. So versions from before a crash cannot be
-// trusted, and an op with such a version is stale.
+// Another process may then write a different version 5. Therefore a version from before a crash
+// cannot be trusted, and an op that depends on such a version is stale.
 type freshParts struct {
 	mu    sync.Mutex
 	mark  string                      // identifies the period between two crashes
-	parts map[backend.PartID]struct{} // nil: all parts are fresh, because no crash was seen
+	parts map[backend.PartID]struct{} // parts that are fresh; nil: all parts, because no crash was detected
 }
 
-// setMark sets the current mark. If it differs from the last mark, the server has crashed, and no
-// part is fresh.
+// setMark sets the current mark. If the mark differs from the previous one, the server has crashed,
+// and no part is fresh.
 func (f *freshParts) setMark(mark string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -29,8 +29,8 @@ func (f *freshParts) setMark(mark string) {
 	f.mark = mark
 }
 
-// add notes that the parts were read or written under the given mark. It reports whether that is
-// the current mark.
+// add notes that the parts were read or written under the given mark. It reports whether the given
+// mark is the current one.
 func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -9,17 +9,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// health tracks whether the database is available and, if not, why. While the database is
-// unavailable, one goroutine probes it (see [DB.probeLoop]), and all other operations fail
-// immediately.
+// health tracks whether the database is available. If it is not, health tracks the reason. While
+// the database is unavailable, one goroutine probes it (see [DB.probeLoop]), and all other
+// operations fail immediately.
 type health struct {
-	requests chan struct{} // has an element while a requested probe has not begun
+	requests chan struct{} // has an element while a probe has been requested but has not begun
 
 	mu     sync.Mutex
 	err    error
 	silent bool          // the last operation timed out
 	began  time.Time     // when the current probe began; zero: no probe is in progress
-	ended  chan struct{} // closed when the next probe has ended
+	ended  chan struct{} // closed when the next probe ends
 }
 
 func newHealth() *health {
@@ -43,8 +43,8 @@ func timedOut(err error) bool {
 	return err != nil && (errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err))
 }
 
-// suspect records err, the error of a failed read, and requests a probe. Other operations wait for
-// the probe or fail.
+// suspect records err, which is the error of a failed read, and requests a probe. Other operations
+// wait for the probe or fail.
 func (h *health) suspect(err error) {
 	h.mu.Lock()
 	if h.err == nil {
@@ -61,9 +61,9 @@ func (h *health) isSilent() bool {
 	return h.silent
 }
 
-// requestProbe requests a probe unless one is in progress. It returns a channel that is closed when
-// the next probe ends, and the time when that probe began, or the zero time if it has not begun
-// yet.
+// requestProbe requests a probe unless a probe is in progress. It returns a channel that is closed
+// when the next probe ends. It also returns the time when that probe began, or the zero time if the
+// probe has not begun yet.
 func (h *health) requestProbe() (ended <-chan struct{}, began time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

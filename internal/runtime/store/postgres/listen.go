@@ -10,13 +10,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The channel name contains a table's ID, because a database can have several schemas.
+// The channel name contains a table's ID, because a database may have several schemas.
 const (
 	channelSQL = `SELECT 'petrigate_' || 'petrigate_change'::regclass::oid::text`
 	notifySQL  = `SELECT pg_notify('petrigate_' || 'petrigate_change'::regclass::oid::text, '')`
 )
 
-// A listener waits for changes by other processes, on its own connection.
+// A listener waits on its own connection for changes made by other processes.
 type listener struct {
 	config  *pgx.ConnConfig
 	timeout time.Duration // timeout of each operation
@@ -25,10 +25,10 @@ type listener struct {
 	health  *health
 	wrap    func(doing string, err error) error // see [DB.wrap]
 
-	changes chan struct{} // has an element after a change until the element is received
+	changes chan struct{} // has an element from the time of a change until the element is received
 }
 
-// wake wakes the receiver of the channel changes.
+// wake wakes the goroutine that receives from the channel changes.
 func (l *listener) wake() {
 	select {
 	case l.changes <- struct{}{}:
@@ -52,7 +52,7 @@ func (l *listener) listen(ctx context.Context) {
 }
 
 // listenOnce listens until the connection breaks. It also polls whenever no notification has
-// arrived for a while, because a connection pooler may drop notifications.
+// arrived for some time, because a connection pooler may drop notifications.
 func (l *listener) listenOnce(ctx context.Context) error {
 	conn, err := l.dial(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (l *listener) dial(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// changeCount returns how often approvals and stops have changed.
+// changeCount returns how many times approvals and stops have changed.
 func (l *listener) changeCount(ctx context.Context, conn *pgx.Conn) (n int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()

@@ -6,11 +6,12 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Load implements [backend.Backend]. It does not return parts that were read before it was called.
+// Load implements [backend.Backend]. It never returns a part that was read before the call of Load
+// began.
 func (d *DB) Load(ctx context.Context, ids ...backend.PartID) ([]backend.Part, error) {
 	one := &loadCall{ids: ids, ended: make(chan struct{})}
 	if d.loads.add(one) {
-		go d.loadAll(context.WithoutCancel(ctx)) // other callers may wait for the same load
+		go d.loadAll(context.WithoutCancel(ctx)) // other callers may be waiting for the same load
 	}
 	select {
 	case <-one.ended:
@@ -20,7 +21,7 @@ func (d *DB) Load(ctx context.Context, ids ...backend.PartID) ([]backend.Part, e
 	}
 }
 
-// loadAll answers calls until the queue is empty.
+// loadAll answers the waiting calls until the queue is empty.
 func (d *DB) loadAll(ctx context.Context) {
 	for some, ids := d.loads.next(); len(some) > 0; some, ids = d.loads.next() {
 		parts, err := d.loadNow(ctx, ids)

@@ -6,10 +6,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// loadQueue holds the calls of [DB.Load] that wait while another call is in progress. They are
-// answered together: if clients move between replicas, each call begins with a load, and one round
-// trip for many calls takes hardly longer than for one. If no call is in progress, a call is sent
-// immediately.
+// loadQueue holds the calls of [DB.Load] that wait while another call is in progress. The waiting
+// calls are answered together. If clients move between replicas, each call begins with a load, and
+// one round trip for many calls takes hardly longer than for one call. If no call is in progress, a
+// call is sent immediately.
 type loadQueue struct {
 	mu      sync.Mutex
 	running bool
@@ -24,10 +24,10 @@ type loadCall struct {
 	ended chan struct{} // closed when parts or err is set
 }
 
-// maxBatchedParts bounds the number of parts in a round trip, unless a single call needs more.
+// maxBatchedParts bounds the number of parts per round trip, unless a single call needs more parts.
 const maxBatchedParts = 64
 
-// add adds a call. It returns true if the caller must start answering the queue.
+// add adds a call. It returns true if the caller must start to answer the queued calls.
 func (l *loadQueue) add(one *loadCall) (first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,8 +37,8 @@ func (l *loadQueue) add(one *loadCall) (first bool) {
 	return first
 }
 
-// next removes the next calls from the queue and returns them with the IDs of all their parts. If
-// no calls are waiting, it returns nil, and the queue becomes idle.
+// next removes the next calls from the queue. It returns them and the IDs of all their parts. If no
+// calls are waiting, it returns nil, and the queue becomes idle.
 func (l *loadQueue) next() (some []*loadCall, ids []backend.PartID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

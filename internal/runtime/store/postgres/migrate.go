@@ -23,7 +23,7 @@ var schema = migration.Of(files)
 const minServerVersion = 130000
 
 // migrate upgrades the schema to the newest version in one transaction. If several processes start
-// at the same time, one of them migrates and the others wait for it.
+// at the same time, one of them migrates the schema and the others wait for it.
 func migrate(ctx context.Context, tx pgx.Tx) error {
 	var server int
 	if err := tx.QueryRow(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&server); err != nil {
@@ -51,9 +51,9 @@ func migrate(ctx context.Context, tx pgx.Tx) error {
 	})
 }
 
-// lockSchema waits until no other process migrates, and then returns the schema version. If another
-// process creates the table in the meantime, lockSchema returns an error that [concurrentMigration]
-// recognizes.
+// lockSchema waits until no other process migrates the schema, and then returns the schema version.
+// If another process creates the version table in the meantime, lockSchema returns an error that
+// [concurrentMigration] recognizes.
 func lockSchema(ctx context.Context, tx pgx.Tx) (int, error) {
 	for _, s := range []string{
 		`SET LOCAL lock_timeout = 0`, `SET LOCAL statement_timeout = 0`,
@@ -67,9 +67,9 @@ func lockSchema(ctx context.Context, tx pgx.Tx) (int, error) {
 	return schemaVersion(ctx, tx)
 }
 
-// concurrentMigration reports whether a migration failed because another process was migrating too:
-// CREATE TABLE IF NOT EXISTS fails if another transaction has just committed the table or its row
-// type (42710).
+// concurrentMigration reports whether a migration failed because another process was migrating too.
+// CREATE TABLE IF NOT EXISTS fails if another transaction has just committed the table or the
+// table's row type (42710).
 func concurrentMigration(err error) bool {
 	var p *pgconn.PgError
 	return errors.As(err, &p) && slices.Contains([]string{"23505", "42P07", "42710", "40P01"}, p.Code)

@@ -48,7 +48,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 
 // setUp migrates the schema and registers this process as a writer.
 func (d *DB) setUp(ctx context.Context, o Options) error {
-	ctx, cancel := context.WithTimeout(ctx, 6*o.Timeout) // another process may be migrating
+	ctx, cancel := context.WithTimeout(ctx, 6*o.Timeout) // another process may currently be migrating
 	defer cancel()
 	err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return migrate(ctx, tx) })
 	for n := 1; n < attempts && concurrentMigration(err); n++ {
@@ -68,7 +68,7 @@ func (d *DB) setUp(ctx context.Context, o Options) error {
 	return w.probe(ctx)
 }
 
-// Ready implements [backend.Backend]. After a failure it requests a probe of the database, but it
+// Ready implements [backend.Backend]. If the database has failed, Ready requests a probe, but it
 // does not wait for the probe if the database timed out.
 func (d *DB) Ready(ctx context.Context) error {
 	if d.writer.closed.Load() {
@@ -97,7 +97,7 @@ func (d *DB) Close() error {
 	go func() { d.pool.Close(); close(ended) }()
 	select {
 	case <-ended:
-	case <-time.After(d.timeout): // on a network that drops all packets, the cleanup would take longer
+	case <-time.After(d.timeout): // on a network that drops all packets, the cleanup would take a long time
 	}
 	return nil
 }

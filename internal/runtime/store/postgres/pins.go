@@ -12,7 +12,7 @@ import (
 
 var _ backend.Pins = (*DB)(nil)
 
-// pinsPerStatement is the number of pins that a statement reads or writes. A pin can have a
+// pinsPerStatement is the maximum number of pins that a statement reads or writes. A pin may have a
 // megabyte.
 const pinsPerStatement = 50
 

@@ -30,10 +30,10 @@ import (
 
 // Options configures a [DB]. DSN is required.
 type Options struct {
-	DSN     string        // URL or keywords; PGHOST, PGPASSWORD and so on provide missing settings
-	NoSync  bool          // no commit waits for the disk, not even one with a reservation
-	Timeout time.Duration // timeout of each commit and of each page read; 0: five seconds
-	Poll    time.Duration // interval for polling for changes by other processes; 0: one second
+	DSN     string        // URL or keywords; settings that are missing come from PGHOST, PGPASSWORD and so on
+	NoSync  bool          // no commit waits for the disk, not even a commit with a reservation
+	Timeout time.Duration // timeout for each commit and for each page that is read; 0: five seconds
+	Poll    time.Duration // interval at which to poll for changes made by other processes; 0: one second
 }
 
 // DB is an open database. It is safe for concurrent use.
@@ -54,7 +54,7 @@ type DB struct {
 
 var _ backend.Backend = (*DB)(nil)
 
-// Merges implements [backend.Backend]. It returns false: a row contains the whole part.
+// Merges implements [backend.Backend]. It returns false, because a row contains the whole part.
 func (d *DB) Merges() bool { return false }
 
 // Writer implements [backend.Backend].

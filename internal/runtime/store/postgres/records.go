@@ -23,7 +23,8 @@ func (d *DB) Heads(ctx context.Context) (heads []backend.Record, err error) {
 	return heads, err
 }
 
-// Records implements [backend.Backend]. Records of several writers are sorted by time.
+// Records implements [backend.Backend]. If a query selects several writers, their records are
+// sorted by time.
 func (d *DB) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
 	q.Last = q.Last && q.Limit > 0
 	return backend.Pages(q, func(after backend.Row, n int) (rows []backend.Row, err error) {
@@ -37,8 +38,8 @@ func (d *DB) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Rec
 	})
 }
 
-// recordsQuery returns the end of the statement that reads the next records after a row, and its
-// arguments.
+// recordsQuery returns the end of the statement that reads the next records after a row, and the
+// statement's arguments.
 func recordsQuery(q backend.Query, after backend.Row) (text string, args pgx.NamedArgs) {
 	text, order := `WHERE (r.time, r.writer, r.seq) > (@time, @no, @after)`, []string{`r.time`, `r.writer`, `r.seq`}
 	args = pgx.NamedArgs{"time": after.Time, "no": after.Place, "after": int64(after.Seq)}
@@ -61,7 +62,7 @@ func recordsQuery(q backend.Query, after backend.Row) (text string, args pgx.Nam
 	return text + ` ORDER BY ` + strings.Join(order, between) + strings.TrimSuffix(between, `, `) + ` LIMIT @limit`, args
 }
 
-// records reads the records that the given end of a statement selects.
+// records reads the records that the statement with the given end selects.
 func (d *DB) records(ctx context.Context, end string, args ...any) (all []backend.Row, err error) {
 	var r backend.Row
 	var seq int64

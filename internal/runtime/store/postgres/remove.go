@@ -13,8 +13,8 @@ const removeSQL = `DELETE FROM petrigate_record WHERE writer = (SELECT no FROM p
 	AND seq = ANY (ARRAY(SELECT seq FROM petrigate_record WHERE writer = (SELECT no FROM petrigate_writer WHERE name = $1)
 		AND seq <= $2 ORDER BY seq LIMIT $3 FOR UPDATE SKIP LOCKED))`
 
-// RemoveRecords implements [backend.Backend]. It does not wait for the disk: records that come back
-// after a crash are removed again.
+// RemoveRecords implements [backend.Backend]. It does not wait for the disk, because records that
+// reappear after a crash are removed again.
 func (d *DB) RemoveRecords(ctx context.Context, writer string, through uint64, most int) (removed int, err error) {
 	err = d.read(ctx, "removing old records from", func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {

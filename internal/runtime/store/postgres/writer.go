@@ -24,13 +24,13 @@ type writer struct {
 
 	closed     atomic.Bool
 	sem        chan struct{} // semaphore of size one: held while a goroutine uses the writer
-	mustResume atomic.Bool   // the fields below might differ from the database
+	mustResume atomic.Bool   // the fields below might differ from what the database has
 
 	// Guarded by sem.
-	fence     int64  // fencing token: commits with a lower token are refused
+	fence     int64  // fencing token; commits that have a lower token are refused
 	commits   int64  // number of commits so far
 	flushed   int64  // number of commits that a server crash cannot undo
-	uncertain bool   // another commit was sent, but not answered
+	uncertain bool   // an earlier commit was sent, but not answered
 	mark      string // see freshParts
 }
 
@@ -49,7 +49,7 @@ func (w *writer) lock(ctx context.Context) error {
 
 func (w *writer) unlock() { <-w.sem }
 
-// attempts bounds the number of attempts that a commit makes while the database answers.
+// attempts bounds the number of attempts per commit while the database answers.
 const attempts = 8
 
 // Errors of one attempt.
@@ -59,9 +59,9 @@ var (
 	errMoved  = errors.New("the server has recovered from a crash, or an earlier commit has taken effect")
 )
 
-// commit commits ops. If change is not nil, it first modifies their batch. After a broken
-// connection, commit asks the database whether the commit took effect and, if so, for the answer.
-// If the database does not reply in time, commit returns [backend.ErrUncertain].
+// commit commits ops. If change is not nil, it first modifies the batch of ops. If the connection
+// breaks, commit asks the database whether the commit took effect and, if so, for the answer. If
+// the database does not reply in time, commit returns [backend.ErrUncertain].
 func (w *writer) commit(ctx context.Context, ops []*backend.Op, change func(*batch)) error {
 	var open *batch
 	for n := 1; ; n++ {
@@ -84,7 +84,8 @@ type uncertainError struct{ cause error }
 func (u *uncertainError) Error() string   { return fmt.Sprintf("%v: %v", backend.ErrUncertain, u.cause) }
 func (u *uncertainError) Unwrap() []error { return []error{backend.ErrUncertain, u.cause} }
 
-// attempt makes one attempt. First it resolves an earlier attempt's unanswered batch.
+// attempt makes one attempt to commit. It first resolves an earlier attempt whose batch was not
+// answered.
 func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, change func(*batch)) error {
 	if w.mustResume.Load() {
 		committed, codes, err := w.resume(ctx)
@@ -110,7 +111,7 @@ func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, c
 	return err
 }
 
-// shouldRetry reports whether another attempt may succeed after n attempts.
+// shouldRetry reports whether another attempt may succeed after n attempts have failed.
 func shouldRetry(err error, n int) bool {
 	var p *pgconn.PgError
 	switch {
@@ -124,14 +125,14 @@ func shouldRetry(err error, n int) bool {
 	return true
 }
 
-// definite reports whether the server itself has reported the failure and keeps the connection. If
-// a server ends a connection, the commit may already have taken effect.
+// definite reports whether the server itself has reported the failure without ending the
+// connection. If the server ends a connection, the commit may already have taken effect.
 func definite(err error) bool {
 	var p *pgconn.PgError
 	return errors.As(err, &p) && (p.SeverityUnlocalized == "ERROR" || p.Severity == "ERROR") && !errors.Is(err, errLost)
 }
 
-// backoff waits before the next attempt, longer each time.
+// backoff waits before the next attempt. Each wait is longer than the previous one.
 func backoff(ctx context.Context, n int) error {
 	return sleep(ctx, min(time.Millisecond<<min(n, 10), 250*time.Millisecond))
 }
@@ -180,8 +181,8 @@ func (w *writer) send(ctx context.Context, b *batch) error {
 	return b.applyAnswer(a, w.mark, w.fresh)
 }
 
-// resetPool drops the connections if they lead to a server that does not accept writes, because
-// another server may have taken over.
+// resetPool drops the connections if they lead to a server that accepts no writes, because another
+// server may have taken over.
 func (w *writer) resetPool(err error) {
 	var p *pgconn.PgError
 	if !errors.As(err, &p) || p.Code == "25006" {
@@ -190,7 +191,7 @@ func (w *writer) resetPool(err error) {
 }
 
 // resume reads this writer's state from the database, and fences off commits that are still in
-// transit. It reports whether the uncertain commit took effect, and returns its answer.
+// transit. It reports whether the uncertain commit took effect, and returns the answer to it.
 func (w *writer) resume(ctx context.Context) (committed bool, codes []int32, err error) {
 	var fence, commits *int64
 	var mark string
@@ -207,7 +208,7 @@ func (w *writer) resume(ctx context.Context) (committed bool, codes []int32, err
 	}
 	least := w.commits
 	if mark != w.mark {
-		least = w.flushed // a crash may undo commits that did not wait for the disk
+		least = w.flushed // a crash may undo commits that have not waited for the disk
 	}
 	switch {
 	case *commits == w.commits+1 && w.uncertain:
@@ -231,8 +232,8 @@ func (w *writer) probe(ctx context.Context) error {
 	return err
 }
 
-// After a process has ended, its writer is useless if it has no records, for example that of a
-// command that only reads. A killed process cannot remove its own writer.
+// After a process has ended, its writer is useless if the writer has no records, as in the case of
+// a command that only reads. A killed process cannot remove its own writer.
 const (
 	resignSQL = `DELETE FROM petrigate_writer WHERE no = $1 AND seq = 0`
 	idleSQL   = `DELETE FROM petrigate_writer WHERE seq = 0 AND seen < now() - interval '7 days'`
@@ -251,7 +252,7 @@ func (w *writer) removeIfUnused(within time.Duration) {
 	}
 }
 
-// ensureResumed resolves an uncertain commit before a read.
+// ensureResumed must be called before a read. It resolves an uncertain commit.
 func (w *writer) ensureResumed(ctx context.Context) error {
 	if !w.mustResume.Load() {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// PutApproval writes an approval if its version in the database is a.Version; folded uses count as
-// versions. It returns [backend.ErrStale] if another process has changed the approval or another
-// live approval has its key.
+// PutApproval writes an approval if its version in the database is a.Version; each folded use also
+// counts as a version. It returns [backend.ErrStale] if another process has changed the approval or
+// if another live approval has the same key.
 func (c *Checkpoint) PutApproval(a backend.Approval, now time.Time) error {
 	stale := false
 	err := c.writer.transact(func(l *link) (err error) {
@@ -30,8 +30,8 @@ func (c *Checkpoint) PutApproval(a backend.Approval, now time.Time) error {
 	return nil
 }
 
-// conflicts reports whether the stored approval has another version, or another live approval has
-// the key.
+// conflicts reports whether the stored approval has another version, or whether another live
+// approval has the same key.
 func conflicts(l *link, a backend.Approval) (bool, error) {
 	version, err := l.number("SELECT version FROM approval WHERE id = ?", a.ID)
 	if err != nil || version != a.Version {

@@ -12,9 +12,9 @@ import (
 type Options struct {
 	Path   string       // absolute path of the file
 	Logger *slog.Logger // nil: discard
-	Export Export       // nil: drop the records of older schemas
+	Export Export       // receives the records of older schemas; nil: these records are dropped
 
-	// For tests with disks that lose power.
+	// For tests in which disks lose power.
 	Driver, System string // database/sql driver and its file system; empty: the default
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// connection is the writing connection. It is replaced if another file has taken the database's
+// connection is the connection that writes. It is replaced if another file has taken the database's
 // name, and after errors that the connection itself may have caused.
 type connection struct {
 	path   string
@@ -26,12 +26,12 @@ type connection struct {
 
 	mu           sync.Mutex  // held during a transaction
 	link         *link       // nil: not connected
-	file         fs.FileInfo // info of the file that was last found valid, taken at that time
+	file         fs.FileInfo // info of the file when it was last found valid
 	state        fileState
 	wal          fs.FileInfo // info of the file's write-ahead log
 	replaced     bool        // another file has replaced the one in use
 	closed       bool
-	shortTimeout bool // the connection uses busyTimeoutShort
+	shortTimeout bool // the connection currently uses busyTimeoutShort
 }
 
 // transact runs f in a transaction. If it returns nil, the transaction is on the disk.
@@ -74,12 +74,13 @@ func (c *connection) commit(f func(*link) error) error {
 		_, err = c.link.exec("COMMIT")
 	}
 	if err != nil {
-		_, _ = c.link.exec("ROLLBACK") // SQLite may already have rolled back
+		_, _ = c.link.exec("ROLLBACK") // SQLite may already have rolled the transaction back
 	}
 	return err
 }
 
-// attach connects unless the connection belongs to the file that has the database's name now.
+// attach connects, unless the connection already belongs to the file that now has the database's
+// name.
 func (c *connection) attach() error {
 	info, err := os.Lstat(c.path)
 	same := err == nil && c.file != nil && os.SameFile(info, c.file)
@@ -97,7 +98,7 @@ func (c *connection) attach() error {
 	return err
 }
 
-// connect opens a connection to the same file as before or to another file.
+// connect opens a connection, either to the same file as before or to another file.
 func (c *connection) connect(same bool) error {
 	if err := c.create(); err != nil {
 		return err
@@ -120,7 +121,7 @@ func (c *connection) connect(same bool) error {
 		return err
 	}
 	c.file, c.state = info, seen
-	c.wal, _ = os.Lstat(c.path + "-wal") // nil: no write-ahead log exists now
+	c.wal, _ = os.Lstat(c.path + "-wal") // nil: there is now no write-ahead log
 	return nil
 }
 
@@ -230,10 +231,10 @@ func (c *connection) close() {
 	c.detach()
 }
 
-// adjustTimeout shortens the timeout of the next transactions if this one has waited in vain
-// because another program has locked the file. Calls are refused until the file is unlocked; with
-// the long timeout each call would wait, and delay those after it. The first successful transaction
-// restores the long timeout.
+// adjustTimeout shortens the timeout of the next transactions if this transaction has waited in
+// vain because another program has locked the file. Calls are refused until the file is unlocked.
+// With the long timeout, each of these calls would wait, and delay the calls after it. The first
+// successful transaction restores the long timeout.
 func (c *connection) adjustTimeout(err error) {
 	locked := resultCode(err) == lib.SQLITE_BUSY
 	if c.link == nil || locked == c.shortTimeout {
@@ -248,7 +249,7 @@ func (c *connection) adjustTimeout(err error) {
 	}
 }
 
-// explain adds an explanation for the operator to an SQLite error.
+// explain adds to an SQLite error an explanation for the operator.
 func (c *connection) explain(err error) error {
 	if err == nil {
 		return nil
@@ -279,12 +280,12 @@ func (c *connection) explain(err error) error {
 	return fmt.Errorf("%q: %s: %w", c.path, why, err)
 }
 
-// checkState checks a file that was written since the last check, usually by an SQLite checkpoint,
-// or that has replaced another file. It returns the file's state, or the last known state if the
-// file cannot be read now; then the next check decides.
+// checkState checks a file that has been written since the last check, usually by an SQLite
+// checkpoint, or that has replaced another file. It returns the file's state. If the file cannot be
+// read now, it returns the last known state, and the file is checked next time.
 //
-// It refuses a file beside another file's write-ahead log: SQLite would move the log into the file
-// or remove it, so the file that the log belongs to would lose the log's content.
+// It refuses a file that is beside another file's write-ahead log. SQLite would move the log into
+// the file or remove it, so the file to which the log belongs would lose the log's content.
 func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) {
 	i, err := readFileState(c.dialer, c.path)
 	if same {
@@ -298,7 +299,7 @@ func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) 
 	}
 	journal, missing := os.Lstat(c.path + "-wal")
 	if missing != nil || journal.Size() == 0 || c.wal != nil && !os.SameFile(journal, c.wal) {
-		return i, nil // the file has its own log or none
+		return i, nil // the file has its own log or no log
 	}
 	switch {
 	case c.file == nil: // first check by this process

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// resultCode returns the primary SQLite result code in err, or 0 if err is not from SQLite.
+// resultCode returns the primary SQLite result code in err, or 0 if err does not come from SQLite.
 func resultCode(err error) int {
 	if e, ok := errors.AsType[*driver.Error](err); ok {
 		return e.Code() & 0xff
@@ -25,7 +25,7 @@ func Locked(err error) bool {
 	return c == lib.SQLITE_BUSY || c == lib.SQLITE_LOCKED
 }
 
-// broken reports whether a new connection may succeed after err.
+// broken reports whether a new connection may succeed after the error err.
 func broken(err error) bool {
 	switch resultCode(err) {
 	case lib.SQLITE_BUSY, lib.SQLITE_FULL:

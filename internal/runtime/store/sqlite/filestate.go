@@ -7,8 +7,8 @@ import (
 )
 
 // fileState is the progress of the database file itself, without its write-ahead log. It never
-// decreases unless an older copy has overwritten the file; then open connections would mix the two
-// without noticing.
+// decreases unless an older copy has overwritten the file. Open connections would then mix the
+// contents of the two files without noticing.
 type fileState struct {
 	counter, pages uint32
 	step           int64 // last step of the log that is folded into the file

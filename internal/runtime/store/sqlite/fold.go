@@ -9,12 +9,12 @@ import (
 )
 
 // Clock holds times from the records, in microseconds since 1970. Using the kill switch sets the
-// current time: earlier records with a later time come from a clock that was ahead, and do not
+// current time. Earlier records that have a later time come from a clock that was ahead, and do not
 // count for other clocks.
 type Clock struct {
-	Latest int64 // latest time of all records; 0: no records
-	Told   int64 // time of the kill switch's last use; 0: never used
-	Ahead  int64 // latest record time when the kill switch was used
+	Latest int64 // latest time of all records; 0: there are no records
+	Told   int64 // time when the kill switch was last used; 0: never used
+	Ahead  int64 // latest record time at the moment when the kill switch was used
 }
 
 // Newest returns the newest reliable time. A reservation must not be far behind it.
@@ -27,12 +27,12 @@ func (c Clock) Newest() time.Time {
 
 // Change is a part's new content. If the version is 0, the part is removed.
 type Change struct {
-	backend.Part          // nil Data: unchanged in the database
-	Changes      [][]byte // changes to merge into the data
-	Cleared      bool     // remove the stored values before writing those of the part
+	backend.Part          // nil Data: the data is unchanged in the database
+	Changes      [][]byte // changes to merge into the stored data
+	Cleared      bool     // remove the stored values before writing the values of the part
 }
 
-// Merged returns the part's data with its changes. The parameter stored is the data in the
+// Merged returns the part's data with the changes applied. The parameter stored is the data in the
 // database.
 func (c *Change) Merged(stored []byte) ([]byte, error) {
 	data := c.Data
@@ -47,7 +47,7 @@ func (c *Change) Merged(stored []byte) ([]byte, error) {
 
 // Fold holds all changes in the log since an earlier place.
 type Fold struct {
-	From  uint64 // the step before the changes
+	From  uint64 // the step that precedes the changes
 	To    Place
 	Parts []Change
 	Stops map[string]*backend.Stop // stop of each session; nil: the stop has ended
@@ -100,7 +100,7 @@ func (f *Fold) write(l *link) error {
 	if err := f.approvalsAndStops(l); err != nil {
 		return err
 	}
-	for i := range f.Heads { // except chains that were removed in the meantime
+	for i := range f.Heads { // except chains that have been removed in the meantime
 		r := &f.Heads[i]
 		if _, err := l.exec(`INSERT OR REPLACE INTO head (writer, seq, hash, time, session, object) SELECT ?, ?, ?, ?, ?, ?
 WHERE NOT EXISTS (SELECT 1 FROM removed WHERE writer = ? AND through >= ?)`,

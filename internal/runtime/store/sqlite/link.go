@@ -10,11 +10,12 @@ import (
 	"strconv"
 	"strings"
 
-	driver "modernc.org/sqlite" // the imported package registers itself
+	driver "modernc.org/sqlite" // the imported package registers the driver
 )
 
-// link is a connection with its prepared statements. Only one goroutine at a time may use it.
-// Statements have no context: each is short, and waits for a lock no longer than the busy timeout.
+// link is a connection and its prepared statements. Only one goroutine at a time may use it.
+// Statements have no context, because each is short and waits for a lock no longer than the busy
+// timeout.
 type link struct {
 	db         *sql.DB
 	conn       *sql.Conn
@@ -32,8 +33,8 @@ const (
 // never memory-mapped, because another process may truncate it.
 var pragmas = []string{"busy_timeout(" + strconv.Itoa(busyTimeout) + ")", "mmap_size(0)", "trusted_schema(0)", "cell_size_check(1)"}
 
-// dialer selects the driver that opens the file, and that driver's file system; empty: the default.
-// Tests use others.
+// dialer selects the driver that opens the file, and that driver's file system. Empty fields select
+// the defaults. Tests use other values.
 type dialer struct{ driver, system string }
 
 var defaultDialer = dialer{driver: "sqlite"}
@@ -159,7 +160,7 @@ func (l *link) close() error {
 }
 
 // abandon closes the connection to a file that has lost its name. It does not touch the write-ahead
-// log under that name, which may belong to the new file.
+// log under the old name, which may belong to the new file.
 func (l *link) abandon() error {
 	_ = l.conn.Raw(func(c any) error {
 		if f, ok := c.(driver.FileControl); ok {

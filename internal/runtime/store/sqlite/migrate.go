@@ -28,7 +28,7 @@ func (c *connection) migrate() error {
 		return err
 	}
 	if shrinks {
-		_ = l.run("VACUUM") // without free space VACUUM fails, and the file stays large
+		_ = l.run("VACUUM") // without free space, VACUUM fails and the file stays large
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func (c *connection) upgrade() (shrinks bool, err error) {
 	return shrinks, err
 }
 
-// exportRecords passes the records in the table of older schemas to the log.
+// exportRecords passes to the log the records in the table that older schemas have.
 func (c *connection) exportRecords() ([]Segment, error) {
 	total, err := c.link.number("SELECT count(*) FROM record")
 	if err != nil || c.export == nil {

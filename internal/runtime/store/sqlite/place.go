@@ -11,12 +11,12 @@ type Place struct {
 	ID      string   // ID of the database
 	Step    uint64   // last folded step
 	Hash    [32]byte // hash of that step
-	Segment uint64   // segment that contains the end of the step, identified by the step before the segment
+	Segment uint64   // segment that contains the end of the step, identified by the last step before the segment
 	Offset  int64    // end of the step in the segment
 }
 
-// insertPlace writes the initial place of a database that is new or was just converted to this
-// schema: the end of the given number of segments with older records.
+// insertPlace writes the initial place of a database that is new or has just been converted to this
+// schema. This place is the end of the given number of segments, which contain older records.
 func insertPlace(l *link, segments int) error {
 	_, err := l.exec("INSERT INTO place (one, id, step, hash, segment, offset) VALUES (1, ?, ?, zeroblob(32), ?, 0)",
 		strings.ToLower(rand.Text()), int64(segments), int64(segments))

@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// reader holds the reading connection. Each use is short, because a long read transaction would
+// reader holds the connection that reads. Each use is short, because a long read transaction would
 // prevent SQLite from restarting its write-ahead log.
 type reader struct {
 	path     string
 	dialer   dialer
 	explain  func(error) error
-	validate func() (fs.FileInfo, error) // checks the file before each use: a method of the writing connection
+	validate func() (fs.FileInfo, error) // checks the file before each use; it is a method of the writing connection
 
 	mu     sync.Mutex
 	link   *link // nil: not connected
@@ -22,7 +22,7 @@ type reader struct {
 	closed bool
 }
 
-// use runs f with the connection in a transaction.
+// use runs f in a transaction on the connection.
 func (r *reader) use(f func(*link) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +70,7 @@ func (r *reader) attach() error {
 
 func (r *reader) detach() {
 	if r.link != nil {
-		_ = r.link.abandon() // the writer removes the log
+		_ = r.link.abandon() // the connection that writes removes the log
 		r.link = nil
 	}
 }

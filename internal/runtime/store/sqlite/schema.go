@@ -72,7 +72,7 @@ func checkSchema(l *link) (empty bool, err error) {
 	return tables == 0, err
 }
 
-// firstLogged is the first schema version with the records in the log.
+// firstLogged is the first schema version whose records are in the log.
 const firstLogged = 4
 
 var errForeign = backend.Unusable(errors.New("it is another program's database"))

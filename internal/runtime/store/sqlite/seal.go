@@ -2,7 +2,7 @@ package sqlite
 
 import "fmt"
 
-// Seal adds sealed segments to the index and deletes removed segments from it.
+// Seal adds sealed segments to the index and deletes removed segments from the index.
 func (c *Checkpoint) Seal(sealed []Segment, removed []uint64) error {
 	err := c.writer.transact(func(l *link) error {
 		for _, after := range removed {

@@ -7,12 +7,12 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Segment is a sealed file of the log. It contains only records and never changes except when
-// records are removed.
+// Segment is a sealed file of the log. It contains only records, and changes only when records are
+// removed.
 type Segment struct {
-	After  uint64           // the step before the segment's first step
+	After  uint64           // the last step before the segment
 	Latest time.Time        // time of the latest record
-	Chains map[string]Range // record numbers in each chain, by writer
+	Chains map[string]Range // for each chain, the numbers of its records in the segment, by writer
 }
 
 // Range is an inclusive range of record numbers in a chain.

@@ -17,9 +17,10 @@ type Change struct {
 	Spent bool     // a grant was used
 }
 
-// AppendSessionChange appends the changes to a session part since the same process wrote it under
-// the same policy: members of the part, nets by name, and calls by number. Null means that a net is
-// back in its initial state or that a call has ended. [Merge] applies the changes to the part.
+// AppendSessionChange appends the changes to a session part since the same process last wrote it
+// under the same policy. They consist of members of the part, nets by name, and calls by number.
+// Null means that a net is back in its initial state or that a call has ended. [Merge] applies the
+// changes to the part.
 func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Processes, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p))
@@ -78,7 +79,7 @@ func (e *encoder) changedNets(s *gate.State, change *Change) {
 // calls.
 var order = []string{"v", "policy", "principal", "since", "owner", "writer", "ended", "about", "last", "spent", "would"}
 
-// defaults contains the values of members that are not written.
+// defaults contains the values of members that are not written if they have these values.
 var defaults = map[string]string{"ended": "false", "last": "0", "would": "[0,0]"}
 
 var errMerge = errors.New("a state change is damaged")
@@ -100,9 +101,9 @@ func Merge(part []byte, changes [][]byte) ([]byte, error) {
 // merged is a decoded part.
 type merged struct {
 	top   map[string][]byte
-	keys  []string // keys of top that are not in order
+	keys  []string // keys of top that do not occur in order
 	nets  map[string][]byte
-	names []string // net names in their order
+	names []string // names of the nets, in their order
 	calls map[uint64][]byte
 }
 

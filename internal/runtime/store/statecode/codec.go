@@ -9,11 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// fingerprintDigits is the number of a fingerprint's hex digits that are written: 128 bits.
+// fingerprintDigits is the number of a fingerprint's hex digits that are written. They hold 128
+// bits.
 const fingerprintDigits = 32
 
-// Codec encodes and decodes the states of a policy. After Reset, if called, it is immutable and
-// safe for concurrent use.
+// Codec encodes and decodes the states of a policy. If Reset is called, this must happen before the
+// codec is used. Afterwards the codec is immutable and safe for concurrent use.
 type Codec struct {
 	policy      *gate.Policy
 	active      []string
@@ -24,8 +25,8 @@ type Codec struct {
 	byName      map[string]int
 }
 
-// New returns a codec for states of p. Only the nets in active are active, or all nets if active is
-// nil.
+// New returns a codec for states of the policy p. Only the nets in active are active, or all nets
+// if active is nil.
 func New(p *gate.Policy, active []string) *Codec {
 	c := &Codec{policy: p, active: active, start: p.NewState(active), fingerprint: p.Fingerprint()[:fingerprintDigits], byName: map[string]int{}}
 	ids := p.IDs()
@@ -36,20 +37,20 @@ func New(p *gate.Policy, active []string) *Codec {
 	return c
 }
 
-// Reset makes the codec replace the states of the given nets with their initial states if they were
-// written under another policy and differ. It must be called before the codec is used.
+// Reset makes the codec replace the states of the given nets by their initial states if these
+// states were written under another policy and differ. It must be called before the codec is used.
 func (c *Codec) Reset(nets []string) { c.reset = nets }
 
-// Policy returns the states' policy.
+// Policy returns the policy that the states belong to.
 func (c *Codec) Policy() *gate.Policy { return c.policy }
 
-// net holds precomputed parts of a net's encoding.
+// net holds parts of a net's encoding that are computed in advance.
 type net struct {
 	name        string
 	scope       gate.Scope
 	fingerprint string   // see [gate.NetID]
 	limit       string   // see [gate.NetID]
-	row         string   // encoded name, the prefix of the names of its value rows
+	row         string   // encoded name, which is the prefix of the names of the net's value rows
 	head        []byte   // encoded name and fingerprint
 	places      [][]byte // place names, encoded as keys
 	transitions [][]byte // transition names, encoded as values
@@ -58,7 +59,7 @@ type net struct {
 	timed       int
 	shadow      bool
 	start       *gate.NetData
-	placeholder bool // the net replaces one that the policy lacks: it accepts any place and any transition
+	placeholder bool // the net stands for a net that the policy lacks, and accepts any place and any transition
 }
 
 func newNet(info gate.NetInfo, id gate.NetID, start *gate.NetData) net {
@@ -99,10 +100,10 @@ type Info struct {
 	Principal string
 	Since     time.Time
 	Owner     uint64 // see [gate.State.Owners]; 0: none
-	Writer    string // the session's process; empty: none, because the session outlives processes
+	Writer    string // the process that owns the session; empty: none, because the session outlives processes
 	Ended     bool   // the session is kept for its open calls
-	Open      int    // number of open calls; not written; see [ReadInfo]
-	About     string // one JSON object; empty: none
+	Open      int    // number of open calls, which is not written; see [ReadInfo]
+	About     string // description of the session, as one JSON object; empty: none
 }
 
 // Row returns the name of the row for one value of a net's key.
@@ -114,13 +115,13 @@ func (n *net) atStart(d *gate.NetData) bool {
 		(d.Shadow == nil || d.Shadow.Refused+d.Shadow.Asked == 0 && n.unmoved(d.Shadow.Enforced))
 }
 
-// unmoved reports whether d is unchanged, ignoring its shadow.
+// unmoved reports whether nothing in d has changed since the start, ignoring the shadow.
 func (n *net) unmoved(d *gate.NetData) bool {
 	return !d.Stuck && len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Spent == nil && d.Clock == nil &&
 		d.Extras == nil && slices.Equal(d.Marking, n.start.Marking)
 }
 
-// limitNumbers returns the numbers that may differ between limits on the same calls: the initial
+// limitNumbers returns the numbers in which limits on the same calls may differ: the initial
 // tokens, the clock intervals, and the maximum and the interval of the sum.
 func limitNumbers(n *gate.Net) (all []int64) {
 	for _, place := range n.Places {

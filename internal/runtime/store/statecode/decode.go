@@ -251,9 +251,9 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	d.state.Nets[i] = data
 }
 
-// values decodes a net's value rows. It first clears the net's state: otherwise Apply would drop a
-// value whose state equals the net's current state, although the two differed when the row was
-// written.
+// values decodes a net's value rows. It first clears the net's state. Otherwise Apply would drop a
+// value whose state equals the net's current state, although the two states differed when the row
+// was written.
 func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {
 	n := &d.Codec.nets[i]
 	d.state.Nets[i] = &gate.NetData{}
@@ -358,7 +358,7 @@ func (d *decoder) shadow(where string, n *net, value []byte) *gate.ShadowData {
 func (d *decoder) marking(where string, n *net, value []byte) []int {
 	m := make([]int, len(n.start.Marking))
 	if n.placeholder {
-		m[0] = 1 // any marking that differs from the initial one
+		m[0] = 1 // any marking that is not the initial one
 		return m
 	}
 	d.object(where, value, func(key string, value []byte) bool {

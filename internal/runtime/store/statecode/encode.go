@@ -12,13 +12,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxSpent bounds how many numbers of used grants are written; only the last ones are. An older
-// number belongs to an approval that is used up anyway.
+// maxSpent bounds the number of used grants whose numbers are written. Only the last numbers are
+// written, because an older number belongs to an approval that is used up anyway.
 const maxSpent = 256
 
-// AppendSession appends a session's part: its own nets, and its open calls with the processes that
-// admitted them. It does not write calls that wait for approval. It fails only if metadata cannot
-// be encoded.
+// AppendSession appends a session's part. The part contains the session's own nets, and its open
+// calls and the processes that admitted them. It does not contain calls that wait for approval.
+// AppendSession fails only if metadata cannot be encoded.
 func (c *Codec) AppendSession(dst []byte, s *gate.State, i Info, p Processes) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p) + `,"policy":"` + c.fingerprint + `"`)
@@ -114,7 +114,7 @@ func (e *encoder) spent(numbers []uint64) {
 	e.flag("]", len(numbers) > 0)
 }
 
-// nets appends those of the scope's nets that are not in their initial state.
+// nets appends those nets in the scope that are not in their initial state.
 func (e *encoder) nets(s *gate.State, scope gate.Scope) {
 	any := false
 	for i := range e.Codec.nets {
@@ -141,8 +141,8 @@ func (e *encoder) net(n *net, d *gate.NetData) {
 	e.text("}")
 }
 
-// state appends the members of a net's state. It leaves out the states for single values of the
-// net's key, which [Codec.AppendValue] encodes.
+// state appends the members of a net's state. It omits the states for single values of the net's
+// key, which [Codec.AppendValue] encodes.
 func (e *encoder) state(n *net, d *gate.NetData) {
 	if d.Stuck {
 		e.member(`"stuck":true`)
@@ -251,7 +251,8 @@ func (e *encoder) calls(s *gate.State, writer string, p Processes) {
 	e.text("]")
 }
 
-// call appends an open call, and the process that admitted it unless the name is empty.
+// call appends an open call. It also appends the process that admitted the call, unless the name is
+// empty.
 func (e *encoder) call(o *gate.OpenCall, process string) {
 	c := &o.Call
 	e.text(`{"number":`)

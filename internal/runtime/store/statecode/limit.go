@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// withNumbers returns the net with another net's numbers. It returns false if the nets have
-// different counts of numbers.
+// withNumbers returns a copy of the net that has another net's numbers. It returns false if the
+// nets do not have equally many numbers.
 func withNumbers(n gate.Net, all []int64) (gate.Net, bool) {
 	if len(all) != len(limitNumbers(&n)) {
 		return n, false
@@ -34,8 +34,8 @@ func withNumbers(n gate.Net, all []int64) (gate.Net, bool) {
 	return n, true
 }
 
-// oldLimit returns the limit that was written, if the codec has a limit on the same calls that
-// differs only in its numbers.
+// oldLimit returns the limit as it was when the part was written, if the codec has a limit on the
+// same calls that differs from it only in its numbers.
 func (c *Codec) oldLimit(stored []byte) (gate.Net, bool) {
 	var limit, form string
 	var all []int64

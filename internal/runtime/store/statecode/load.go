@@ -10,10 +10,10 @@ import (
 
 // Loaded is a decoded part.
 type Loaded struct {
-	State *gate.State // other parts' nets are in their initial states
-	Info  Info        // facts about the session; set for a session part
+	State *gate.State // the state; nets that belong to other parts are in their initial states
+	Info  Info        // facts about the session; set only for a session part
 
-	// process that admitted each of a session's open calls, by call number; empty: unknown
+	// for each open call of a session, the process that admitted it, by call number; empty: unknown
 	Processes map[uint64]string
 
 	// For a part that was written under another policy or with other active nets: what happened to
@@ -22,7 +22,7 @@ type Loaded struct {
 	StaleRows     []string
 	RewriteValues bool
 
-	// the part was written under this policy with the same active nets
+	// the part was written under this policy and with the same active nets
 	Same bool
 }
 
@@ -97,8 +97,8 @@ func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
 	slices.Sort(l.StaleRows)
 }
 
-// oldCodec returns a codec for the policy under which a part was written, limited to three kinds of
-// nets: the nets of c that belong to other parts, the nets that this part contains, and a
+// oldCodec returns a codec for the policy under which a part was written. The codec has only three
+// kinds of nets: the nets of c that belong to other parts, the nets that this part contains, and a
 // placeholder for each net that this part contains but c lacks.
 func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, error) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
@@ -140,8 +140,8 @@ func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, erro
 	return in, nil
 }
 
-// oldNet returns the net that was written, if c has that net or a limit that differs from it only
-// in its numbers.
+// oldNet returns the net as it was when the part was written, if c has that net, or if c has a
+// limit that differs from it only in its numbers.
 func (c *Codec) oldNet(name string, stored []byte) (gate.Net, bool) {
 	value, _ := rawjson.Member(stored, "print")
 	print, _ := rawjson.String(value)
@@ -156,7 +156,7 @@ func (c *Codec) oldNet(name string, stored []byte) (gate.Net, bool) {
 	return c.oldLimit(limit)
 }
 
-// placeholderNet returns a net for a stored net that no longer exists.
+// placeholderNet returns a net that stands for a stored net that no longer exists.
 func placeholderNet(stored []byte) gate.Net {
 	n := gate.Net{
 		Places: []string{"moved"}, Labels: &gate.Labels{},

@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Processes contains the processes that admitted a session's open calls.
+// Processes contains, for each open call of a session, the process that admitted it.
 type Processes struct {
 	Own    string            // process that admitted the calls that are not in Others
 	Others map[uint64]string // processes by call number; empty: unknown
 }
 
-// processFor returns the process to write with a call. It is empty if the process is unknown or is
-// the session's writer.
+// processFor returns the process to write for a call. The result is empty if the process is unknown
+// or is the session's writer.
 func (p Processes) processFor(call uint64, writer string) string {
 	process, known := p.Others[call]
 	if !known {
@@ -26,8 +26,8 @@ func (p Processes) processFor(call uint64, writer string) string {
 	return process
 }
 
-// formVersion returns a part's form version. A program that knows only form 1 would ignore the
-// calls' processes, so form 2 makes it refuse the part.
+// formVersion returns the version of the form in which a part is written. A program that knows only
+// version 1 would ignore the calls' processes, so version 2 makes the program refuse the part.
 func formVersion(s *gate.State, writer string, p Processes) string {
 	for number := range s.Calls {
 		if p.processFor(number, writer) != "" {
@@ -37,10 +37,10 @@ func formVersion(s *gate.State, writer string, p Processes) string {
 	return "1"
 }
 
-// OpenCalls is a string that occurs in the part of every session with open calls.
+// OpenCalls is a string that is contained in the part of every session with open calls.
 const OpenCalls = `,"calls":[{"number":`
 
-// OpenCall is an open call as stored.
+// OpenCall is an open call in its stored form.
 type OpenCall struct {
 	Number  uint64
 	Tool    string
@@ -50,8 +50,8 @@ type OpenCall struct {
 	Process string // process that admitted the call; empty: unknown
 }
 
-// ReadOpen decodes the facts that are stored beside a session's nets, and its open calls, under any
-// policy.
+// ReadOpen decodes the facts that are stored beside a session's nets, and the session's open calls.
+// It does so under any policy.
 func ReadOpen(name string, data []byte) (Info, []OpenCall, error) {
 	d := decoder{subject: fmt.Sprintf("session %q", name)}
 	var calls []OpenCall
@@ -73,7 +73,7 @@ func ReadOpen(name string, data []byte) (Info, []OpenCall, error) {
 	return d.info, calls, d.err
 }
 
-// openCall decodes the members that [OpenCall] has.
+// openCall decodes those members of a call that [OpenCall] has.
 func (d *decoder) openCall(value []byte) (c OpenCall) {
 	const where = "the open calls"
 	d.object(where, value, func(key string, value []byte) bool {

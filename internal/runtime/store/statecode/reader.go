@@ -14,17 +14,17 @@ import (
 // decoder decodes a part into a state. It keeps its first error. The input must be valid JSON.
 type decoder struct {
 	*Codec
-	subject     string // description of the part for errors
+	subject     string // description of the part, for error messages
 	state       *gate.State
 	info        Info
 	scope       gate.Scope
 	otherPolicy bool // the part was written under another policy
 	err         error
 
-	processes map[uint64]string // process that admitted each open call
+	processes map[uint64]string // for each open call, the process that admitted it
 }
 
-// fail stores an error about a place in the part, unless there is an earlier error. It returns
+// fail stores an error about a position in the part, unless there is an earlier error. It returns
 // false.
 func (d *decoder) fail(where, format string, args ...any) bool {
 	if d.err == nil {
@@ -33,7 +33,8 @@ func (d *decoder) fail(where, format string, args ...any) bool {
 	return false
 }
 
-// object decodes an object. The function each reports whether it knows the key.
+// object decodes an object. It calls each for every member; each reports whether it knows the
+// member's key.
 func (d *decoder) object(where string, value []byte, each func(key string, value []byte) bool) {
 	whole := rawjson.Members(value, func(key, value []byte, _ int) bool {
 		if !each(string(key), value) {
@@ -56,7 +57,7 @@ func (d *decoder) list(where string, value []byte, each func(value []byte)) {
 	}
 }
 
-// tuple decodes a list of len(into) elements.
+// tuple decodes a list that has len(into) elements.
 func (d *decoder) tuple(where string, value []byte, into [][]byte) bool {
 	k := 0
 	d.list(where, value, func(value []byte) {

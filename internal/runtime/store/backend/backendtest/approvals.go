@@ -17,7 +17,7 @@ func occupied(t *testing.T, b backend.Backend, a backend.Approval) {
 	}
 }
 
-// asked returns the selected approvals' IDs as text.
+// asked returns the IDs of the selected approvals as text.
 func asked(t *testing.T, b backend.Backend, id, key string, since time.Time) (ids string) {
 	t.Helper()
 	list, err := b.Approvals(t.Context(), id, key, since)
@@ -82,7 +82,7 @@ func uses(t *testing.T, open func() backend.Backend) {
 	if err != nil || len(list) != 1 || list[0].State != backend.Consumed || list[0].Version != 2 {
 		t.Fatal(list, err)
 	}
-	put(t, a, approval("next", "3", backend.Pending)) // the key is free again
+	put(t, a, approval("next", "3", backend.Pending)) // the key is available again
 }
 
 func drop(t *testing.T, open func() backend.Backend) {
@@ -141,8 +141,8 @@ func stops(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// clock tests that a reservation is refused if its time is long before the last record, but that
-// settling a call is not.
+// clock tests that a reservation is refused if its time is long before the last record, but that a
+// call can still be settled.
 func clock(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	at := func(reserve bool, after time.Duration) *backend.Op {
@@ -160,11 +160,11 @@ func clock(t *testing.T, open func() backend.Backend) {
 	if err := a.SetStop(t.Context(), backend.Stop{Time: start}, false, event(1)); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, b, nil, at(true, time.Second)) // the operator's stop has set the time
+	commit(t, b, nil, at(true, time.Second)) // the operator's use of the switch has set the time
 	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
-	commit(t, a, nil, at(true, 2*time.Hour)) // the clock that was ahead is right by then
+	commit(t, a, nil, at(true, 2*time.Hour)) // by then, the clock that was ahead is right
 	commit(t, open(), backend.ErrClock, at(true, time.Hour))
 }
 

@@ -24,7 +24,7 @@ func write(id backend.PartID, version int64, data string) *backend.Op {
 	return &backend.Op{Reserve: true, Time: start, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(data)}}}
 }
 
-// nobodys is the number of the event without a session.
+// nobodys is the number of the event that has no session.
 const nobodys = 8
 
 func event(n int) backend.Event {
@@ -35,7 +35,7 @@ func event(n int) backend.Event {
 	return e
 }
 
-// commit commits ops and expects the given error for each op.
+// commit commits ops and checks that each op has the given error.
 func commit(t *testing.T, b backend.Backend, want error, ops ...*backend.Op) {
 	t.Helper()
 	if err := b.Commit(t.Context(), ops); err != nil {
@@ -124,7 +124,7 @@ func values(t *testing.T, open func() backend.Backend) {
 	commit(t, b, nil, step(1, state, map[string][]byte{"x": nil, "z": []byte(`{"z":1}`)}))
 	check(map[string]string{"y'\"": `{"y":1}`, "z": `{"z":1}`})
 	commit(t, b, nil, step(2, state, nil))
-	// Steps of one batch; Commit must not change their maps.
+	// The steps of one batch. Commit must not change their maps.
 	set := map[string][]byte{"z": []byte(`{"z":2}`), "w": []byte(`{"w":1}`)}
 	commit(t, b, nil, step(3, state, set), step(4, state, map[string][]byte{"w": nil, "v": []byte(`{"v":1}`)}))
 	check(map[string]string{"y'\"": `{"y":1}`, "z": `{"z":2}`, "v": `{"v":1}`})
@@ -188,7 +188,7 @@ func stale(t *testing.T, open func() backend.Backend) {
 	expect(t, a, session("y"), 0, "")
 }
 
-// read tests that an op may require the version of a part that it does not change.
+// read tests that an op may require the version of a part without changing the part.
 func read(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")
@@ -209,8 +209,8 @@ func read(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// whole tests that an op is committed with all its parts, its records and its approval, or not at
-// all.
+// whole tests that either all parts, records and the approval of an op are committed, or none of
+// them.
 func whole(t *testing.T, open func() backend.Backend) {
 	b := open()
 	put(t, b, approval("q", "k", backend.Approved))
@@ -236,7 +236,8 @@ func whole(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// batch tests that ops see the writes of earlier ones, and that a stale op does not affect others.
+// batch tests that ops see the writes of earlier ops, and that a stale op does not affect other
+// ops.
 func batch(t *testing.T, open func() backend.Backend) {
 	b := open()
 	x, y := session("x"), session("y")
@@ -268,7 +269,7 @@ func batch(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// between tests that cached versions from the last commit are invalid once another process has
+// between tests that the versions cached at the last commit are invalid once another process has
 // written.
 func between(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()

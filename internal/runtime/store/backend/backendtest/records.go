@@ -57,7 +57,7 @@ func records(t *testing.T, open func() backend.Backend) {
 	many(t, a)
 }
 
-// many writes more records than fit on a page.
+// many writes more records than fit on one page.
 func many(t *testing.T, b backend.Backend) {
 	op := &backend.Op{Time: start}
 	for range 2500 {
@@ -65,7 +65,7 @@ func many(t *testing.T, b backend.Backend) {
 	}
 	commit(t, b, nil, op)
 	for _, q := range []backend.Query{{Session: "many"}, {Session: "many", Limit: 2100}, {Session: "many", Limit: 2100, Last: true}} {
-		want := 2501 // this number includes the record without a session
+		want := 2501 // this number includes the record that has no session
 		if q.Limit > 0 {
 			want = q.Limit
 		}
@@ -110,7 +110,7 @@ func concurrent(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// count increments the number several times, each time in a batch with other ops.
+// count increments the number several times, each time in a batch that contains other ops.
 func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error {
 	for done := 0; done < steps; {
 		parts, err := b.Load(t.Context(), id)
@@ -134,8 +134,8 @@ func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error 
 	return nil
 }
 
-// remove tests that the oldest records of a chain can be removed, some at a time, and that the
-// remaining and the following records are unaffected.
+// remove tests that the oldest records of a chain can be removed, some at a time, and that this
+// does not affect the remaining and the later records.
 func remove(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	for i := range 6 {
@@ -166,7 +166,7 @@ func remove(t *testing.T, open func() backend.Backend) {
 	left(6)
 	commit(t, a, nil, &backend.Op{Events: []backend.Event{event(7)}})
 	left(6, 7)
-	gone(b.Writer(), 1, 10, 1) // the whole chain
+	gone(b.Writer(), 1, 10, 1) // everything in the chain
 	if heads, err := a.Heads(t.Context()); err != nil || len(heads) != 1 || heads[0].Seq != 7 {
 		t.Errorf("%v, %v", heads, err)
 	}

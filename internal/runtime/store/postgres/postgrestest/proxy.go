@@ -21,7 +21,7 @@ type Proxy struct {
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
 	mode  Mode
-	once  bool // the mode applies to only one message
+	once  bool // the mode applies only to the next message
 	trips int
 	wg    sync.WaitGroup
 }
@@ -33,8 +33,8 @@ type Mode int
 const (
 	Pass       Mode = iota
 	Refuse          // closes new connections immediately
-	CutRequest      // closes a connection when the client sends data; the request does not arrive
-	CutAnswer       // closes a connection when the server answers; the request was executed
+	CutRequest      // closes a connection when the client sends data, so the request does not arrive
+	CutAnswer       // closes a connection when the server answers, so the request has been executed
 	Hold            // drops all data without closing connections
 )
 

@@ -15,13 +15,13 @@ import (
 type Server struct {
 	t    testing.TB
 	bin  string
-	dir  string // directory of the data and the socket
+	dir  string // directory that contains the data and the socket
 	port int
 	as   []string // command prefix to run as an unprivileged user
 }
 
-// Start starts a server, which is removed when the test ends. It skips the test if [Variable] is
-// not set or the server programs are not installed.
+// Start starts a server, which is removed when the test ends. It skips the test if the environment
+// variable [Variable] is not set or the server programs are not installed.
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	if os.Getenv(Variable) == "" {
@@ -43,7 +43,7 @@ func Start(t testing.TB, settings ...string) *Server {
 			t.Error(err)
 		}
 	})
-	if os.Geteuid() == 0 { // the server refuses to run as root
+	if os.Geteuid() == 0 { // the server programs refuse to run as root
 		s.as = []string{"setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"}
 		s.command("chown", "nobody", dir)
 	}
@@ -113,7 +113,7 @@ func (s *Server) Run(sql string) {
 	Run(s.t, s.DSN(), sql)
 }
 
-// Copy copies the server's data. It stops the server for that time.
+// Copy copies the server's data. The server is stopped while the data is copied.
 func (s *Server) Copy() {
 	s.t.Helper()
 	s.Stop("fast")
@@ -121,7 +121,7 @@ func (s *Server) Copy() {
 	s.Start()
 }
 
-// Restore swaps the data and the copy.
+// Restore exchanges the server's data and the copy.
 func (s *Server) Restore() {
 	s.t.Helper()
 	s.Stop("fast")
