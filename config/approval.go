@@ -11,13 +11,13 @@ import (
 	"github.com/petrigate/petrigate/internal/pin"
 )
 
-// defaultHolds contains the hold times of clients that are known to wait longer than most. They
-// apply unless the configuration sets a hold time. Most clients end a call after 60 s, and for some
-// of them this includes a slow start. The general default of 45 s is meant for those clients. The
-// map is read-only.
+// defaultHolds contains hold times for clients that are known to wait longer than most. They apply
+// unless the configuration sets a hold time. Most clients end a call after 60 s, and for some of
+// them this includes a slow start; the general default of 45 s is meant for these clients. The map
+// is read-only.
 var defaultHolds = map[string]time.Duration{
-	"claude-code":            100 * time.Second, // this client has no effective limit, and moves a call to the background after 2 min
-	"gemini-cli-mcp-client*": 100 * time.Second, // this client ends a call after 10 min, and cannot show a question
+	"claude-code":            100 * time.Second, // this client has no effective limit but moves a call to the background after 2 min
+	"gemini-cli-mcp-client*": 100 * time.Second, // this client ends a call after 10 min and cannot show a question
 }
 
 // HoldFor returns how long a call waits for approval before it is parked. client is the name that
@@ -83,8 +83,8 @@ func checkIgnore(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkPIN accepts the hash of a PIN. Its message does not quote the value, because that could be
-// the PIN itself.
+// checkPIN accepts the hash of a PIN. The message does not quote the value, because the value could
+// be the PIN itself.
 func checkPIN(what, _, text string) (msg, hint string) {
 	if _, err := pin.Parse(text, time.Now); err != nil {
 		return what + " is not a hash of a PIN", "run petrigate approvals pin, and copy the line that it prints"
@@ -94,26 +94,26 @@ func checkPIN(what, _, text string) (msg, hint string) {
 
 // Approval configures approval by people.
 type Approval struct {
-	Channels []string      // any of "elicit", "url", "web", "cli" and "webhook", in order; all listed channels are used at the same time
+	Channels []string      // some of "elicit", "url", "web", "cli" and "webhook", in order; all listed channels are used at the same time
 	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
 	Expire   time.Duration // how long an approval request can be answered and an approval can be used
 	Cooldown time.Duration // how long the same call is refused after a denial
 	Mask     []string      // names of fields, or paths that begin with "$.", whose values approvers do not see
 
-	Ignore []string `json:",omitempty"` // arguments, in the form TOOL.FIELD, that are not part of a call's identity
+	Ignore []string `json:",omitempty"` // arguments that are not part of a call's identity, in the form TOOL.FIELD
 
 	Holds   map[string]time.Duration // hold time, by client name; a "*" at the end of a name matches any suffix
-	HoldSet bool                     // whether Hold was set explicitly, so that it overrides the built-in defaults
+	HoldSet bool                     // whether the configuration sets Hold, so that it overrides the built-in defaults
 	Webhook *Webhook                 `json:",omitempty"` // settings of the "webhook" channel; nil if the channel is not used
 	PIN     string                   `json:"-"`          // hash of the PIN that approvers must type; empty: no PIN
 	Desktop bool                     `json:",omitempty"` // whether to show a desktop notification when a call is waiting
 	Self    bool                     `json:",omitempty"` // whether callers may approve their own calls
-	People  map[string]string        `json:",omitempty"` // principals of clients, by person
+	People  map[string]string        `json:",omitempty"` // for each person, the principal of the person's clients
 	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0: one hour; negative: grants are disabled
 }
 
-// channelSections lists the channels that have a section of their own in "approval". The section
-// has the name of the channel. Each entry contains an example of the section. The map is read-only.
+// channelSections lists the channels that have a section of their own in "approval", named after
+// the channel. Each entry contains an example of the section. The map is read-only.
 var channelSections = []struct{ name, example string }{{channel.Webhook, exampleOfWebhook}}
 
 func readApproval(a *Approval, l *layers) func(Value) {
@@ -159,7 +159,7 @@ func readChannels(v Value) ([]string, bool) {
 	return channels, ok
 }
 
-// grantLimit returns the maximum lifetime of a grant for a given value of the setting.
+// grantLimit returns the maximum lifetime of a grant. The parameter is the value of the setting.
 func grantLimit(grants time.Duration) time.Duration {
 	if grants == 0 {
 		return maxGrant

@@ -53,7 +53,7 @@ func readRotate(v Value) (r Rotate, ok bool) {
 // minKeep is the minimum value of audit.keep.
 const minKeep = time.Hour
 
-// readKeep reads how long records are kept. The duration can contain days.
+// readKeep reads how long records are kept. The duration may contain days.
 func readKeep(v Value) (time.Duration, bool) {
 	if !v.requireUnit("d") {
 		return 0, false
@@ -74,7 +74,7 @@ func readKeep(v Value) (time.Duration, bool) {
 
 // daysOf parses a duration that can begin with a number of days, for example "90d" or "1d12h".
 func daysOf(text string) (time.Duration, bool) {
-	const day, most = 24 * time.Hour, 100 * 366 // at most 100 years
+	const day, most = 24 * time.Hour, 100 * 366 // limits the duration to 100 years
 	number, rest, found := strings.Cut(text, "d")
 	if !found {
 		return duration(text)

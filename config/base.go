@@ -6,9 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/basefile"
 )
 
-// A Base is a base policy that the configuration extends. The configuration is only allowed to
-// narrow it. The base's rules and nets precede the configuration's own in [Config.Rules] and
-// [Config.Nets].
+// A Base is a base policy that the configuration extends. The configuration may only narrow it. In
+// [Config.Rules] and [Config.Nets], the base's rules and nets come before the configuration's own.
 type Base struct {
 	Name    string
 	Version int
@@ -17,7 +16,7 @@ type Base struct {
 	Key     string   // public key that verified the signature; empty: the configuration specifies a digest instead
 	Entry   Position // position of the base's entry in the list "extends"
 
-	Refresh time.Duration // interval at which the URL is read again; 0: the URL is not read again automatically
+	Refresh time.Duration // interval between two reads of the URL; 0: the URL is not read again automatically
 	Copy    string        // the reason why a cached copy was used instead of the URL; empty: no cached copy was used
 
 	Rules   []RuleText
@@ -25,7 +24,7 @@ type Base struct {
 	Default string // the default that the base sets: "allow" or "deny"
 	Mode    string // the mode that the base sets: "enforce" or "shadow"
 
-	Read []Read // contents that were read from URLs
+	Read []Read // contents that were read from URLs, for [Config.Fetched]
 }
 
 // A Read is the content read from a URL.

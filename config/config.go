@@ -74,26 +74,26 @@ type Config struct {
 
 	// TextOnly is true if no person named or trusted the file. Such a file is only read as text:
 	// ${...} and environment files are not looked up, so values that use them are verbatim or
-	// missing. Programs must not start, open or connect to anything that the configuration names,
+	// missing. A program must not start, open or connect to anything that the configuration names,
 	// nor send anything to it.
 	TextOnly   bool     `json:"-"`
 	References []string `json:"-"` // if TextOnly is set, the ${...} and environment files that were not looked up
 
-	secrets func() []string // returns the secrets; it is a function, so that printing the Config cannot reveal them
+	secrets func() []string // returns the secrets; a function is used so that printing the Config cannot reveal them
 
-	origin // has a method Of, which returns the positions of top-level values
+	origin // provides the method Of, which returns the positions of top-level values
 }
 
 // Console configures the web console.
 type Console struct {
-	HTTP         string   // loopback address of the console; empty: chosen when the console is opened; "off": no console
+	HTTP         string   // loopback address of the console; empty: an address is chosen when the console is opened; "off": no console
 	AllowedHosts []string // additional host names that browsers may use, for example the name of a reverse proxy
 }
 
-// Pinning configures what happens when a server changes the definition of a tool after the
-// definition was accepted.
+// Pinning configures what happens when a server changes the definition of a tool that was already
+// accepted.
 type Pinning struct {
-	Mode string // "off", "warn" or "enforce"; "enforce" hides and refuses the tool until a person accepts the change
+	Mode string // "off", "warn" or "enforce"; with "enforce", a changed tool is hidden and refused until a person accepts the change
 	File string // file that stores accepted definitions; empty: the database if it is PostgreSQL, and otherwise a default path for this configuration
 }
 

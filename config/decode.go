@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// plain reads a string that may be empty.
+// plain reads a string, which may be empty.
 func (v Value) plain() (string, bool) { return v.text, v.is(textKind) }
 
 // Text reads a string that must not be empty.
@@ -51,8 +51,8 @@ func (v Value) Flag() (on, ok bool) { return v.text == "true", v.is(boolKind) }
 // Count reads a non-negative whole number.
 func (v Value) Count() (int, bool) { return whole(0, math.MaxInt32)(v) }
 
-// whole reads a whole number without a sign, written as in JSON. The number must be at least least
-// and at most most.
+// whole returns a function that reads a whole number. The number must have no sign, must be written
+// as in JSON, and must be at least least and at most most.
 func whole(least, most int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		if !v.is(numberKind) {
@@ -67,8 +67,7 @@ func whole(least, most int) func(Value) (int, bool) {
 	}
 }
 
-// positive reads a limit. The limit must be at least 1, because a limit of 0 would block
-// everything.
+// positive reads a limit, which must be at least 1. A limit of 0 would block everything.
 func (v Value) positive() (int, bool) {
 	n, ok := v.Count()
 	if ok && n == 0 {
@@ -107,15 +106,15 @@ func duration(text string) (time.Duration, bool) {
 	return t, err == nil && t >= 0
 }
 
-// units lists the units of sizes. A unit comes before all units that are suffixes of it. The list
-// is read-only.
+// units lists the units of sizes. If the name of a unit ends with the name of another unit, it
+// comes first. The list is read-only.
 var units = []struct {
 	name  string
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}}
 
-// size reads a number of bytes with a unit. The number must be less than 2 GiB and must not be less
-// than least.
+// size returns a function that reads a number of bytes and its unit. The size must be at least
+// least and less than 2 GiB.
 func size(least int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		n, ok := sizeUpTo(int64(least), math.MaxInt32)(v)
@@ -123,7 +122,8 @@ func size(least int) func(Value) (int, bool) {
 	}
 }
 
-// sizeUpTo reads a number of bytes with a unit. The number must be at least least and at most most.
+// sizeUpTo returns a function that reads a number of bytes and its unit. The size must be at least
+// least and at most most.
 func sizeUpTo(least, most int64) func(Value) (int64, bool) {
 	return func(v Value) (int64, bool) {
 		if !v.requireUnit("MiB") {
@@ -144,7 +144,7 @@ func sizeUpTo(least, most int64) func(Value) (int64, bool) {
 	}
 }
 
-// sizeOf parses a whole number with a unit.
+// sizeOf parses a whole number and its unit.
 func sizeOf(text string, most int64) (int64, bool) {
 	for _, unit := range units {
 		digits, ok := strings.CutSuffix(text, unit.name)
@@ -157,7 +157,7 @@ func sizeOf(text string, most int64) (int64, bool) {
 	return 0, false
 }
 
-// setting reads a string and replaces each ${...} in it.
+// setting reads a string and replaces each ${...} that it contains.
 func (v Value) setting() (string, bool) {
 	if !v.is(textKind) {
 		return "", false
@@ -180,8 +180,8 @@ func (v Value) setting() (string, bool) {
 	return text, true
 }
 
-// A check returns a problem with a string and a hint, or empty strings if the string is valid. The
-// parameter what is the name of the key, and shown is the string as the file contains it.
+// A check returns the problem with a string and a hint. If the string is valid, both are empty. The
+// parameter what is the name of the key, and shown is the string as written in the file.
 type check func(what, shown, text string) (msg, hint string)
 
 func (v Value) passes(text string, c check) bool {
@@ -192,7 +192,8 @@ func (v Value) passes(text string, c check) bool {
 	return msg == ""
 }
 
-// checked reads a string, replaces each ${...} in it, and applies the checks.
+// checked returns a function that reads a string, replaces each ${...} in it, and applies the
+// checks.
 func checked(checks ...check) func(Value) (string, bool) {
 	return func(v Value) (string, bool) {
 		text, ok := v.setting()
@@ -204,7 +205,7 @@ func checked(checks ...check) func(Value) (string, bool) {
 }
 
 // oneOf returns a function that reads one of the given words. The words in later are reserved for
-// later versions.
+// later versions and are rejected.
 func oneOf(words []string, later ...string) func(Value) (string, bool) {
 	return func(v Value) (string, bool) {
 		if !v.is(textKind) || !v.passes(v.text, checkWord(words, later...)) {
@@ -233,7 +234,8 @@ func checkNotEmpty(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// into returns a decoder function that stores the result of the function read in to.
+// into returns a decoder function that reads a value with the function read and stores the result
+// at the address to.
 func into[T any](to *T, read func(Value) (T, bool)) func(Value) {
 	return func(v Value) {
 		if x, ok := read(v); ok {

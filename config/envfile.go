@@ -38,8 +38,8 @@ func readEnvFile(v Value) (map[string]string, bool) {
 	return all, true
 }
 
-// readVariable parses a line of an environment file. It removes quotes around the value. The
-// returned problem does not contain the value, because this may be a secret.
+// readVariable parses a line of an environment file. It removes quotes around the variable's value.
+// The returned problem does not contain this value, because it may be a secret.
 func readVariable(to map[string]string, line string) (problem string) {
 	line = strings.TrimPrefix(line, "export ")
 	if line == "" || line[0] == '#' {

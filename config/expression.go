@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// An Expression is a CEL expression, or a sentence with embedded CEL expressions, together with its
-// position. This package does not interpret it.
+// An Expression is a CEL expression, or a sentence with embedded CEL expressions. It includes its
+// position in the file. This package does not interpret expressions.
 type Expression struct {
 	Text string
 
@@ -32,7 +32,7 @@ func (e Expression) Position(line, column int) Position {
 	return e.at.Position(line, column)
 }
 
-// Excerpt returns the source line of the given position in the text, with a caret under the
+// Excerpt returns the source line of the given position in the expression, and a caret under the
 // position. It returns the empty string if the expression does not come from a file.
 func (e Expression) Excerpt(line, column int) string {
 	if e.source == nil {

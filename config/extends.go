@@ -13,18 +13,18 @@ import (
 	"github.com/petrigate/petrigate/internal/basefile"
 )
 
-// A baseFile is a base policy as it was read from its file, with the settings that it provides.
+// A baseFile is a base policy as read from its file, and the settings that it provides.
 type baseFile struct {
 	Base
 	root     Value
 	settings Config  // settings that are not scalars
-	scalars  *layers // scalar settings
+	scalars  *layers // scalar settings that the base sets
 }
 
 // baseScalars lists the scalars that a base policy can set. It is read-only.
 var baseScalars = []struct {
 	key              string
-	stricterIfHigher bool // a configuration may raise the value but must not lower it
+	stricterIfHigher bool // a configuration may raise the base's value but must not lower it
 }{{"expire", false}, {"cooldown", true}}
 
 // A baseReader reads base policies. Its fields correspond to those of [Options].
@@ -94,8 +94,8 @@ func (r baseReader) entry(v Value) *baseFile {
 	return b
 }
 
-// fetching returns a function like fetch for which b records the contents and whether a cached copy
-// was used.
+// fetching returns a function that fetches contents like fetch. The function also records in b the
+// contents and whether a cached copy was used.
 func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
 	return func(addresses ...string) ([][]byte, error) {
 		all, err := fetch(addresses...)
@@ -110,8 +110,8 @@ func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
 	}
 }
 
-// Fetched returns the contents that were read from the given URLs when c was loaded. With these, a
-// modified text of the same configuration can be parsed without network access.
+// Fetched returns the contents of the given URLs that were read when c was loaded. With these
+// contents, a modified text of the same configuration can be parsed without network access.
 func (c *Config) Fetched(addresses ...string) (all [][]byte, err error) {
 	for _, address := range addresses {
 		for _, b := range c.Bases {
@@ -133,7 +133,7 @@ func readRefresh(v Value) (time.Duration, bool) {
 	return every, ok
 }
 
-// readPinned returns a function that reads a digest or a public key.
+// readPinned returns a function that reads a digest or a public key into to.
 func readPinned(to *string, check func(string) error) func(Value) {
 	return func(v Value) {
 		text, ok := v.Text()
@@ -148,8 +148,8 @@ func readPinned(to *string, check func(string) error) func(Value) {
 	}
 }
 
-// addressProblem returns the reason why a base cannot be read from this URL. It returns the empty
-// string if it can be read.
+// addressProblem returns the reason why a base cannot be read from this URL, or the empty string if
+// it can be read.
 func addressProblem(address string) string {
 	u, err := url.Parse(address)
 	switch {
@@ -161,8 +161,8 @@ func addressProblem(address string) string {
 	return `"url" must begin with https://`
 }
 
-// readVerified reads a base and, if there is a key, the base's signature. It verifies the bytes of
-// the base against the key or the digest.
+// readVerified reads a base and, if key is set, also the base's signature. It verifies the base's
+// bytes against the key or the digest.
 func readVerified(place, digest, key string, read Fetch) ([]byte, error) {
 	if digest != "" {
 		all, err := read(place)
@@ -178,7 +178,7 @@ func readVerified(place, digest, key string, read Fetch) ([]byte, error) {
 	return all[0], basefile.Signed(all[0], all[1], key)
 }
 
-// readFiles reads the named files, which are a base and, if needed, its signature.
+// readFiles reads the named files: a base and, if needed, its signature.
 func (e *environment) readFiles(names ...string) (all [][]byte, err error) {
 	for i, name := range names {
 		data, err := e.readFile(name)
@@ -246,8 +246,8 @@ func (b *baseFile) readIdentity(v Value) {
 	v.as(`"base"`).needs("name", "version")
 }
 
-// extend inserts the rules and nets of the bases before those of c and applies the settings that c
-// inherits.
+// extend inserts the rules and nets of the bases before those of c. It also applies the settings
+// that c inherits.
 func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 	var rules []RuleText
 	var nets []Net
@@ -313,8 +313,8 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	}
 }
 
-// checkRequired returns an error if a required base is missing from bases. Bases are required by
-// o.Require and by PETRIGATE_REQUIRE_BASE.
+// checkRequired returns an error if bases lacks a required base. Bases are required by o.Require
+// and by PETRIGATE_REQUIRE_BASE.
 func (o Options) checkRequired(file string, bases []Base) error {
 	if o.Partial {
 		return nil
@@ -339,8 +339,8 @@ func (o Options) checkRequired(file string, bases []Base) error {
 }
 
 // checkNarrows reports settings that are weaker than the corresponding settings of a base. It does
-// not compare nets; package policydiff proves that the configuration's nets narrow those of the
-// base.
+// not compare nets; package policydiff proves that the configuration's nets only narrow those of
+// the base.
 func (c *Config) checkNarrows(root Value, b *baseFile, l *layers) {
 	weaker := func(n *node, key, ours, theirs string) {
 		root.faultAt(n, fmt.Sprintf("%s %s is weaker than the %s of the base policy %q", key, ours, theirs, b.Name), "a configuration may only narrow what it extends")

@@ -7,8 +7,8 @@ import (
 	"runtime"
 )
 
-// readFile reads a regular file of at most limit bytes. It rejects anything other than a regular
-// file, so that it never blocks on a named pipe.
+// readFile reads a regular file of at most limit bytes. It rejects all other kinds of files, so
+// that it never blocks on a named pipe.
 func readFile(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -38,7 +38,7 @@ func writable(path string) bool {
 	return err == nil && info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows"
 }
 
-// cause removes the path from a file system error, because the message already names the file.
+// cause returns a file system error without its path, because the message already names the file.
 func cause(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {

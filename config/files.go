@@ -62,7 +62,7 @@ func (e *environment) match(pattern string) (files []textFile, faults ErrorList)
 }
 
 // noFile returns the error for a pattern that matches no file. The error suggests a file in the
-// same directory that has a similar name and the same extension.
+// same directory that has a similar name and the same extension, if one exists.
 func noFile(pattern, path string) Error {
 	f := Error{Msg: fmt.Sprintf("no file matches %q", pattern)}
 	var names []string
@@ -117,8 +117,8 @@ func escape(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// readFile returns the contents of a file of the user. If the file is open in an editor, it returns
-// the unsaved text.
+// readFile returns the contents of one of the user's files. If the file is open in an editor, it
+// returns the unsaved text.
 func (e *environment) readFile(path string) ([]byte, error) {
 	if e.unsaved != nil {
 		if text, ok := e.unsaved(path); ok {

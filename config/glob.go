@@ -61,8 +61,8 @@ func metaCharacters() string {
 	return `*?[\`
 }
 
-// matchesIn returns those entries of a directory that match the pattern. A directory that cannot be
-// read has no matches.
+// matchesIn returns the entries of a directory that match the pattern. If the directory cannot be
+// read, it returns none.
 func (g *globber) matchesIn(dir, pattern string) (names []string, err error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, nil

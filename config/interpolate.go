@@ -10,10 +10,10 @@ import (
 
 // An environment resolves ${...} and file paths.
 type environment struct {
-	dir    string // directory of the configuration file, to which relative paths refer
+	dir    string // directory of the configuration file; relative paths are relative to it
 	lookup func(string) (string, bool)
 
-	unsaved func(path string) ([]byte, bool) // returns unsaved text; see [Options.Unsaved]; may be nil
+	unsaved func(path string) ([]byte, bool) // returns unsaved text, as [Options.Unsaved] does; may be nil
 
 	// closed means that ${...} and other files are rejected. It is set for a base policy, because
 	// the signed bytes of the policy must be complete and mean the same everywhere.
@@ -57,7 +57,7 @@ func (e *environment) expand(text string) (expanded string, bad *badExpr) {
 
 var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(?:(:-|:\?)(.*))?$`)
 
-// value returns the value of a ${...}.
+// value returns the value that replaces a ${...}.
 func (e *environment) value(expr string) (string, *badExpr) {
 	if e.closed {
 		return "", &badExpr{expr, "a base policy must be the same everywhere, but " + expr + " is not", "write the value"}
@@ -129,8 +129,8 @@ func (e *environment) file(expr, path string) (string, *badExpr) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
-// path returns a relative path after joining it to the directory of the configuration file.
-// Messages use paths in this form.
+// path returns p as messages show it. If p is relative, it is joined to the directory of the
+// configuration file.
 func (e *environment) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {
 		return p
@@ -138,9 +138,9 @@ func (e *environment) path(p string) string {
 	return filepath.Join(e.dir, p)
 }
 
-// absolute is like path, but its result remains valid if the working directory changes. If the path
-// of a command were relative, it would be looked up in PATH or relative to the working directory of
-// its server.
+// absolute is like path, but its result remains valid if the working directory changes. This
+// matters for the path of a command: if it were relative, it would be looked up in PATH or relative
+// to the working directory of its server.
 func (e *environment) absolute(p string) string {
 	if p == "" {
 		return ""

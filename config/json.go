@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// readJSON parses JSON. If ok is false, the text is not JSON but might still be YAML. JSON has a
-// parser of its own because the YAML library treats numbers, escapes, and columns after a tab
+// readJSON parses JSON. If ok is false, the text is not JSON but might still be YAML. A separate
+// parser is used for JSON because the YAML library treats numbers, escapes, and columns after a tab
 // differently, and because it is slow on large files.
 func readJSON(text string) (n *node, ok bool) {
 	if !looksJSON(text) || !json.Valid([]byte(text)) {
@@ -28,7 +28,7 @@ type jsonReader struct {
 	failed bool
 	nodes  int
 
-	offset, line, column int // the position up to which lines and columns were counted
+	offset, line, column int // the end of the text whose lines and columns were already counted
 }
 
 // token reads the next token.
@@ -80,7 +80,7 @@ func (r *jsonReader) value(depth int) *node {
 	return n
 }
 
-// inside reads the contents of a mapping or list, including the closing bracket.
+// inside reads the contents of a mapping or a list up to and including the closing bracket.
 func (r *jsonReader) inside(n *node, depth int) {
 	for !r.failed && r.dec.More() {
 		if n.kind == listKind {
@@ -102,7 +102,7 @@ var (
 	trailing = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|,\s*[}\]]`)
 )
 
-// withoutComments replaces comments and trailing commas by spaces, so that the positions of all
+// withoutComments replaces comments and trailing commas with spaces, so that the positions of all
 // other text are preserved.
 func withoutComments(text string) string {
 	text = comments.ReplaceAllStringFunc(text, func(s string) string {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// A KeyField is a component of a key: a value that a net reads from a call.
+// A KeyField is a component of a net's key: a value that the net reads from a call.
 type KeyField struct {
 	Path       string // name of an argument, or a path that begins with "$."; empty if Expression is set
-	Result     bool   // whether the path leads into the call's result instead of its arguments
+	Result     bool   // whether the path leads into the call's result and not into its arguments
 	Expression Expression
 	Position   Position
 
@@ -32,7 +32,7 @@ const maxApprovals = 100
 // resultPrefix is the prefix of a path into the result.
 const resultPrefix = "result."
 
-// readKey reads a list of fields, which must not contain duplicates.
+// readKey reads a list of fields. The list must not contain duplicates.
 func readKey(v Value) ([]KeyField, bool) {
 	key, ok := nonEmpty(each(readKeyField))(v)
 	seen := make(map[string]Position, len(key))

@@ -68,7 +68,7 @@ func (l *layers) scalar(name string) func(Value) {
 	}
 }
 
-// section reads a section that contains scalars and also the keys in others.
+// section reads a section. The section contains scalars and, in addition, the keys in others.
 func (l *layers) section(v Value, others Keys) {
 	for name := range scalars {
 		if section, key, _ := strings.Cut(name, "."); section == v.key.text {
@@ -88,7 +88,7 @@ func (l *layers) fileOnly(name string, read func(Value)) func(Value) {
 }
 
 // trackFaults returns a decoder function for a section whose settings are later checked against
-// each other. This check is omitted if the section contains errors.
+// each other. If the section contains errors, it prevents this check.
 func (l *layers) trackFaults(read func(Value)) func(Value) {
 	return func(v Value) {
 		before := v.Faults()
@@ -97,8 +97,8 @@ func (l *layers) trackFaults(read func(Value)) func(Value) {
 	}
 }
 
-// hasUnresolved reports whether a setting in the section uses a variable that was not looked up. In
-// that case, the setting's value is unknown, so problems in the section are not reported.
+// hasUnresolved reports whether a setting in the section uses a variable that was not looked up.
+// Problems in such a section are not reported, because the setting's value is unknown.
 func (l *layers) hasUnresolved(section string) bool {
 	for name, n := range l.set {
 		if of, _, _ := strings.Cut(name, "."); of == section && n.unresolved {
@@ -139,8 +139,9 @@ func (l *layers) override(name, text, source string, errs *ErrorList) {
 	delete(l.set, name)
 }
 
-// Variable returns the environment variable for a setting. For example, it is PETRIGATE_LOG_LEVEL
-// for "log.level" and PETRIGATE_LISTEN_TOKEN_FILE for "listen.tokenFile".
+// Variable returns the environment variable for a setting. For example, the variable for
+// "log.level" is PETRIGATE_LOG_LEVEL, and the variable for "listen.tokenFile" is
+// PETRIGATE_LISTEN_TOKEN_FILE.
 func Variable(setting string) string {
 	words := capitals.ReplaceAllString(strings.ReplaceAll(setting, ".", "_"), "_$0")
 	return "PETRIGATE_" + strings.ToUpper(words)

@@ -27,7 +27,7 @@ type Listen struct {
 	MaxHeader        int           // maximum size of a request's headers in bytes; 0: unset
 	MaxConnections   int           // maximum number of HTTP connections; 0: unset
 	Timeouts         Timeouts
-	Hooks            bool `json:",omitempty"` // whether calls of agents' built-in tools are accepted, which hooks report over HTTP
+	Hooks            bool `json:",omitempty"` // whether calls of agents' built-in tools are accepted; hooks report such calls over HTTP
 
 	origin
 }
@@ -50,7 +50,7 @@ type TLS struct {
 	origin
 }
 
-// Timeouts limits how long the listener waits for an HTTP client. The value 0 selects the
+// Timeouts limits how long the listener waits for an HTTP client. A duration of 0 means the
 // listener's default.
 type Timeouts struct {
 	Header    time.Duration // how long a client may take to send the headers of a request, including the TLS handshake
@@ -92,14 +92,14 @@ func readListen(v Value, c *Config, l *layers) {
 	case http == nil && !o.Stdio && stdio.kind == boolKind:
 		v.faultAt(stdio, `without "stdio", "http" is required`, `http: "127.0.0.1:7777"`)
 	}
-	for _, f := range v.fields { // for now, only record warnings, because a flag may still set the address
+	for _, f := range v.fields { // only record the warnings now, because a flag may still set the address
 		if http == nil && !slices.Contains([]string{"stdio", "maxBody"}, f.key.text) {
 			l.httpOnly = append(l.httpOnly, f.key)
 		}
 	}
 }
 
-// Minimum values that still allow a client to connect.
+// Smaller values would prevent clients from connecting.
 const (
 	minBody    = 1 << 10
 	minHeader  = 4 << 10
@@ -131,7 +131,7 @@ func checkScope(_, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkJWT checks that the section has the keys that token validation needs.
+// checkJWT checks whether the section has the keys that token validation needs.
 func checkJWT(v Value, j *JWT) {
 	v.requires(exampleOfJWT, "issuer", "audience")
 	issuer, audience := v.get("issuer"), v.get("audience")
@@ -179,7 +179,7 @@ func readTimeout(v Value) (time.Duration, bool) {
 	return t, ok
 }
 
-// checkPath accepts a plain URL path that is not used by any other endpoint.
+// checkPath accepts a plain URL path, unless another endpoint uses it.
 func checkPath(what, shown, text string) (msg, hint string) {
 	const example = `for example "/mcp"`
 	switch u, err := url.Parse(text); {

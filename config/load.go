@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// ErrNotFound is returned if no path is given and none of the usual locations contains a file. It
-// is wrapped in an error that names the locations that were searched.
+// ErrNotFound is returned if no path is given and no file exists in any of the usual locations. It
+// is wrapped in an error that names the searched locations.
 var ErrNotFound = errors.New("no configuration file")
 
 const fileName = "petrigate.yaml"
 
-// Lookup returns the path of the file that [Load] reads. found is true if no person named the file
+// Lookup returns the path of the file that [Load] reads. found is true if no person named the file,
 // and it was discovered in the working directory.
 func Lookup(o Options) (path string, found bool, err error) {
 	if o.Path != "" {
@@ -32,7 +32,7 @@ func Lookup(o Options) (path string, found bool, err error) {
 		places = append(places, file)
 	}
 	for _, place := range places {
-		// a file that exists is the intended one, even if it cannot be examined
+		// if a file exists there, it is the intended one, even if it cannot be examined
 		if _, err := os.Stat(place); !errors.Is(err, os.ErrNotExist) {
 			return place, place == fileName, nil
 		}
@@ -50,9 +50,9 @@ func UserFile(o Options) string {
 	return ""
 }
 
-// Load finds, reads and checks a configuration. If there are problems in the configuration, the
-// error is an [ErrorList]. If a file cannot be read, it is an [Error] without a line. If there is
-// no file, it is [ErrNotFound].
+// Load finds, reads and checks a configuration. The error depends on the cause: for problems in the
+// configuration, it is an [ErrorList]; for a file that cannot be read, it is an [Error] without a
+// line; if no file exists, it is [ErrNotFound].
 func Load(o Options) (*Config, error) {
 	path, src, err := open(&o)
 	if err != nil {
@@ -71,9 +71,9 @@ func Load(o Options) (*Config, error) {
 	return c, nil
 }
 
-// Bare returns the configuration of a proxy that has no configuration file. It contains the
-// defaults, overridden by the environment and the flags. It extends no base policies, so Bare fails
-// if one is required.
+// Bare returns the configuration of a proxy that has no configuration file: the defaults,
+// overridden by the environment and the flags. Such a configuration extends no base policies, so
+// Bare fails if one is required.
 func Bare(o Options) (*Config, error) {
 	if err := o.checkRequired("", nil); err != nil {
 		return nil, err
@@ -99,9 +99,9 @@ func open(o *Options) (path string, src []byte, err error) {
 	return path, src, nil
 }
 
-// Servers finds a configuration but reads only the servers in it. It is meant for commands that are
-// about a single server. Problems with a server, such as an unset variable, are reported in the
-// server's Problems field. The errors are the same as those of [Load].
+// Servers finds a configuration but reads only the servers in it. It is meant for commands that use
+// a single server. Problems with a server, such as an unset variable, are reported in the server's
+// Problems field. The errors are the same as those of [Load].
 func Servers(o Options) (file string, servers []Server, err error) {
 	file, src, err := open(&o)
 	if err != nil {
@@ -145,8 +145,8 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	return c, nil
 }
 
-// readConfiguration parses the bytes into a tree. If ok is false, the bytes do not form a tree, and
-// root records the problems that are the reason.
+// readConfiguration parses the bytes into a tree. If ok is false, the bytes could not be parsed
+// into a tree, and root records the reason as problems.
 func readConfiguration(name string, src []byte, o Options) (root Value, ok bool) {
 	d := &decoder{
 		source:      &source{name: name},

@@ -1,15 +1,15 @@
 package config
 
-// A Net is a hand-written net as the file contains it. Package gate interprets it and checks that
-// it is sound.
+// A Net is a hand-written net in the form in which the file contains it. Package gate interprets
+// the net and checks that it is sound.
 type Net struct {
 	Name           string
 	Places         []string
 	InitialMarking map[string]int
 	TerminalPlaces []string
 	FreeTools      []string
-	Allow          map[string][]string // by place, the only tools that can be called while the place is marked; may be patterns with * and ?, as in rules
-	Key            []KeyField          // fields for whose values the net has separate markings
+	Allow          map[string][]string // for each place, the only tools that may be called while the place is marked; may be patterns with * and ?, as in rules
+	Key            []KeyField          // fields of the net's key; the net has a separate marking for each of their values
 	Transitions    []Transition
 	Map            []Map
 	Match          string // "all" or empty: all matching entries of Map apply; "first": only the first of them applies
@@ -22,22 +22,22 @@ type Net struct {
 	Shadow         bool
 	Position       Position
 
-	// These fields determine how the net affects the advertised tools; see package gate.
+	// The following fields determine how the net affects the advertised tools; see package gate.
 	Priority int
 	Class    string         // the class of the net: "required" or "advisory"; empty: "required"
-	Recovery map[string]int // nil: never
+	Recovery map[string]int // the net is in recovery while each of these places has at least this many tokens; nil: never
 
 	origin
 }
 
-// A Transition is an entry of [Net.Transitions].
+// A Transition is an element of [Net.Transitions].
 type Transition struct {
 	Name            string
 	Type            string // how the transition is fired: "auto" or "manual"; empty: "auto"
 	Inputs, Outputs []string
 	Tools           []string
-	Except          []string   // with the tool "*", the names of calls that the transition does not gate
-	Key             []KeyField // replaces the key of the net
+	Except          []string   // names of calls that the transition does not gate; only for a transition with the tool "*"
+	Key             []KeyField // replaces the key of the net for this transition
 	Approvals       int        // for manual transitions only, the number of approvers; 0: one
 	Deferred        bool
 	Observe         bool
@@ -50,15 +50,15 @@ type Transition struct {
 	origin
 }
 
-// A Map is an entry of [Net.Map]. Exactly one of Word, Pattern, Runs, Reads, Writes and When is
+// A Map is an element of [Net.Map]. Exactly one of Word, Pattern, Runs, Reads, Writes and When is
 // set. If When is set, Field is empty.
 type Map struct {
 	Tool     string
 	Field    string // name of an argument, or a path that begins with "$."
 	Word     string
 	Pattern  string   // regular expression in RE2 syntax
-	Runs     []string // words of a command to look for
-	Exactly  bool     `json:",omitempty"` // with Runs, only these words and arguments without any effect are allowed
+	Runs     []string // words of a command that the map looks for
+	Exactly  bool     `json:",omitempty"` // in addition to the words in Runs, only arguments without any effect are allowed
 	Reads    []string `json:",omitempty"` // globs for files that a script reads
 	Writes   []string `json:",omitempty"` // globs for files that a script writes
 	When     Expression
@@ -69,7 +69,7 @@ type Map struct {
 }
 
 // Allowed returns the position of a tool in the list that [Net.Allow] contains for a place. If the
-// list does not contain the tool, Allowed falls back in the same way as Of.
+// list does not contain the tool, Allowed returns the same position as Of would.
 func (n *Net) Allowed(place, tool string) Position {
 	if n.source == nil {
 		return Position{}

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// checkPlaces reports references to places that the net does not have. Package gate checks this too
-// but does not know the positions in the file.
+// checkPlaces reports references to places that the net does not have. Package gate also checks
+// this, but it does not know the positions in the file.
 func checkPlaces(v Value, net *Net) {
 	known := make(map[string]bool, len(net.Places))
 	for _, place := range net.Places {
@@ -45,8 +45,8 @@ func checkProofs(v Value, net *Net) {
 }
 
 // checkValidatorsAndMemories reports validators and memories that refer to tools or transitions
-// that the net does not have. Such validators and memories would never run, so calls that a
-// validator should forbid would be admitted.
+// that the net does not have. They would never run, so calls that a validator should forbid would
+// be admitted.
 func checkValidatorsAndMemories(v Value, net *Net) {
 	var gated, observed []string
 	for _, t := range net.Transitions {
@@ -98,8 +98,8 @@ func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	}
 }
 
-// checkSucceeds reports an error if the transition does not exist or is not deferred. Only deferred
-// transitions learn whether a call succeeded.
+// checkSucceeds reports an error if the transition does not exist or is not deferred. A transition
+// that is not deferred does not learn whether a call succeeded.
 func checkSucceeds(v Value, name *node, net *Net) {
 	var known []string
 	for _, t := range net.Transitions {

@@ -1,7 +1,7 @@
 package config
 
-// A node is a value in a file together with its position. Both YAML and JSON are parsed into nodes
-// and interpreted later, so that every problem that is found later still has a position.
+// A node is a value in a file and its position. Both YAML and JSON are first parsed into nodes and
+// interpreted afterwards, so that every problem found during interpretation still has a position.
 type node struct {
 	kind   kind
 	text   string  // for scalars, the decoded text; for numbers, the text in the file
@@ -23,7 +23,7 @@ type kind uint8
 
 const (
 	nullKind   kind = iota
-	brokenKind      // the reader rejected the value
+	brokenKind      // the reader rejected the value and has already reported this
 	boolKind
 	numberKind
 	textKind
@@ -62,7 +62,7 @@ func (n *node) list() []*node {
 	return n.items
 }
 
-// Limits that prevent a hostile or broken file from exhausting time or memory. Files that people
+// These limits prevent a hostile or broken file from exhausting time or memory. Files that people
 // write stay far below them.
 const (
 	maxSize   = 4 << 20 // maximum number of bytes in a file

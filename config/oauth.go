@@ -6,16 +6,16 @@ import (
 	"regexp"
 )
 
-// OAuth configures how petrigate obtains tokens for an HTTP server. Without this section, tokens
-// are used for a server as soon as a user has logged in to it.
+// OAuth configures how petrigate obtains tokens for an HTTP server. If the configuration has no
+// such section, tokens are used for a server as soon as a user has logged in to it.
 type OAuth struct {
 	Disabled     bool     // whether to send no tokens at all
 	Grant        string   // the grant type: "authorization-code" or "client-credentials"
 	ClientID     string   // client ID; empty: petrigate registers itself as a client
-	ClientSecret string   // the client secret at Issuer, which must then be set
+	ClientSecret string   // the client secret at the authorization server Issuer, which must then be set
 	Scopes       []string // scopes to request; nil: the scopes that the server asks for
-	Issuer       string   // authorization server; empty: the one that the server specifies
-	RedirectPort int      // local port on which the login waits for the redirect; 0: any port
+	Issuer       string   // URL of the authorization server; empty: the one that the server specifies
+	RedirectPort int      // local port where the login waits for the redirect; 0: any port
 	RedirectHost string   // host in the redirect URI: "127.0.0.1", "localhost" or "[::1]"
 	RedirectPath string   // path in the redirect URI
 	Store        string   // token store: "auto", "keyring" or "file"

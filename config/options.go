@@ -13,17 +13,17 @@ type Options struct {
 	Env   func(string) (string, bool) // looks up environment variables; nil: os.LookupEnv
 	Flags map[string]string           // settings from the command line, by their names in the file (such as "log.level"); paths are relative to the working directory of the process
 
-	// WorkDir adds ./petrigate.yaml to the search, before the user's file. Only commands that
-	// people type set it, because an agent might be able to write to a server's working directory.
-	// A file found there is treated as if Found were set.
+	// WorkDir adds ./petrigate.yaml to the searched locations, before the user's file. Only
+	// commands that people type set it, because an agent might be able to write to a server's
+	// working directory. A file found there is treated as if Found were set.
 	WorkDir bool
 
-	// Found means that no person named the file; it was discovered in a directory and might belong
+	// Found means that no person named the file: it was discovered in a directory and might belong
 	// to somebody else. Unless Trust accepts its bytes, the file is read as text; see
 	// [Config.TextOnly].
 	Found bool
 	Trust func(path string, src []byte) bool // reports whether a discovered file is trusted; nil: no discovered file is trusted
-	Kept  Fetch                              // replaces Fetch for files that are read as text, and must not use the network; nil: such files have no remote base policies
+	Kept  Fetch                              // used instead of Fetch for files that are read as text; must not use the network; nil: such files have no remote base policies
 
 	// Unsaved returns the text of a file that is open in an editor. For the configuration, rules
 	// and nets, this text takes precedence over the file on disk. If Unsaved is nil, files are
@@ -38,9 +38,9 @@ type Options struct {
 	// environment variable PETRIGATE_REQUIRE_BASE. For the syntax, see basefile.Demanded.
 	Require []string
 
-	// Partial means that remote base policies are omitted with a warning if they cannot be read or
-	// verified, and that no base policies are required. Editors use it, and commands that only
-	// locate records. Code that decides calls must not set it.
+	// Partial has two effects: remote base policies that cannot be read or verified are omitted
+	// with a warning, and no base policies are required. It is used by editors, and by commands
+	// that only locate records. Code that decides calls must not set it.
 	Partial bool
 }
 

@@ -8,8 +8,8 @@ import (
 )
 
 // read parses the bytes of a file into a tree. It returns nil if the file is empty or is not YAML.
-// If it is not YAML, read records the problem in s.errs; an empty file must be reported by the
-// caller.
+// If the file is not YAML, read records this problem in s.errs; the caller must report an empty
+// file.
 func (s *source) read(src []byte) *node {
 	text, ok := s.normal(src)
 	if !ok {
@@ -41,7 +41,7 @@ func (s *source) normal(src []byte) (string, bool) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	text := strings.ReplaceAll(string(src), "\r\n", "\n")
 	line, column, flow := 1, 1, looksJSON(text)
-	if flow { // a lone \r is white space in JSON but a line end in YAML
+	if flow { // a lone \r is white space in JSON but ends a line in YAML
 		text = strings.ReplaceAll(text, "\r", "\n")
 	}
 	s.lines, s.guessSecrets = strings.Split(text, "\n"), true

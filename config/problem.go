@@ -5,7 +5,7 @@ import "github.com/petrigate/petrigate/internal/diag"
 // A Position is a position in one of the user's files: a file, a line and a column.
 type Position = diag.Position
 
-// An Error is a problem in a configuration, with its position. It never contains a value that
+// An Error is a problem in a configuration, including its position. It never contains a value that
 // replaced a ${...}.
 type Error = diag.Problem
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Proof is an entry of [Net.Prove]: a property that must hold for the net under the policy that
+// A Proof is an element of [Net.Prove]: a property that must hold for the net under the policy that
 // contains it.
 type Proof struct {
 	Claim    string   // the property: "deadlock-free", "conserved", "no-terminal-states" or "exclusive"

@@ -58,7 +58,7 @@ func readNetFile(d *decoder, src []byte) (nets []Net) {
 	return nets
 }
 
-// readNets reads the "nets" key of a configuration.
+// readNets reads the value of the key "nets" in a configuration.
 func readNets(v Value) ([]Net, bool) {
 	entries, ok := nonEmpty(each(readNetEntry))(v)
 	nets := slices.Concat(entries...)

@@ -25,7 +25,7 @@ func (c *Config) Secrets() []string {
 	for _, s := range c.Servers {
 		for _, value := range s.Headers {
 			add(value)
-			_, credential, _ := strings.Cut(value, " ") // this is the token in "Bearer x"
+			_, credential, _ := strings.Cut(value, " ") // take the token x in "Bearer x"
 			add(credential)
 		}
 		if s.OAuth != nil {
@@ -41,7 +41,7 @@ func (c *Config) Secrets() []string {
 	return secrets
 }
 
-// secretName reports whether a variable's name suggests that the variable contains a secret.
+// secretName reports whether the name of a variable suggests that its value is a secret.
 func secretName(name string) bool {
 	return slices.ContainsFunc([]string{"TOKEN", "SECRET", "KEY", "PASS", "PWD", "CRED", "AUTH"}, func(word string) bool {
 		return strings.Contains(strings.ToUpper(name), word)
@@ -49,7 +49,7 @@ func secretName(name string) bool {
 }
 
 // markSecrets records the positions of values that may be secret: env, headers, the secret of an
-// OAuth client or webhook, the PIN, and a connection string. It also records any mapping under an
+// OAuth client or webhook, the PIN, and a connection string. It also records every mapping under an
 // unknown key of a server, because such a key may be a misspelt "env" or "headers".
 func (s *source) markSecrets(root *node) {
 	if state := root.get("state"); state != nil {

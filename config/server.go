@@ -12,8 +12,8 @@ import (
 	"unicode"
 )
 
-// A Server is an upstream server. Its values may be secrets, so only its name is shown when it is
-// formatted.
+// A Server is an upstream server. Its values may be secrets, so formatting a Server shows only its
+// name.
 type Server struct {
 	Name     string
 	Type     string // the transport: "stdio", "http" or "sse"
@@ -25,17 +25,18 @@ type Server struct {
 	HasPrefix bool   // whether Prefix was set; if it was not, the proxy chooses a prefix
 
 	Tools     ToolFilter
-	Isolation string // whether sessions share an instance of the server: "auto", "session" or "shared"
+	Isolation string // whether sessions share one instance of the server: "auto", "session" or "shared"
 	Limits    ServerLimits
 
-	// For stdio servers. A command that contains a separator is a path relative to the
-	// configuration file. Any other command is looked up in PATH.
+	// The following fields are for stdio servers. A command that contains a separator is a path
+	// relative to the configuration file. Any other command is looked up in PATH.
 	Command string
 	Args    []string
 	Env     map[string]string
 	Cwd     string
 
-	// For HTTP servers. "sse" is the transport of revision 2024-11-05.
+	// The following fields are for HTTP servers. "sse" is the transport of the protocol revision
+	// 2024-11-05.
 	URL     string
 	Headers map[string]string
 	TLS     *ServerTLS `json:",omitempty"`
@@ -124,7 +125,7 @@ var toolKeys = map[string]string{
 }
 
 // readToolList returns a function that warns about a client's tool list and suggests the equivalent
-// key. The warning is needed because a tool that is disabled only in the client can still be
+// key. The warning is needed because a tool that is disabled only in the client may still be
 // called.
 func readToolList(word string) func(Value) {
 	return func(v Value) {
@@ -160,7 +161,7 @@ func values(check func(key, value string) string) func(Value) (map[string]string
 			if msg := check(key, text); ok && msg != "" {
 				v.faultAt(value.key, fmt.Sprintf("%s in %s", msg, v.what), "")
 			}
-			all[key] = text // an invalid value is stored as well, because [Servers] returns it
+			all[key] = text // store an invalid value as well, because [Servers] returns it
 		})
 		return all, true
 	}
@@ -180,7 +181,7 @@ func checkHeader(key, value string) string {
 	return ""
 }
 
-// readCallTimeout reads a duration or, as in clients' files, a number of milliseconds.
+// readCallTimeout reads a duration. A plain number means milliseconds, as in clients' files.
 func readCallTimeout(v Value) (time.Duration, bool) {
 	switch v.kind {
 	case brokenKind:
@@ -217,7 +218,7 @@ func checkPrefix(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkAgreement checks the keys of a server against each other and sets the type of the server.
+// checkAgreement checks a server's keys against each other and determines the server's type.
 func checkAgreement(v Value, s *Server) {
 	command, address := v.get("command"), v.get("url")
 	switch {
@@ -268,8 +269,8 @@ func warnHome(v Value) {
 	}
 }
 
-// checkUniqueHeaders rejects headers that differ only in spelling, because it would be random which
-// of them is sent.
+// checkUniqueHeaders rejects headers that differ only in letter case, because it would be random
+// which of them is sent.
 func checkUniqueHeaders(v Value) {
 	seen := make(map[string]string)
 	for _, f := range v.get("headers").entries() {
@@ -281,11 +282,11 @@ func checkUniqueHeaders(v Value) {
 	}
 }
 
-// EnvNames returns the names of the variables that s sets, in sorted order. The names can be shown,
-// whereas the values may be secret.
+// EnvNames returns the sorted names of the variables that the configuration sets for the server.
+// The names may be shown, whereas the values may be secret.
 func (s Server) EnvNames() []string { return slices.Sorted(maps.Keys(s.Env)) }
 
-// checkAuthorizedOnce checks that requests to the server have only one source of authorization, and
+// checkAuthorizedOnce checks that requests to the server use only one source of authorization, and
 // that tokens are sent only over https.
 func checkAuthorizedOnce(v Value, s *Server) {
 	section := v.get("oauth")

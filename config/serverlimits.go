@@ -1,10 +1,10 @@
 package config
 
-// ServerLimits limits the use of a server. The value 0 selects the proxy's default.
+// ServerLimits limits the use of a server. A limit of 0 means the proxy's default.
 type ServerLimits struct {
 	InFlight    int // maximum number of concurrent calls
 	MessageSize int // maximum size of a message from the server, in bytes
-	Sessions    int // maximum number of concurrent sessions with a server instance of their own
+	Sessions    int // maximum number of concurrent sessions that have their own instance of the server
 }
 
 const minMessageSize = 4 << 10

@@ -32,8 +32,8 @@ func (c *Config) settle(d *decoder, l *layers) {
 	}
 }
 
-// settleChannels sets the default approval channels. It reports channels that need the console if
-// the console is off, and warns about channels that do not ask for the PIN.
+// settleChannels sets the default approval channels. If the console is off, it reports channels
+// that need the console. It warns about channels that do not ask for the PIN.
 func (c *Config) settleChannels(d *decoder, l *layers) {
 	a, at := &c.Approval, l.set["approval.channels"]
 	if a.Channels == nil {
@@ -52,7 +52,7 @@ func (c *Config) settleChannels(d *decoder, l *layers) {
 }
 
 // checkHookChannels warns if calls that hooks report can never be approved. A hook can show neither
-// a form nor a page, so approval of such calls needs another channel.
+// a form nor a page, so such calls need another channel.
 func (c *Config) checkHookChannels(d *decoder, l *layers) {
 	beside := func(name string) bool { return !channel.IsClient(name) }
 	if c.Listen.Hooks && !slices.ContainsFunc(c.Approval.Channels, beside) {
@@ -60,7 +60,7 @@ func (c *Config) checkHookChannels(d *decoder, l *layers) {
 	}
 }
 
-// settleApproval checks the section's durations against each other.
+// settleApproval checks the durations in the section "approval" against each other.
 func (c *Config) settleApproval(d *decoder, l *layers) {
 	a := &c.Approval
 	a.HoldSet = l.given["approval.hold"]
@@ -74,7 +74,7 @@ func (c *Config) settleApproval(d *decoder, l *layers) {
 	}
 }
 
-// settleChannelSections checks the sections of channels against the list of channels.
+// settleChannelSections checks that the sections of channels agree with the list of channels.
 func (c *Config) settleChannelSections(d *decoder, l *layers) {
 	for _, of := range channelSections {
 		at, listed := l.set["approval."+of.name], slices.Contains(c.Approval.Channels, of.name)
@@ -116,8 +116,8 @@ func (c *Config) settleListen(d *decoder, l *layers) {
 	}
 }
 
-// settleSession checks the section's settings against each other. If a name is set but "by" is not,
-// "by" becomes "name".
+// settleSession checks the settings in the section "session" against each other. If a name is set
+// but "by" is not, "by" becomes "name".
 func (c *Config) settleSession(d *decoder, l *layers) {
 	s := &c.Session
 	if s.By == "" {
@@ -142,7 +142,7 @@ func (c *Config) settleSession(d *decoder, l *layers) {
 	}
 }
 
-// settleState checks the section's settings against each other and sets the default of
+// settleState checks the settings in the section "state" against each other and sets the default of
 // pinning.mode.
 func (c *Config) settleState(d *decoder, l *layers) {
 	s := &c.State
@@ -168,7 +168,7 @@ func (c *Config) settleState(d *decoder, l *layers) {
 	}
 }
 
-// settleAudit checks the section's settings against each other.
+// settleAudit checks the settings in the section "audit" against each other.
 func (c *Config) settleAudit(d *decoder, l *layers) {
 	a := &c.Audit
 	recorded := a.File != "" || c.State.Driver != "memory"
@@ -191,7 +191,7 @@ func (c *Config) settleAudit(d *decoder, l *layers) {
 	}
 }
 
-// keepHint suggests how to limit the records without a database.
+// keepHint suggests how to limit the number of records without a database.
 func keepHint(a *Audit) string {
 	if a.File != "" {
 		return "write rotate: { size: 100MB, keep: 10 } for the file"
@@ -199,8 +199,8 @@ func keepHint(a *Audit) string {
 	return "state: { driver: sqlite }"
 }
 
-// checkVia reports transitions that ask for approval through a channel that is not enabled, because
-// their requests could never be answered.
+// checkVia reports transitions that ask for approval through a channel that is not enabled. Such
+// requests could never be answered.
 func checkVia(d *decoder, c *Config) {
 	for _, net := range c.Nets {
 		for _, t := range net.Transitions {

@@ -1,21 +1,21 @@
 package config
 
-// Shell configures how scripts are interpreted for maps with "runs", "reads" or "writes".
+// Shell configures how scripts are interpreted for maps that use "runs", "reads" or "writes".
 type Shell struct {
 	Doubt  string `json:",omitempty"` // the verdict on a script that might run a blocked command: "refuse", "ask" or "pass"; empty: "refuse"
 	Strict bool   `json:",omitempty"` // whether a script that is not fully understood is treated as if it might run any command
 
-	// Pipefail is "add", "leave" or empty. With "add", agents whose hooks can change a script run
-	// the script with "set -o pipefail" if this option is all that it needs to count as evidence.
-	// Otherwise, scripts run unchanged.
+	// Pipefail is "add", "leave" or empty. With "add", an agent whose hooks can change a script
+	// runs the script with "set -o pipefail", provided that the script needs nothing else to count
+	// as evidence. Otherwise, scripts run unchanged.
 	Pipefail string `json:",omitempty"`
 }
 
 // AddsPipefail reports whether Pipefail is "add".
 func (s *Shell) AddsPipefail() bool { return s.Pipefail == "add" }
 
-// shellDoubts lists the values that shell.doubt can have, strictest last. shellPipefails lists the
-// values that shell.pipefail can have.
+// shellDoubts lists the values that shell.doubt may have, strictest last. shellPipefails lists the
+// values that shell.pipefail may have.
 var (
 	shellDoubts    = []string{"pass", "ask", "refuse"}
 	shellPipefails = []string{"leave", "add"}

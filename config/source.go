@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A source is a file: its lines, and the problems that were found in it so far.
+// A source is a file: its lines, and the problems found in it so far.
 type source struct {
 	name  string
 	lines []string
@@ -16,7 +16,8 @@ type source struct {
 
 	// secrets are the values that an excerpt must not show.
 	secrets []*node
-	// guessSecrets is true until the positions of the secrets are known from a tree.
+	// guessSecrets is true as long as the positions of the secrets are unknown because no tree
+	// exists yet.
 	guessSecrets bool
 	json         bool // the file is JSON, possibly with comments
 }
@@ -68,7 +69,7 @@ func (s *source) problem(line, column int, msg, hint string) Error {
 	return Error{File: s.name, Line: line, Column: column, Msg: msg, Hint: hint, Excerpt: s.excerpt(line, column)}
 }
 
-// err returns the problems sorted by position, or nil if there are none.
+// err returns the problems sorted by position, or nil if none were found.
 func (s *source) err() error {
 	if len(s.errs) == 0 {
 		return nil
@@ -81,8 +82,8 @@ func (s *source) position(n *node) Position {
 	return Position{File: s.name, Line: n.line, Column: n.column}
 }
 
-// find returns the position of expr inside the value n. If n's line does not contain expr, find
-// returns the position of n.
+// find returns the position of expr inside the value n. If expr is not on n's line, find returns
+// the position of n.
 func (s *source) find(n *node, expr string) (line, column int) {
 	if n.line < 1 || n.line > len(s.lines) {
 		return n.line, n.column
@@ -96,8 +97,8 @@ func (s *source) find(n *node, expr string) (line, column int) {
 	return n.line, from + len([]rune(before)) + 1
 }
 
-// excerpt returns the source line with a caret under the column. Values that may be secret are
-// replaced with stars. It returns the empty string for a blank line.
+// excerpt returns the source line and a caret under the column. Values that may be secret are
+// replaced with stars. For a blank line, excerpt returns the empty string.
 func (s *source) excerpt(line, column int) string {
 	if line < 1 || line > len(s.lines) {
 		return ""

@@ -11,7 +11,7 @@ type State struct {
 	Driver string // the kind of storage: "memory", "sqlite" or "postgres"
 	Path   string // path of the SQLite database; empty: a default path for this configuration
 	DSN    string // PostgreSQL connection string, which may contain a password
-	Sync   string // when the state is flushed to disk. "full": an admission is flushed before its call is forwarded if the state that it changes outlives the process; "always": every admission is flushed; "normal": the state survives the end of the process but might not survive a power failure
+	Sync   string // when the state is flushed to disk. "full": an admission is flushed before its call is forwarded, if the admission changes state that outlives the process; "always": every admission is flushed; "normal": the state survives the end of the process but might not survive a power failure
 }
 
 // String returns a string that does not contain the DSN.
@@ -20,7 +20,7 @@ func (s State) String() string { return "config.State of " + s.Driver }
 // GoString returns a string that does not contain the DSN.
 func (s State) GoString() string { return s.String() }
 
-// defaultDriver returns the driver for a configuration that does not specify one. If there is no
+// defaultDriver returns the driver for a configuration that does not specify one. Without a
 // configuration file, the state is kept in memory, because a database would have no location.
 func defaultDriver(file string) string {
 	if file == "" {
@@ -61,7 +61,7 @@ func checkDSN(what, _, text string) (msg, hint string) {
 // password matches the password in a connection string of the form key=value.
 var password = regexp.MustCompile(`(?i)password\s*=\s*('(?:[^'\\]|\\.)*'|\S+)`)
 
-// secrets returns the connection string and the password that it contains.
+// secrets returns the connection string and the password in it.
 func (s State) secrets() []string {
 	if s.DSN == "" {
 		return nil
@@ -78,8 +78,8 @@ func (s State) secrets() []string {
 	return all
 }
 
-// The values that settings in the sections "state" and "session" can have. These variables are
-// read-only.
+// These are the values that settings in the sections "state" and "session" may have. The variables
+// are read-only.
 var (
 	stateDrivers = []string{"memory", "sqlite", "postgres"}
 	syncModes    = []string{"full", "always", "normal"}

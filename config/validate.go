@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// A Validator is an entry of [Net.Validate]. It is a condition on calls that the net gates under
-// one of the tool names.
+// A Validator is an element of [Net.Validate]. It is a condition that calls must meet if the net
+// gates them under one of the tool names.
 type Validator struct {
 	Tools    []string
 	Require  Expression
-	Reason   Expression // a sentence that may contain {expressions}; may be empty
+	Reason   Expression // a sentence that may contain expressions in braces; may be empty
 	Position Position
 }
 
-// A Memory is an entry of [Net.Remember]. It is a value that the net stores when a transition
+// A Memory is an element of [Net.Remember]. It is a value that the net stores when a transition
 // succeeds.
 type Memory struct {
 	Transition string
-	Set        string // the key in meta under which the value is stored
+	Set        string // the key in meta where the value is stored
 	To         Expression
 	Position   Position
 }

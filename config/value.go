@@ -16,7 +16,7 @@ type decoder struct {
 	*source
 	*environment
 
-	visit func(what string, known Keys) // called in tests, with each table of keys that is used
+	visit func(what string, known Keys) // called in tests, once for each table of keys that is used
 }
 
 // A Value is a value in a YAML or JSON file. Its methods record every mistake at its position. An
@@ -26,14 +26,14 @@ type Value struct {
 	*node
 	key   *node  // the key in the enclosing mapping; for a list entry, the key of the list; nil at the root
 	what  string // the name that messages use for the value
-	entry bool   // whether the value is an entry in the list that what names
+	entry bool   // whether the value is an entry in the list named by the field what
 }
 
 // Keys maps each known key of a mapping to the function that decodes its value.
 type Keys map[string]func(Value)
 
 // ReadDocument reads a file that is not a configuration. Positions refer to a file with the given
-// name, and messages call the root what. [Value.Err] returns the problems.
+// name. what is the name of the root in messages. [Value.Err] returns the problems.
 func ReadDocument(name string, src []byte, what string) Value {
 	d := &decoder{source: &source{name: name}}
 	root := d.read(src)
@@ -55,11 +55,11 @@ func (v Value) Faults() int { return len(v.errs) }
 // Position returns the position where the value begins.
 func (v Value) Position() Position { return v.position(v.node) }
 
-// Fault records a mistake in the value, with a hint on how to correct it.
+// Fault records a mistake in the value and a hint on how to correct it.
 func (v Value) Fault(msg, hint string) { v.faultAt(v.node, msg, hint) }
 
-// Fields decodes a mapping with the functions in known, and reports all keys for which known has no
-// function.
+// Fields decodes a mapping with the functions in known. It reports every key that known does not
+// contain.
 func (v Value) Fields(known Keys) {
 	if v.visit != nil {
 		v.visit(v.what, known)
@@ -112,7 +112,7 @@ func nearestKey(name string, known Keys) string {
 	return text.Suggest(name, slices.Sorted(maps.Keys(known)))
 }
 
-// Items calls f for every entry of a list. Messages call an entry what.
+// Items calls f for every entry of a list. what is the name of an entry in messages.
 func (v Value) Items(what string, f func(Value)) {
 	if !v.is(listKind) {
 		return
@@ -122,7 +122,7 @@ func (v Value) Items(what string, f func(Value)) {
 	}
 }
 
-// is reports whether the value is of the given kind. If not, it records a problem.
+// is reports whether the value is of the given kind. If the value is not, it records a problem.
 func (v Value) is(want kind) bool {
 	if v.kind == want {
 		return true
@@ -144,7 +144,7 @@ func (v Value) is(want kind) bool {
 // yesNo maps the YAML 1.1 words for booleans to true and false. It is read-only.
 var yesNo = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false", "true": "true", "false": "false"}
 
-// label returns the name of the value for messages about its kind.
+// label returns the name of the value, as used in messages about its kind.
 func (v Value) label() string {
 	if v.entry {
 		return "an entry of " + v.what
@@ -152,17 +152,17 @@ func (v Value) label() string {
 	return v.what
 }
 
-// quoted returns the value as the file contains it, for use in messages. This matters because the
+// quoted returns the value as written in the file, for use in messages. This matters because the
 // value that replaces a ${...} may be a secret.
 func (v Value) quoted() string { return strconv.Quote(v.text) }
 
 // unsupported rejects a key that is reserved for a later version.
 func (v Value) unsupported() { v.faultAt(v.key, v.what+" is not supported yet", "") }
 
-// as returns v with another name for use in messages.
+// as returns v under another name for use in messages.
 func (v Value) as(what string) Value { return Value{v.decoder, v.node, v.key, what, false} }
 
-// needs reports keys that are missing from a mapping.
+// needs reports which of the named keys are missing from a mapping.
 func (v Value) needs(names ...string) {
 	for _, name := range names {
 		if v.kind == mapKind && v.get(name) == nil {
@@ -179,7 +179,8 @@ func (v Value) requireUnit(unit string) bool {
 	return v.kind != numberKind
 }
 
-// requires reports keys that are missing from a section, at the position of the section's key.
+// requires reports which of the keys are missing from a section. The reported position is that of
+// the section's key.
 func (v Value) requires(example string, keys ...string) {
 	for _, key := range keys {
 		if v.get(key) == nil {

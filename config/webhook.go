@@ -8,16 +8,16 @@ import (
 )
 
 // A Webhook configures a system that is notified of calls that wait for approval. It also
-// configures the listener for the system's answers.
+// configures the listener for the answers of this system.
 type Webhook struct {
-	URL       string   // the URL to which approval requests are posted
-	Secret    string   // key for signing requests and answers
-	Listen    string   // the address on which the listener waits for answers
-	AnswerURL string   // the base URL under which the system and people can reach that address; empty: http:// followed by the address
+	URL       string   // the URL that approval requests are posted to
+	Secret    string   // key that signs requests and answers
+	Listen    string   // the address where the listener waits for answers
+	AnswerURL string   // the base URL where the system and people can reach the listener; empty: http:// followed by its address
 	Arguments string   // how arguments are posted and shown: "masked", "full" or "none"
 	Mask      []string // for "masked", names of fields, or paths that begin with "$."
 
-	TLS *ServerTLS `json:",omitempty"` // how the system is verified; nil: with the root certificates of the operating system
+	TLS *ServerTLS `json:",omitempty"` // how the system's certificate is verified; nil: with the root certificates of the operating system
 }
 
 // String returns a string that does not contain the secret.
@@ -62,7 +62,7 @@ func readWebhook(v Value) (*Webhook, bool) {
 	return w, true
 }
 
-// checkWebhookURL accepts an https URL, or an http URL for this machine.
+// checkWebhookURL accepts an https URL, or an http URL that leads to this machine.
 func checkWebhookURL(what, _, text string) (msg, hint string) {
 	if !isSecureURL(text) {
 		return what + " must be a URL that begins with https://", "http:// is allowed only for this machine"
@@ -95,7 +95,7 @@ func readHookSecret(v Value) (string, bool) {
 	return secret, ok
 }
 
-// secrets returns the values that must not be logged. The URL is one of them if it has a path,
+// secrets returns the values that must not be logged. They include the URL if it has a path,
 // because such a path is often a secret.
 func (w *Webhook) secrets() []string {
 	if w == nil {

@@ -48,7 +48,7 @@ func (s *source) readYAML(text string) *node {
 	return n
 }
 
-// parseYAML calls the YAML library. It converts panics of the library to errors.
+// parseYAML calls the YAML library and converts panics of the library to errors.
 func parseYAML(text string) (file *ast.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -62,8 +62,8 @@ func parseYAML(text string) (file *ast.File, err error) {
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-// overLimit returns the first token that exceeds a limit, with a message. The limits are on open
-// brackets, on entries opened on a single line, and on keys. They are needed because the parser is
+// overLimit returns the first token that exceeds a limit, and a message. Open brackets, entries
+// opened on a single line, and keys are limited. The limits are needed because the parser is
 // recursive: a few megabytes of brackets would overflow the stack, and a program cannot recover
 // from that.
 func overLimit(tokens token.Tokens) (at *token.Token, what string) {
@@ -125,8 +125,8 @@ func place(tk *token.Token) (line, column int) {
 	return tk.Position.Line, tk.Position.Column
 }
 
-// first returns the first token of a value. For a block mapping, the library gives the position of
-// the first colon instead.
+// first returns the first token of a value. It is needed because the library gives the position of
+// the first colon as the position of a block mapping.
 func first(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -264,8 +264,8 @@ func (r *yamlReader) scalar(n *node, v ast.Node) {
 	default:
 		r.token(tk, "this kind of value is not supported", "")
 	}
-	// The library does not provide the text after the last line of the token, so a value with
-	// several lines extends to the end of its last line.
+	// The library does not provide the text after the last line of the token. A value with several
+	// lines therefore extends to the end of its last line.
 	n.endLine = n.line + strings.Count(origin, "\n")
 	n.endColumn = n.column + utf8.RuneCountInString(origin)
 	if n.endLine > n.line {

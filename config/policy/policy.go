@@ -14,19 +14,19 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Options extend the policy of a configuration. The zero value is ready to use.
+// Options extend a configuration's policy. The zero value is ready to use.
 type Options struct {
 	Nets  []gate.Net // additional nets that are written in Go
 	Tools []string   // all tools that exist; nil: the tools are unknown
 
-	// Schemas holds the JSON Schemas of tools' arguments, by tool name. If a call has an argument
-	// that its tool does not accept, it does not show that anything is possible. A tool without a
+	// Schemas holds the JSON Schemas of tools' arguments, by tool name. A call that has an argument
+	// that its tool does not accept does not show that anything is possible. A tool without a
 	// schema accepts all arguments.
 	Schemas map[string]json.RawMessage
 }
 
-// A Policy is a [gate.Policy] with the additional content of its configuration. It is safe for
-// concurrent use.
+// A Policy is a [gate.Policy] that also has the additional content of its configuration. It is safe
+// for concurrent use.
 type Policy struct {
 	*gate.Policy
 	Active   []string  // nets that are active at the start of a session; nil: all
@@ -70,7 +70,7 @@ func New(c *config.Config, o Options) (*Policy, error) {
 	return p, nil
 }
 
-// with returns a policy with the given nets and, in addition, the nets written in Go.
+// with returns a policy that consists of the given nets and of the nets written in Go.
 func (p *Policy) with(infos []gate.NetInfo, o gate.PolicyOptions) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, info := range infos {
@@ -102,16 +102,17 @@ func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	return out
 }
 
-// lacks returns a function. This function returns the argument that a field reads although the tool
-// does not accept it.
+// lacks returns a function that returns the argument that a field reads although the tool does not
+// accept it.
 func (p *Policy) lacks() func(tool string, f gate.Field) string {
 	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }
 
-// NewSession returns a session for a principal. The configuration's active nets are active in it.
-// State that o does not specify is shared: all sessions of the policy share the state of nets with
-// global scope, and all sessions of the same principal share the state of nets with principal
-// scope. A session with an empty principal does not share the latter with any other session.
+// NewSession returns a session for a principal. The configuration's active nets are active in the
+// session. Unless o specifies the state, it is shared: all sessions of the policy share the state
+// of nets with global scope, and all sessions of the same principal share the state of nets with
+// principal scope. If principal is empty, the session does not share the state of nets with
+// principal scope with any other session.
 func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Session {
 	if o.Active == nil {
 		o.Active = p.Active

@@ -17,7 +17,7 @@ type VerifyOptions struct {
 	States int // maximum number of states per search; less than 1: 50,000
 }
 
-// Result is the result of a claim.
+// Result is the result of trying to prove a claim.
 type Result string
 
 const (
@@ -26,8 +26,8 @@ const (
 	Unknown Result = "unknown"
 )
 
-// A Report holds the findings about a policy before any call is made. It assumes that the policy's
-// active nets are enforced, and it covers a single session.
+// A Report holds what was found out about a policy before any call is made. It assumes that the
+// policy's active nets are enforced, and it covers a single session.
 type Report struct {
 	Proofs    []Proof  // the configuration's claims, in order
 	Names     []Name   // names that the nets list
@@ -35,7 +35,7 @@ type Report struct {
 	Redundant []Net    // nets that never change a verdict
 	Gaps      []string // reasons why some kinds of calls are unknown; nothing is proved about the affected calls
 
-	Open []Question // questions that are open, in addition to the Unknown and Unsure results
+	Open []Question // open questions, except for the Unknown and Unsure results in this report
 }
 
 // A Question is a question that the report leaves open.
@@ -59,13 +59,13 @@ const (
 // A Group is a set of nets that share calls, directly or through other nets.
 type Group struct {
 	Nets         []Net
-	DeadlockFree Result // if Refuted, none of the group's calls can be admitted after Trace
+	DeadlockFree Result // if Refuted, Trace leads to a state where none of the group's calls can ever be admitted again
 	Trace        []Step
 	Because      []Net  // nets that together forbid all calls after Trace
 	Why          string // if Unknown, the reason
 }
 
-// A Net is a net's name and position.
+// A Net is the name and the position of a net.
 type Net struct {
 	Name string
 	Rule gate.Position
@@ -83,7 +83,7 @@ type Proof struct {
 	Why            string // if Unknown, the reason
 }
 
-// A Name holds the findings about the calls with a certain name.
+// A Name holds what was found out about the calls that have a certain name.
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
@@ -108,9 +108,9 @@ type Step struct {
 	Tool    string        // tool of the call, if the call begins
 	Args    string        // arguments in JSON, if the call begins; empty: {}
 	Result  string        // result, in JSON, that the call must return on success; empty: any
-	Name    string        // human-readable name: the label or, failing that, the tool
+	Name    string        // human-readable name: the last label or, without labels, the tool
 	Weak    bool          // the success of the call does not count as evidence for Name
-	Wait    time.Duration // if greater than 0, the step is not a call but the passage of this time
+	Wait    time.Duration // if greater than 0, the step is not a call: this amount of time passes
 	Ends    bool          // the call ends
 	Outcome gate.Outcome  // outcome, if the call ends
 	Times   int           // if greater than 1, the step stands for this number of consecutive successful calls
@@ -118,7 +118,7 @@ type Step struct {
 
 // Verify proves the configuration's claims and determines which calls are possible. Once ctx is
 // done, the remaining results are unknown. Verify does not consider validators, arguments or time,
-// so they may still cause a call to be refused that Verify reports as possible.
+// so a call that it reports as possible may still be refused because of them.
 func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 	active, idle, err := p.enforcing()
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 	return r, nil
 }
 
-// enforcing returns a policy with the active nets enforced, even if the original policy is in
+// enforcing returns a policy that enforces the active nets, even if the original policy is in
 // shadow mode. It also returns the names of the inactive nets.
 func (p *Policy) enforcing() (active *gate.Policy, idle []string, err error) {
 	whole := p.Policy
