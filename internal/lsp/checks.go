@@ -13,16 +13,16 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// Time limits of a check. Proofs that take longer are reported as unknown.
+// These are the time limits of a check. If a proof takes longer, it is reported as unknown.
 const (
 	proofTime   = 5 * time.Second
-	earlyReport = 300 * time.Millisecond // time after which the problems found so far are shown even without the proofs
+	earlyReport = 300 * time.Millisecond // after this time, the problems found so far are shown without waiting for the proofs
 )
 
 // A checker runs a server's checks in its own goroutine.
 type checker struct {
 	*server
-	published map[string][]string // by main file of a policy, the paths that have diagnostics
+	published map[string][]string // for each policy, by its main file, the paths of the files that have diagnostics
 }
 
 // checkLoop checks stale documents each time the user pauses typing.
@@ -36,8 +36,8 @@ func (s *server) checkLoop(ctx context.Context) {
 	}
 }
 
-// waitForPause waits for a change and for the pause that follows it. It returns false when the
-// server is shutting down.
+// waitForPause waits for a change and then for a pause. It returns false when the server is
+// shutting down.
 func (s *server) waitForPause(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -57,8 +57,8 @@ func (s *server) waitForPause(ctx context.Context) bool {
 	}
 }
 
-// check checks the policies of all stale documents. It clears the diagnostics of policies that no
-// longer have an open document. If a change makes the check outdated, check returns the documents
+// check checks the policies of all stale documents. If a policy no longer has an open document,
+// check clears its diagnostics. If a change makes the check outdated, check returns the documents
 // that are still stale.
 func (c *checker) check(ctx context.Context, stale []string, open map[string]*document) (left []string) {
 	projects := c.projects(stale, open)
@@ -132,7 +132,7 @@ func (c *checker) run(ctx context.Context, p *project, open map[string]*document
 }
 
 // problems returns the problems that the check command reports for a policy. If the proofs take
-// long, it first calls the function early with the problems found so far.
+// long, it first passes the problems found so far to the function early.
 func (c *checker) problems(ctx context.Context, p *project, early func(diag.List)) (diag.List, error) {
 	if p.broken {
 		return p.problems, nil
@@ -221,7 +221,7 @@ func (c *checker) publish(path string, found []diagnostic, open map[string]*docu
 	_ = c.conn.Notify(context.Background(), "textDocument/publishDiagnostics", p)
 }
 
-// askInterval is the minimum time between two requests to a running proxy for its tools.
+// askInterval is the minimum time between two requests for a running proxy's tools.
 const askInterval = 10 * time.Second
 
 // refreshTools gets the tools from the proxy that runs the policy, unless this was done recently.

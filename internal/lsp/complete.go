@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// maxItems is the maximum number of completions in a list. The editor asks again when the user
-// continues typing.
+// maxItems is the maximum number of completions in a list. When the user continues typing, the
+// editor asks again.
 const maxItems = 300
 
 // completion offers the keywords and names that can appear at a position.
@@ -53,13 +53,13 @@ type offer struct {
 	*document
 	match *match
 	edit  Range
-	begun string // the part of the word that is in front of the cursor
+	begun string // the part of the word that precedes the cursor
 	items []completionItem
 	seen  map[string]bool
 }
 
-// add adds an item unless the list already contains the item's label or the label does not contain
-// the typed text.
+// add adds an item. It does not add the item if the list already contains its label or if the label
+// does not contain the typed text.
 func (o *offer) add(order int, item completionItem) {
 	if o.seen == nil {
 		o.seen = map[string]bool{}
@@ -77,8 +77,8 @@ func (o *offer) add(order int, item completionItem) {
 	o.items = append(o.items, item)
 }
 
-// keyword offers a keyword. At the beginning of a line, it also offers the statement forms with
-// this keyword as snippets.
+// keyword offers a keyword. At the beginning of a line, it also offers, as snippets, the statement
+// forms that begin with the keyword.
 func (o *offer) keyword(word string) {
 	doc := o.forms(word, o.match)
 	o.add(1, completionItem{Label: word, Kind: kindKeyword, Doc: &markup{"markdown", doc}})
@@ -93,7 +93,7 @@ func (o *offer) keyword(word string) {
 	}
 }
 
-// formTemplate returns a form with its optional parts removed, both as a label and as a snippet.
+// formTemplate returns a form without its optional parts, both as a label and as a snippet.
 func formTemplate(parts []part) (label, snippet string) {
 	stop := 0
 	var labels, snippets []string
@@ -116,7 +116,7 @@ func formTemplate(parts []part) (label, snippet string) {
 	return strings.Join(labels, " "), strings.Join(snippets, " ")
 }
 
-// kind returns a key that is the same for all operands that have the same completions.
+// kind returns a key that identifies the completions for an operand of class c.
 func kind(c class) string {
 	switch c {
 	case callName, either:
@@ -149,7 +149,7 @@ func (o *offer) operand(name string) {
 	}
 }
 
-// quoteName returns a name as rules write it, with quotes if they are necessary.
+// quoteName returns a name as rules write it: in quotes if they are necessary.
 func (o *offer) quoteName(name string) string {
 	if name != "" && !strings.ContainsAny(name, " \t\"#,") && utf8.ValidString(name) && !strings.HasPrefix(o.begun, `"`) {
 		return name
@@ -158,7 +158,7 @@ func (o *offer) quoteName(name string) string {
 	return string(text)
 }
 
-// names offers the names in the policy's rules, and after them the names of tools.
+// names offers the names in the policy's rules, followed by the names of tools.
 func (o *offer) names(labels bool, write func(string) string) {
 	for _, w := range o.rulesOf(o.document) {
 		if labels {
@@ -177,7 +177,7 @@ func (o *offer) names(labels bool, write func(string) string) {
 	}
 }
 
-// targets offers tools and, after a dot, the tool's arguments.
+// targets offers tools and, after a dot, the arguments of the tool before the dot.
 func (o *offer) targets() {
 	tool, _, dotted := strings.Cut(o.begun, ".")
 	if !dotted {

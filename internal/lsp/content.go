@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// A content is the text of a document, with the byte offsets of its lines. In the protocol, lines
-// end at LF, CR LF or CR, whereas in rules and YAML they end only at LF. Positions are converted
-// from one to the other by means of byte offsets.
+// A content is the text of a document and the byte offsets of its lines. In the protocol, lines end
+// at LF, CR LF or CR, whereas in rules and YAML they end only at LF. A position of one kind is
+// converted to the other by means of its byte offset.
 type content struct {
 	src   string
-	lines []int // offsets of the lines as the protocol defines them
-	rows  []int // offsets of the lines as rules define them
+	lines []int // offsets of the lines, as the protocol defines lines
+	rows  []int // offsets of the lines, as rules define lines
 }
 
 // A Position is a position in a text as the protocol defines it: a line and a UTF-16 code unit,
@@ -29,15 +29,16 @@ type Range struct {
 	End   Position `json:"end"`
 }
 
-// Limits on the texts that are processed. maxDocument also applies to a configuration on disk.
-// maxLine is needed because parsing a line takes quadratic time; lines written by hand are shorter.
+// These constants limit the texts that are processed. maxDocument also applies to a configuration
+// on disk. maxLine is needed because parsing a line takes quadratic time. Lines written by hand are
+// shorter.
 const (
 	maxDocument = 4 << 20
 	maxLine     = 16 << 10
 )
 
-// tooLarge returns the reason why a text is too large to be processed. It returns the empty string
-// if the text is not too large.
+// tooLarge returns the reason why the text is too large to be processed, or the empty string if it
+// is not.
 func (t *content) tooLarge() string {
 	if len(t.src) > maxDocument {
 		return fmt.Sprintf("the text is over %d MiB and is not checked", maxDocument>>20)
@@ -63,7 +64,7 @@ func newContent(src string) *content {
 	return t
 }
 
-// line returns line n, as the protocol defines lines, without the line ending.
+// line returns line n without its line ending. Lines are those of the protocol.
 func (t *content) line(n int) string {
 	end := len(t.src)
 	if n+1 < len(t.lines) {
@@ -113,7 +114,8 @@ func (t *content) row(offset int) (n, begin int) {
 	return n, t.rows[n]
 }
 
-// rowText returns line n of rules, counted from 0, without its line ending.
+// rowText returns line n without its line ending. Lines are those of rules, and they are counted
+// from 0.
 func (t *content) rowText(n int) string {
 	end := len(t.src)
 	if n+1 < len(t.rows) {
@@ -122,10 +124,10 @@ func (t *content) rowText(n int) string {
 	return strings.TrimSuffix(t.src[t.rows[n]:max(end, t.rows[n])], "\r")
 }
 
-// place returns the byte offset of a line and column in rules. Both are counted from 1, and columns
-// are counted in characters. A position after the end of a line is mapped to the end of the line
-// without trailing white space. A position after the end of the text is mapped to the end of the
-// text.
+// place returns the byte offset of a line and a column in rules. Both are counted from 1, and
+// columns are counted in characters. For a position after the end of a line, it returns the end of
+// the line without trailing white space. For a position after the end of the text, it returns the
+// end of the text.
 func (t *content) place(line, column int) int {
 	switch {
 	case line < 1:

@@ -3,7 +3,7 @@ package lsp
 // A cursor is a position in a line of rules.
 type cursor struct {
 	line   string // text of the line
-	begin  int    // byte offset in the text at which the line begins
+	begin  int    // byte offset in the text where the line begins
 	at     int    // byte offset of the cursor within the line
 	words  []word
 	number int // the line's number, counted from 0

@@ -46,8 +46,7 @@ func severity(s diag.Severity) int {
 	}
 }
 
-// fullMessage returns the full message for a problem. It contains the net, the text, the detail and
-// the hint.
+// fullMessage returns the full message for a problem: the net, the text, the detail and the hint.
 func fullMessage(p diag.Problem) string {
 	var b strings.Builder
 	if p.Net != "" {
@@ -63,7 +62,7 @@ func fullMessage(p diag.Problem) string {
 	return b.String()
 }
 
-// shortened changes the paths in a message such that they are relative to the policy's directory.
+// shortened makes the paths in a message relative to the policy's directory.
 func (s *sources) shortened(message string) string {
 	dir := filepath.Dir(s.project.main)
 	if !filepath.IsAbs(dir) || dir == filepath.Dir(dir) {
@@ -74,8 +73,8 @@ func (s *sources) shortened(message string) string {
 
 var cited = regexp.MustCompile(`[^\s()"]+:\d+`)
 
-// related returns the locations in the policy's files that a message cites, but not the location of
-// the problem itself.
+// related returns the locations in the policy's files that a message mentions. It omits the
+// location of the problem itself.
 func (s *sources) related(message, path string, line int) []related {
 	var all []related
 	seen := map[string]bool{path + ":" + strconv.Itoa(line): true}
@@ -103,8 +102,8 @@ func (s *sources) uri(path string) string {
 }
 
 // extent returns the byte range to mark for a problem: the range of the problem's carets, the word
-// at its position, or the whole line. For a problem with a whole file, it returns the first line of
-// the file.
+// at its position, or the whole line. If the problem is about a whole file, extent returns the
+// first line of the file.
 func extent(t *content, p diag.Problem) (from, to int) {
 	if p.Line < 1 {
 		return 0, len(t.rowText(0)) + t.rows[0]
@@ -116,11 +115,11 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	row := t.src[from:to]
 	indent := len(row) - len(strings.TrimLeft(row, " \t"))
 	switch width := carets(p.Excerpt); {
-	case p.Column < 1: // if there is no column, mark the line without its indentation
+	case p.Column < 1: // without a column, mark the line without its indentation
 		from += indent
 	case width > 1:
 		to = after(t.src, from, to, width)
-	case width == 1 || filepath.Ext(p.File) != ".rules": // if there is only a position, mark the word there
+	case width == 1 || filepath.Ext(p.File) != ".rules": // with only a position, mark the word there
 		to = max(min(bareEnd(t.src[:to], from), to), after(t.src, from, to, 1))
 	case strings.Contains(row, "#"): // mark the statement without its comment
 		_, comment := words(row)
@@ -129,8 +128,8 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	return from, max(from, to)
 }
 
-// after returns the offset that is the given number of characters after from. The result is at most
-// bound.
+// after returns the offset that follows the given number of characters after from. It returns bound
+// at most.
 func after(s string, from, bound, characters int) int {
 	for ; characters > 0 && from < bound; characters-- {
 		_, size := utf8.DecodeRuneInString(s[from:bound])

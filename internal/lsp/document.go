@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// A document is a document that is open in the editor. It is immutable; a change creates a new
+// A document is a file that is open in the editor. It is immutable: a change creates a new
 // document.
 type document struct {
 	*content
 	uri     string
-	path    string // path of the file; if the URI is not a file URI, the URI itself
+	path    string // path of the file; for a URI that is not a file URI, the URI itself
 	version int
 	kind    fileKind
 	refused string // the reason why the text is not processed; empty: it is processed
@@ -48,7 +48,7 @@ func kindOf(path string) fileKind {
 
 var drive = regexp.MustCompile(`^/[A-Za-z]:`)
 
-// pathOf returns the path in a file URI, or the URI itself if it is not a file URI.
+// pathOf returns the path in a file URI. Any other URI is returned unchanged.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Path == "" {

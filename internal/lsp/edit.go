@@ -9,7 +9,7 @@ import (
 )
 
 // formatting returns the edit that changes a document to the output of the fmt command. It returns
-// nil if the document has syntax errors, because its diagnostics show these.
+// nil if the document has syntax errors, which its diagnostics show.
 func (s *server) formatting(d *document, _ Position) any {
 	out, err := rules.Format([]byte(d.src))
 	if err != nil {
@@ -26,8 +26,7 @@ func (s *server) formatting(d *document, _ Position) any {
 	return []textEdit{{d.span(from, to), write}}
 }
 
-// changed returns the range of lines where two texts differ, together with the replacement for this
-// range.
+// changed returns the range of lines where two texts differ, and the replacement for this range.
 func changed(was, is string) (from, to int, write string) {
 	n := 0
 	for n < min(len(was), len(is)) && was[n] == is[n] {

@@ -8,15 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Limits on the length of a hover.
+// These constants limit the length of a hover.
 const (
 	maxForms    = 6
 	maxMentions = 8
 )
 
-// forms returns the forms that contain the keyword. It prefers the form that the line has and then
-// the forms that the line can still get. If the keyword begins a clause, it returns the clause
-// instead.
+// forms returns the forms that contain the keyword. It prefers the form that the line has, and
+// after it the forms that the line can still become. If the keyword begins a clause, forms returns
+// the clause instead.
 func (s *server) forms(keyword string, m *match) string {
 	var lines []string
 	for _, among := range [][]*compiledForm{{m.form}, m.starts, s.grammar.all()} {
@@ -38,8 +38,8 @@ func (s *server) forms(keyword string, m *match) string {
 	return "```petrigate-rules\n" + strings.Join(lines, "\n") + "\n```"
 }
 
-// clauseOf returns the clause that begins with a keyword. Clauses that occur in the line take
-// precedence.
+// clauseOf returns the clause that begins with a keyword. Clauses in the line take precedence over
+// other clauses.
 func clauseOf(keyword string, m *match) form {
 	for _, name := range append(slices.Clone(m.clauses), slices.Sorted(maps.Keys(clauses))...) {
 		clause := clauses[name]
@@ -55,7 +55,7 @@ func clauseOf(keyword string, m *match) form {
 	return form{}
 }
 
-// keywordsIn returns the keywords in parts. It includes keywords in choices.
+// keywordsIn returns the keywords in parts, including the keywords in choices.
 func keywordsIn(parts []part) []string {
 	var all []string
 	for _, p := range parts {

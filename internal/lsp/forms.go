@@ -7,8 +7,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A form is one of the ways in which a statement can be written, with an explanation of what the
-// statement means.
+// A form is the syntax of a kind of statement, and an explanation of what the statement means.
 //
 // In the notation, lower-case words are keywords and upper-case words are operands (see operands).
 // [ ] encloses an optional part, ( | ) encloses alternatives, and <name> is a clause. In the
@@ -81,7 +80,7 @@ var channels = "(" + strings.Join(channel.Names(nil), " | ") + ")"
 // timeSpans is the choice between all time spans, in the notation of forms.
 var timeSpans = "(" + strings.Join(rules.TimeSpans(), " | ") + ")"
 
-// clauses contains the parts that several forms share. The explanation of a clause follows that of
+// clauses contains parts that several forms share. The explanation of a clause is added to that of
 // the statement.
 var clauses = map[string]form{
 	"shadow":  {"shadow", "In shadow: it records the calls that it would refuse, and refuses nothing."},
@@ -100,7 +99,7 @@ var clauses = map[string]form{
 // reservedNames lists words that can be names of calls only if they are quoted.
 var reservedNames = []string{"human-approval", "human-approvals"}
 
-// operands contains the class of each operand in forms.
+// operands contains the [class] of each operand in forms.
 var operands = map[string]class{
 	"A": callNames, "B": callNames, "F": callNames, "X": callNames, "S": callNames, "U": callNames, "C": callName,
 	"EITHER": either, "K": key, "M": field,
@@ -113,16 +112,16 @@ var operands = map[string]class{
 type class uint8
 
 const (
-	callNames  class = iota // one or more names of calls: tools, labels, actions, or patterns that match these
+	callNames  class = iota // one or more names of calls: tools, labels, actions, or patterns that match them
 	callName                // a single name of a call
 	either                  // names of calls, separated by "or"
-	key                     // fields separated by commas; each can be followed by "as" and the field of the other call
+	key                     // fields separated by commas; each may be followed by "as" and the field of the other call
 	field                   // a field in the arguments or the result of a call
 	count                   // a number
 	target                  // a tool, and a field in the tool's arguments
 	tool                    // a single tool
 	label                   // the name that a map assigns
-	command                 // the words before "as"
+	command                 // the words of a command, before "as"
 	pattern                 // a word or a /regular expression/
 	quotedText              // a JSON string
 	object                  // a JSON object

@@ -13,7 +13,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Limits on the size of a message, in bytes.
+// These constants limit the size of a message, in bytes.
 const (
 	maxMessage = 32 << 20
 	maxHeader  = 8 << 10
@@ -21,8 +21,8 @@ const (
 
 // frames reads and writes JSON-RPC messages that have the headers of the base protocol. It
 // implements [jsonrpc2.ObjectStream]. If a message is not valid JSON-RPC, frames answers with an
-// error and skips the message. An invalid header ends the stream, because it is unknown where the
-// next message begins.
+// error and skips the message. If a header is invalid, the stream ends, because it is unknown where
+// the next message begins.
 type frames struct {
 	in  *bufio.Reader
 	end io.Closer // closes the input; may be nil
@@ -114,7 +114,7 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	if length < 0 {
 		return nil, errors.New("a message without a Content-Length")
 	}
-	var body strings.Builder // the buffer grows with the data that is received, not with the announced length
+	var body strings.Builder // the buffer grows with the received data, not with the announced length
 	if n, err := io.CopyN(&body, r, int64(length)); err != nil {
 		return nil, fmt.Errorf("a message ends after %d of %d bytes: %w", n, length, io.ErrUnexpectedEOF)
 	}

@@ -21,7 +21,7 @@ type compiledForm struct {
 type part struct {
 	keyword string
 	operand string
-	choice  [][]part // the alternative sequences; one of them may be empty
+	choice  [][]part // the alternative sequences of a choice; one of them may be empty
 	clause  string   // if the part is a clause, the name of the clause
 }
 
@@ -46,7 +46,8 @@ func (g *grammar) parse(notation string) []part {
 	return choice[0]
 }
 
-// alternatives parses sequences of parts up to the closing bracket and consumes this bracket.
+// alternatives parses alternative sequences of parts. It stops at the closing bracket and consumes
+// it.
 func (g *grammar) alternatives(signs *[]string) [][]part {
 	all := [][]part{nil}
 	for len(*signs) > 0 {
@@ -81,11 +82,11 @@ type match struct {
 	words []word
 
 	form     *compiledForm     // form that matches the whole line; may be nil
-	operands map[string]string // by operand or clause in that form, the text that the line has there
+	operands map[string]string // for each operand or clause in that form, the corresponding text in the line
 	clauses  []string          // names of the clauses in the line
-	roles    []part            // by word, the part of the form that the word matches
+	roles    []part            // for each word, the part of the form that it matches
 	next     []part            // the keywords and operands that can follow the words
-	starts   []*compiledForm   // forms that begin with parts that match all the words
+	starts   []*compiledForm   // forms whose first parts match all the words
 }
 
 // match matches all forms against the words of a line.
@@ -109,9 +110,9 @@ func (g *grammar) match(line []word) *match {
 	return m
 }
 
-// matchParts matches parts against the words from index at on. It then calls the function then with
-// the index of the next word, and backtracks until then returns true. It reports whether then
-// returned true.
+// matchParts matches parts against the words from index at on. If they match, it calls the function
+// then with the index of the next word. If then returns false, matchParts tries the next way to
+// match. It reports whether then returned true.
 func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
 	if len(parts) == 0 {
 		return then(at)
@@ -150,8 +151,8 @@ func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	return false
 }
 
-// assign assigns the words with indexes from at to end-1 to p if the function rest matches the
-// words that follow.
+// assign assigns the words with indexes from at to end-1 to part p, provided that the function rest
+// matches the words that follow.
 func (m *match) assign(p part, at, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -177,7 +178,7 @@ func (m *match) textOf(at, end int) string {
 	return b.String()
 }
 
-// operand matches the words that can belong to the operand.
+// operand matches those words that can belong to the operand.
 func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	w := m.words[at]
 	if w.kind == bare && slices.Contains(reservedNames, w.text) {
@@ -278,7 +279,8 @@ func (m *match) key(p part, at int, rest func(int) bool) bool {
 	}
 }
 
-// sentence returns an explanation of the statement, or the empty string if no form matches.
+// sentence returns an explanation of the statement. If no form matches, it returns the empty
+// string.
 func (m *match) sentence(quote func(string) string) string {
 	if m.form == nil {
 		return ""

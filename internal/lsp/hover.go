@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// hover explains the word at a position. For the first word in a statement, the explanation is the
-// meaning of the statement. For any other keyword, it is the form of the keyword, and for a name,
+// hover explains the word at a position. For the first word of a statement, it explains the meaning
+// of the statement. For any other keyword, it shows the form of the keyword; for a name, it shows
 // the rules that mention the name.
 func (s *server) hover(d *document, p Position) any {
 	c := d.cursor(p)
@@ -40,8 +40,8 @@ func (s *server) hover(d *document, p Position) any {
 	return hover{markup{"markdown", value}, d.span(c.begin+w.from, c.begin+w.to)}
 }
 
-// role returns the part of the statement that a word belongs to. If no form matches, a word counts
-// as a keyword if it is a keyword in any form.
+// role returns the part of the statement that a word belongs to. If no form matches, any word that
+// is a keyword in some form counts as a keyword.
 func (m *match) role(at int, g *grammar) part {
 	if m.form != nil && !m.words[at].is("or") && !m.words[at].is("as") {
 		return m.roles[at]
@@ -79,7 +79,7 @@ func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n---\n\n")
 }
 
-// meaning explains a statement, and names the nets to which the statement compiles.
+// meaning explains a statement and names the nets that the statement compiles to.
 func meaning(line string, m *match) string {
 	says := m.sentence(code)
 	if says == "" {

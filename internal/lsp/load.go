@@ -18,7 +18,7 @@ import (
 const fileName = "petrigate.yaml"
 
 // projectOf returns the policy that a document belongs to. This is the policy of the nearest
-// configuration that lists the document. If no configuration does, it is the document alone.
+// configuration that lists the document or, if no configuration does, the document alone.
 func (s *server) projectOf(d *document, open map[string]*document) *project {
 	if d.kind == configFile {
 		return s.configured(d.path, open)
@@ -39,8 +39,8 @@ func (s *server) projectOf(d *document, open map[string]*document) *project {
 	return singleFile(d)
 }
 
-// configured loads a configuration. If the environment of the editor lacks variables, configured
-// reports that as a problem and processes the policy with placeholders.
+// configured loads a configuration. If variables are missing from the editor's environment, it
+// reports this as a problem and uses placeholders for them.
 func (s *server) configured(path string, open map[string]*document) *project {
 	p := &project{main: path}
 	o := config.Options{Path: path, Found: true, Trust: s.options.Trusts, Fetch: s.options.Base, Kept: s.options.Base, Partial: true, Unsaved: func(path string) ([]byte, bool) {
@@ -76,8 +76,8 @@ func configProblems(path string, err error) diag.List {
 	return problems
 }
 
-// anyVariable returns a placeholder for each variable that is not set. It does not do so for
-// variables that change settings.
+// anyVariable returns a placeholder for a variable that is not set. It returns none for variables
+// that change settings.
 func anyVariable(name string) (string, bool) {
 	if value, ok := os.LookupEnv(name); ok || strings.HasPrefix(name, "PETRIGATE_") || name == "XDG_CONFIG_HOME" {
 		return value, ok
@@ -106,7 +106,7 @@ func singleFile(d *document) *project {
 	return p
 }
 
-// A currentRules is one of a policy's rules files together with its current text.
+// A currentRules is one of a policy's rules files, including the file's current text.
 type currentRules struct {
 	file *rules.File
 	text *content

@@ -44,7 +44,7 @@ func (s *server) didChange(params json.RawMessage) {
 	s.update(&d)
 }
 
-// update stores a changed document and schedules a check of it.
+// update stores a changed document and schedules a check of the document.
 func (s *server) update(d *document) {
 	d.refused = d.tooLarge()
 	s.setDocument(d)
@@ -61,7 +61,7 @@ func (s *server) didClose(params json.RawMessage) {
 		return
 	}
 	s.remove(pathOf(p.TextDocument.URI))
-	s.recheckAll() // from now on, the file on disk is used again
+	s.recheckAll() // the file on disk is used again from now on
 }
 
 // recheckAll schedules a check of all documents.

@@ -12,7 +12,7 @@ import (
 
 // A project is the policy that a document belongs to.
 type project struct {
-	main     string // path of the configuration; if there is none, path of the only document
+	main     string // path of the configuration; without one, path of the only document
 	source   policy.Source
 	problems diag.List // problems with the configuration itself
 	broken   bool      // whether the policy cannot be built
@@ -39,9 +39,8 @@ func (p *project) files() []string {
 	return slices.Compact(files)
 }
 
-// relocate changes the position of a problem if the problem is in a base policy that was read from
-// a URL, because no editor has the URL open. The new position is the entry in the configuration
-// that names the base.
+// relocate changes the position of a problem that is in a base policy read from a URL, because an
+// editor cannot open the URL. The new position is the configuration's entry that names the base.
 func (p *project) relocate(q diag.Problem) diag.Problem {
 	if !address(q.File) {
 		return q

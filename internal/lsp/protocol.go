@@ -2,8 +2,8 @@ package lsp
 
 import "encoding/json"
 
-// The parts of the protocol that the server uses. The names are those of the specification, version
-// 3.17.
+// The following types describe those parts of the protocol that the server uses. The names are
+// those of the specification, version 3.17.
 
 type initializeParams struct {
 	Options struct {
@@ -53,11 +53,11 @@ type documentParams struct {
 type codeActionParams struct {
 	TextDocument identifier `json:"textDocument"`
 	Context      struct {
-		Diagnostics []json.RawMessage `json:"diagnostics"` // diagnostics that the server sent, possibly with members that others added
+		Diagnostics []json.RawMessage `json:"diagnostics"` // diagnostics that the server sent; other programs may have added members
 	} `json:"context"`
 }
 
-// The severities of diagnostics.
+// These are the severities of diagnostics.
 const (
 	severityError   = 1
 	severityWarning = 2
@@ -110,7 +110,7 @@ type markup struct {
 	Value string `json:"value"`
 }
 
-// The kinds of completion items that are used.
+// These are the kinds of completion items that the server uses.
 const (
 	kindFunction = 3
 	kindField    = 5
@@ -134,7 +134,7 @@ type completionList struct {
 	Items        []completionItem `json:"items"`
 }
 
-// The kinds of symbols that are used.
+// These are the kinds of symbols that the server uses.
 const (
 	symbolMethod   = 6
 	symbolConstant = 14

@@ -31,7 +31,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s.exit = sync.OnceFunc(func() { close(s.exited) })
 	s.conn = jsonrpc2.NewConn(ctx, newFrames(in, out), s, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	close(s.ready)
-	go s.checkLoop(ctx) // Serve does not wait for this goroutine, because its results are no longer needed at the end
+	go s.checkLoop(ctx) // Serve does not wait for this goroutine, because its results are no longer needed when Serve returns
 	select {
 	case <-s.exited:
 	case <-s.conn.DisconnectNotify():
@@ -44,7 +44,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 
 // Handle handles a message. The connection calls it for one message at a time.
 func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
-	defer func() { // a panic must not end the session of the editor
+	defer func() { // a panic must not end the editor's session
 		if p := recover(); p != nil && !r.Notif {
 			_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: fmt.Sprintf("%v\n%s", p, debug.Stack())})
 		}
@@ -70,7 +70,7 @@ func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 	}
 }
 
-// notified handles a notification. It ignores notifications that are unknown or malformed.
+// notified handles a notification. It ignores unknown and malformed notifications.
 func (s *server) notified(method string, params json.RawMessage) {
 	switch method {
 	case "textDocument/didOpen":

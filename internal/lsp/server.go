@@ -15,7 +15,7 @@ import (
 // Options configures a server. The zero value is ready to use.
 type Options struct {
 	Version string
-	Tools   []check.ListedTool // the complete list of tools, against which names are checked; nil: the tools are unknown
+	Tools   []check.ListedTool // the complete list of tools, used to check names; nil: the tools are unknown
 
 	// Running asks the proxy that runs a configuration for its tools. This may take long. The tools
 	// are offered as completions, but names are not checked against them. If Running is nil, no
@@ -29,11 +29,11 @@ type Options struct {
 	// cached is omitted with a warning. If Base is nil, no base policies are cached.
 	Base config.Fetch
 
-	// Trusts reports whether a person has trusted a configuration. If not, the configuration is
-	// read as text. If Trusts is nil, no configuration is trusted.
+	// Trusts reports whether a person has trusted a configuration. A configuration that is not
+	// trusted is read as text. If Trusts is nil, no configuration is trusted.
 	Trusts func(path string, src []byte) bool
 
-	// Widened reports the base policies that a configuration does not merely narrow. If Widened is
+	// Widened reports those base policies that a configuration does more than narrow. If Widened is
 	// nil, base policies are not checked.
 	Widened func(context.Context, *config.Config, *policy.Result) diag.List
 
@@ -47,9 +47,9 @@ type server struct {
 	grammar *grammar
 	conn    *jsonrpc2.Conn
 	ready   chan struct{} // closed when conn is set
-	wake    chan struct{} // a channel with capacity 1 that receives a value if documents are stale
+	wake    chan struct{} // a channel with capacity 1 that receives a value when documents are stale
 	exited  chan struct{}
-	exit    func() // closes the channel exited on the first call
+	exit    func() // closes the channel exited when it is first called
 }
 
 // warn shows a warning in the editor.

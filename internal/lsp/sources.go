@@ -9,8 +9,8 @@ type sources struct {
 	texts   map[string]*content
 }
 
-// text returns the text of a file. If the file is open in the editor, the text comes from there;
-// otherwise, it comes from disk.
+// text returns the text of a file. If the file is open in the editor, the text comes from the
+// editor; otherwise, it comes from disk.
 func (s *sources) text(path string) *content {
 	if d := s.open[path]; d != nil {
 		return d.content
@@ -18,7 +18,7 @@ func (s *sources) text(path string) *content {
 	if s.texts[path] == nil {
 		src := []byte{}
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() <= maxDocument {
-			src, _ = os.ReadFile(path) // if there is no text, all positions are at the beginning of the file
+			src, _ = os.ReadFile(path) // if the file cannot be read, all positions are at its beginning
 		}
 		s.texts[path] = newContent(string(src))
 	}

@@ -20,11 +20,11 @@ type state struct {
 	open     map[string]*document  // the open documents, by path
 	stale    map[string]bool       // paths of documents that need to be checked
 	cancel   context.CancelFunc    // the function that cancels the running check; nil: no check is running
-	known    map[string]*project   // by path of an open document, its policy as of the last check
-	byProxy  map[string]proxyTools // by main file of a policy, the tools of the running proxy
+	known    map[string]*project   // for each open document, by path, its policy as of the last check
+	byProxy  map[string]proxyTools // for each policy, by its main file, the tools of the running proxy
 }
 
-// proxyTools holds the tools that a running proxy last reported.
+// proxyTools holds the tools in the last answer of a running proxy.
 type proxyTools struct {
 	tools check.ToolSet
 	asked time.Time
@@ -34,7 +34,7 @@ func newState(tools []check.ListedTool) *state {
 	return &state{tools: tools, open: map[string]*document{}, stale: map[string]bool{}, known: map[string]*project{}, byProxy: map[string]proxyTools{}}
 }
 
-// initialize records the editor's settings. It does not replace an existing list of tools.
+// initialize records the editor's settings. If a list of tools already exists, it is kept.
 func (s *state) initialize(snippets bool, tools []check.ListedTool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +107,9 @@ func (s *state) markStale(paths ...string) {
 	}
 }
 
-// begin records the start of a check, which the function cancel cancels. It returns the documents
-// that were stale, and all open documents. The stale documents are no longer marked as stale.
+// begin records the start of a check. The function cancel cancels this check. begin returns the
+// documents that were stale, and all open documents. The stale documents are then no longer marked
+// as stale.
 func (s *state) begin(cancel context.CancelFunc) (stale []string, open map[string]*document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

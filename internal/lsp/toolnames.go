@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A toolName is a tool's name with a description of its source.
+// A toolName is the name of a tool, and a description of where the name comes from.
 type toolName struct {
 	name, is string
 	fields   []string // names of the tool's arguments
 }
 
-// toolNames returns the tools that are known for the policy of a document, as of the last check.
+// toolNames returns the tools known for the policy of a document, as of the last check.
 func (s *server) toolNames(d *document) []toolName {
 	p := s.project(d.path)
 	set, is := check.ToolSet{}, "a tool of the running proxy"

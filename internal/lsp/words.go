@@ -28,8 +28,9 @@ const (
 // is reports whether the word is the given keyword.
 func (w word) is(keyword string) bool { return w.kind == bare && w.text == keyword }
 
-// words splits a line of rules into words. It accepts any text, including text that package rules
-// rejects. comment is the offset of the comment, or the end of the line if there is no comment.
+// words splits a line of rules into words. It accepts any text, even if package rules rejects it.
+// comment is the offset of the comment; if the line has no comment, comment is the offset of the
+// line's end.
 func words(line string) (all []word, comment int) {
 	at := 0
 	for {
@@ -74,7 +75,7 @@ func nextWord(line string, at int, before []word) word {
 }
 
 // bareEnd returns the end of a word that is not quoted. A comma within the brackets of a path does
-// not end the word, and nothing within a quoted key does.
+// not end the word, nor does any character within a quoted key.
 func bareEnd(line string, at int) int {
 	depth := 0
 	for i := at; i < len(line); {
@@ -95,8 +96,8 @@ func bareEnd(line string, at int) int {
 	return len(line)
 }
 
-// stringEnd returns the end of the JSON string that begins at the given offset, or 0 if there is no
-// valid string at that offset.
+// stringEnd returns the end of the JSON string that begins at the given offset. It returns 0 if no
+// valid string begins there.
 func stringEnd(line string, at int) int {
 	for i := at + 1; i < len(line); i++ {
 		switch line[i] {
@@ -109,9 +110,9 @@ func stringEnd(line string, at int) int {
 	return 0
 }
 
-// regexEnd returns the end of the regular expression that begins at the given offset. It returns 0
-// if this is a word such as /etc. A slash in a later name or comment does not end the regular
-// expression.
+// regexEnd returns the end of the regular expression that begins at the given offset. If it is not
+// a regular expression but a word such as "/etc", regexEnd returns 0. A slash in a later name or
+// comment does not end a regular expression.
 func regexEnd(line string, at int) int {
 	wordEnd := bareEnd(line, at)
 	rest, _, _ := strings.Cut(line[wordEnd:], "#")
