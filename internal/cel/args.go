@@ -12,23 +12,23 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Limits on those arguments of a call that expressions read.
+// These constants limit the arguments of a call that expressions read.
 const (
 	maxArgs   = 1 << 20 // maximum number of bytes in an argument, or in all arguments together if an expression reads args as a whole
 	maxValues = 20_000  // maximum number of JSON values in these arguments
 )
 
 // A document is a JSON object that expressions read as data. A member is only converted when it is
-// first used, so a large text that no expression reads costs nothing. A document is not safe for
+// first used, so a large member that no expression reads costs nothing. A document is not safe for
 // concurrent use.
 type document struct {
 	doc   []byte
-	parts map[string]piece // the members that were looked up so far
+	parts map[string]piece // the members that have been looked up so far
 	keys  keys             // the keys of the object itself, but not those of nested objects
 	whole piece
 }
 
-// A piece is a converted member of an object, or the whole converted object.
+// A piece is a converted member of an object, or a whole converted object.
 type piece struct {
 	value any
 	ok    bool // whether the member exists
@@ -36,8 +36,8 @@ type piece struct {
 	err   error
 }
 
-// check returns an error if the piece could not be converted. It also returns one if the piece
-// contains one of the wanted keys in an ambiguous form.
+// check returns an error if the piece could not be converted or if it contains an ambiguous form of
+// one of the wanted keys.
 func (p *piece) check(wanted []string) error {
 	for _, key := range wanted {
 		if err := p.keys.checkSpelling(key); err != nil {
@@ -47,7 +47,8 @@ func (p *piece) check(wanted []string) error {
 	return p.err
 }
 
-// get returns an object that contains the wanted members and possibly others.
+// get returns an object that contains the wanted members. The object may also contain other
+// members.
 func (d *document) get(want lookup) (map[string]any, error) {
 	if want.members == nil {
 		return d.everything(want.keys)
@@ -68,7 +69,7 @@ func (d *document) get(want lookup) (map[string]any, error) {
 	return m, nil
 }
 
-// everything converts the whole object.
+// everything converts and returns the whole object.
 func (d *document) everything(wanted []string) (map[string]any, error) {
 	if !d.whole.ok {
 		d.whole = convert(d.doc)
@@ -77,7 +78,7 @@ func (d *document) everything(wanted []string) (map[string]any, error) {
 	return m, d.whole.check(wanted)
 }
 
-// load converts those of the members that have not been looked up before.
+// load converts those of the members that have not been looked up yet.
 func (d *document) load(members []string) error {
 	if d.parts == nil {
 		d.parts, d.keys = make(map[string]piece), make(keys)
@@ -105,7 +106,7 @@ func (d *document) load(members []string) error {
 	return nil
 }
 
-// A converter converts a JSON document to Go values and collects the keys in it.
+// A converter converts a JSON document to Go values. It also collects the document's keys.
 type converter struct {
 	values int
 	keys   keys
@@ -124,11 +125,11 @@ func convert(doc []byte) piece {
 	return p
 }
 
-// convertMember converts one of the arguments. It observes the limits.
+// convertMember converts one of the arguments, within the limits.
 func convertMember(doc []byte) piece { return convertFrom("arguments", doc) }
 
-// convertFrom converts a value and observes the limits. from is what error messages call the source
-// of the value.
+// convertFrom converts a value, within the limits. from is the name of the value's source in error
+// messages.
 func convertFrom(from string, doc []byte) piece {
 	if len(doc) > maxArgs {
 		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes; the limit is %d", from, len(doc), maxArgs)}}
@@ -200,7 +201,7 @@ func firstError(whole bool, err error) error {
 	return err
 }
 
-// number converts a JSON number without loss: it never rounds an integer, and never turns a number
+// number converts a JSON number without loss: it never rounds an integer and never turns a number
 // into infinity or zero.
 func number(text string) (any, error) {
 	if !strings.ContainsAny(text, ".eE") {
@@ -223,8 +224,8 @@ func number(text string) (any, error) {
 	return f, nil
 }
 
-// A lookup describes the parts of an object that an expression reads.
+// A lookup describes which members and keys of an object an expression reads.
 type lookup struct {
 	members []string // the members that the expression reads; nil: all members
-	keys    []string // the keys that the expression reads in the object itself or at any depth below it
+	keys    []string // the keys that the expression reads in the object itself or in any object nested in it
 }

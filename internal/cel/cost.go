@@ -11,15 +11,16 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// costTracker tracks the actual cost of function calls. CEL estimates the cost only for values
-// whose types it knows at compile time, so values from arguments would cost nothing.
+// costTracker tracks the actual cost of function calls. It is needed because CEL estimates the cost
+// only for values whose types it knows at compile time, so values from arguments would cost
+// nothing.
 type costTracker struct{}
 
 // CallCost returns 1 plus a tenth of the total length, in bytes, of the string operands and
 // results. Searching a list additionally costs 1 for each of its elements.
 func (costTracker) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
 	if function == operators.Equals || function == operators.NotEquals {
-		return nil // in this case, CEL knows the size of both operands
+		return nil // CEL knows the size of both operands in this case
 	}
 	price := 1 + uint64(length(result))/10
 	for _, a := range args {
@@ -61,10 +62,12 @@ func elements(v ref.Val) int {
 }
 
 // maxMatchCost is the maximum cost of matching a regular expression. The cost is the length of the
-// text times the number of instructions, because RE2 takes time proportional to this product.
+// text multiplied by the number of instructions, because RE2 takes time proportional to this
+// product.
 const maxMatchCost = 64 << 20
 
-// boundedMatch returns a call of matches with a literal pattern. The pattern is compiled only once.
+// boundedMatch returns a call of the CEL function matches with a literal pattern. It compiles the
+// pattern only once.
 func boundedMatch(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// Limits on a value that a net remembers. They are needed because the value may be copied each time
-// a transition fires successfully.
+// These constants limit a value that a net remembers. They are needed because the value may be
+// copied each time a transition fires successfully.
 const (
 	maxDataBytes  = 256 << 10
 	maxDataValues = 10_000
@@ -20,7 +20,7 @@ const (
 
 var errTooLarge = fmt.Errorf("the value is too large: the limits are %d values, %d bytes and %d levels", maxDataValues, maxDataBytes, maxDataDepth)
 
-// An exporter converts CEL results to Go values and observes the limits.
+// An exporter converts CEL results to Go values, within the limits.
 type exporter struct{ values, bytes int }
 
 func (d *exporter) value(v ref.Val, depth int) (any, error) {

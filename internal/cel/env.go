@@ -7,11 +7,11 @@ import (
 	"cel.dev/cel-go/common/env"
 )
 
-// Limits on an expression. Expressions that people write stay far below them.
+// These constants limit an expression. Expressions that people write stay far below them.
 const (
 	maxSource  = 8 << 10   // maximum number of bytes in the source text
 	maxNodes   = 2_000     // maximum number of nodes after macro expansion
-	maxNesting = 3         // maximum depth to which comprehensions can be nested
+	maxNesting = 3         // maximum nesting depth of comprehensions
 	maxCost    = 1_000_000 // maximum cost of an evaluation, in the units that CEL uses; see BenchmarkWorst
 	maxRegex   = 1_000     // maximum number of instructions in a compiled regular expression
 )
@@ -25,7 +25,7 @@ type Compiler struct {
 	result environment // the environment for conditions on results
 }
 
-// An environment returns the variables and functions that one kind of expression can use.
+// An environment returns the variables and functions that a certain kind of expression may use.
 type environment func() (*cel.Env, error)
 
 // NewCompiler returns a new compiler.
@@ -73,9 +73,9 @@ func newEnv() (*cel.Env, error) {
 	return cel.NewCustomEnv(append(options, pathFunctions()...)...)
 }
 
-// timeFunctions lists the functions for timestamps and durations, which expressions cannot use.
-// Functions with a time zone would read the environment and the disk, and without a clock none of
-// these functions is useful. The list is read-only.
+// timeFunctions lists the functions for timestamps and durations, which expressions must not use.
+// Functions that take a time zone would read the environment and the disk, and without a clock none
+// of the functions is useful. The list is read-only.
 var timeFunctions = []string{
 	"timestamp", "duration", "getFullYear", "getMonth", "getDayOfYear", "getDate", "getDayOfMonth",
 	"getDayOfWeek", "getHours", "getMinutes", "getSeconds", "getMilliseconds",

@@ -48,12 +48,13 @@ func sorted(l diag.List) error {
 	return slices.Compact(l)
 }
 
-// whole returns a problem with the whole source text.
+// whole returns a problem that concerns the whole source text.
 func whole(msg, hint string) error {
 	return diag.List{{Line: 1, Column: 1, Msg: msg, Hint: hint}}
 }
 
-// An Unreadable is an error that says why an expression cannot read the data of a call.
+// An Unreadable is an error about data of a call that an expression cannot read. Its message is the
+// reason.
 type Unreadable struct{ Msg string }
 
 // Error returns the message.

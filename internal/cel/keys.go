@@ -13,8 +13,8 @@ import (
 )
 
 // keys holds the keys of objects, grouped by their case-folded form. A server might not distinguish
-// keys that differ only in letter case. If a call contains such a variant of a key that an
-// expression reads, the expression cannot tell which value the server will use.
+// keys that differ only in letter case. If a call contains a key that differs only in case from a
+// key that an expression reads, it is unknown which of the two values the server will use.
 type keys map[string][]string
 
 // maxSpellings is the maximum number of spellings that are stored per key. Two are enough, because
@@ -28,7 +28,7 @@ func (k keys) add(key string) {
 	}
 }
 
-// checkSpelling returns an error if k contains a different spelling of the key.
+// checkSpelling returns an error if k contains the given key in a different spelling.
 func (k keys) checkSpelling(key string) error {
 	for _, s := range k[rawjson.Fold(key)] {
 		if s != key {
@@ -39,8 +39,8 @@ func (k keys) checkSpelling(key string) error {
 }
 
 // keysOf returns the keys that an expression reads by name: fields, and string literals that are
-// used as keys. If the expression computes keys or iterates over them, every string literal in it
-// might be a key.
+// used as keys. If the expression computes keys or iterates over them, keysOf returns every string
+// literal in it, because each might be a key.
 func keysOf(a *cel.Ast) []string {
 	var found, texts []string
 	computed := false

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// An Input provides the variables of a net's expressions for a single firing. Data is converted
-// only once for all expressions. An Input is not safe for concurrent use.
+// An Input provides the variables of a net's expressions for a single firing of a transition. It
+// converts data only once for all expressions. An Input is not safe for concurrent use.
 type Input struct {
 	call    *callData
 	firing  gate.Firing
@@ -23,7 +23,7 @@ func NewInput(f gate.Firing) *Input {
 	return &Input{call: newCallData(&f.Call), firing: f}
 }
 
-// Named returns an input for the same firing but with another name for the tool.
+// Named returns an input for the same firing where the tool has another name.
 func (in *Input) Named(name string) *Input {
 	named := *in
 	named.firing.Name = name
@@ -58,7 +58,7 @@ func (in *Input) variable(name string, want lookup) (any, error) {
 	return in.call.variable(name, want)
 }
 
-// A Condition is a boolean expression about a firing.
+// A Condition is a boolean expression about the firing of a transition.
 type Condition struct{ program *program }
 
 // Condition compiles the requirement of a validator. names may be nil. The error is a [diag.List].
@@ -87,7 +87,7 @@ func (c *Condition) Uses(variable string) bool {
 	return ok
 }
 
-// A Value is an expression about a firing whose result is data.
+// A Value is an expression about the firing of a transition. The expression's result is data.
 type Value struct{ program *program }
 
 // Value compiles the expression for a value that a net remembers. The expression can use the call's
@@ -103,9 +103,9 @@ func (v *Value) Uses(variable string) bool {
 	return ok
 }
 
-// Of evaluates the expression. The result consists of nil, bool, int64, uint64, float64, string,
-// []any and map[string]any, and it can always be encoded as JSON. It does not share memory with the
-// input.
+// Of evaluates the expression. The result consists of values of the types nil, bool, int64, uint64,
+// float64, string, []any and map[string]any, and can always be encoded as JSON. It does not share
+// memory with the input.
 func (v *Value) Of(in *Input) (any, error) {
 	out, err := v.program.eval(in.variable)
 	if err != nil {

@@ -26,23 +26,23 @@ func pathFunctions() []cel.EnvOption {
 	}
 }
 
-// A place says where a path leads, as far as the text of the path determines this.
+// A place describes where a path leads, as far as the text of the path determines this.
 type place uint8
 
 const (
 	unknown place = iota
-	inside        // in the directory, or the directory itself
+	inside        // the path leads into the directory or to the directory itself
 	outside
 )
 
-// errPlace makes the expression fail. The expression then restricts the call and never exempts it,
-// no matter whether the policy requires paths inside or outside the directory.
+// errPlace makes the expression fail. A failed expression restricts the call and never exempts it,
+// whether the policy requires paths inside or outside the directory.
 var errPlace = errors.New("cannot tell whether the path is within the directory: only one of them is absolute or has a drive, it begins with ~, or systems read it differently")
 
 // within determines, from the text alone, whether path p names dir or something below dir. Systems
-// can interpret the text differently: on some systems, a backslash is a separator and a letter
-// followed by a colon is a drive. The answer must be the same for all of them. It is unknown where
-// a relative path starts and which home directory ~ denotes.
+// can interpret the text differently: on some systems, a backslash is a separator, and a letter
+// followed by a colon is a drive. The answer must be the same on all systems. It is unknown where a
+// relative path starts and which home directory ~ denotes.
 func within(p, dir string) place {
 	if p == "" || dir == "" || strings.ContainsRune(p+dir, 0) || strings.HasPrefix(p, "~") || strings.HasPrefix(dir, "~") {
 		return unknown
@@ -81,7 +81,7 @@ func below(p, dir string) place {
 	if hasDisguisedParent(p) || path.IsAbs(p) != path.IsAbs(dir) {
 		return unknown
 	}
-	host := strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") // on only some systems, a leading // names a host
+	host := strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") // a leading // names a host, but only on some systems
 	p, pUp := splitParents(path.Clean(p))
 	dir, dirUp := splitParents(path.Clean(dir))
 	switch {
@@ -90,13 +90,13 @@ func below(p, dir string) place {
 			return unknown
 		}
 		return inside
-	case pUp < dirUp, pUp > dirUp && p != "": // it is unknown what the parent directories are called
+	case pUp < dirUp, pUp > dirUp && p != "": // the names of the parent directories are unknown
 		return unknown
 	}
 	return outside
 }
 
-// splitParents separates the ".." elements at the start of a clean relative path from the rest.
+// splitParents splits a clean relative path into the ".." elements at its start and the rest.
 func splitParents(p string) (rest string, ups int) {
 	if p == "." {
 		return "", 0
@@ -107,8 +107,8 @@ func splitParents(p string) (rest string, ups int) {
 	return p, ups
 }
 
-// hasDisguisedParent reports whether a system that drops trailing spaces and dots in names would
-// read an element of the path as "..".
+// hasDisguisedParent reports whether an element of the path would be read as ".." by a system that
+// drops trailing spaces and dots in names.
 func hasDisguisedParent(p string) bool {
 	for part := range strings.SplitSeq(p, "/") {
 		if len(part) > 2 && strings.HasPrefix(part, "..") && strings.Trim(part, ". ") == "" {

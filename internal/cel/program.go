@@ -22,7 +22,7 @@ import (
 type program struct {
 	run  cel.Program
 	out  *cel.Type
-	uses map[string][]string // by variable, the members that the expression reads; nil: it reads the whole variable
+	uses map[string][]string // for each variable, the members that the expression reads; nil: it reads the whole variable
 	keys []string            // the keys that the expression reads by name
 }
 
@@ -72,7 +72,7 @@ func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	for _, problem := range issues.Errors() {
 		if strings.HasPrefix(problem.Message, "Syntax error: ") {
 			if syntax {
-				continue // this is a consequence of the first error
+				continue // this problem is a consequence of the first one
 			}
 			syntax = true
 		}
@@ -84,8 +84,8 @@ func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	return checked, errs
 }
 
-// escapeHint explains how to write a backslash, because in an ordinary CEL string a backslash
-// starts an escape sequence.
+// escapeHint explains how to write a backslash. In an ordinary CEL string, a backslash starts an
+// escape sequence.
 func escapeHint(message string) string {
 	if strings.Contains(message, "token recognition error") && strings.Contains(message, `\`) {
 		return `write a pattern as r'...', where \ stands for itself`
@@ -93,8 +93,8 @@ func escapeHint(message string) string {
 	return ""
 }
 
-// dynamicPatterns reports patterns that are not literals. If a pattern came from the call, the
-// caller could choose the condition that the call must meet.
+// dynamicPatterns reports patterns that are not literals. If a pattern came from a call, the caller
+// could choose the condition that the caller's own call must meet.
 func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("matches")) {
 		args := e.AsCall().Args()
@@ -105,8 +105,9 @@ func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	return errs
 }
 
-// homeDirectories reports each use of within with a directory that begins with ~. It is never known
-// whether a path is in a home directory, so such an expression would fail for every path.
+// homeDirectories reports each call of the CEL function within whose directory begins with "~". It
+// is never known whether a path is in a home directory, so such an expression would fail for every
+// path.
 func homeDirectories(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("within")) {
 		args := e.AsCall().Args()
@@ -169,8 +170,7 @@ func (p *program) eval(variables func(name string, want lookup) (any, error)) (v
 	return v, err
 }
 
-// A sizeEstimator provides upper bounds for the sizes of data, which are used for the cost
-// estimate.
+// A sizeEstimator returns upper bounds for the sizes of data. CEL uses them to estimate costs.
 type sizeEstimator struct{}
 
 // EstimateSize returns the limits on the size of a value that is part of a call.

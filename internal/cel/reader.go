@@ -15,16 +15,16 @@ import (
 // A Reader evaluates expressions about calls. It is the [gate.Reader] for maps without a field. It
 // converts each call only once for all expressions.
 //
-// All expressions must be added before the first call of Read. After that, a Reader is safe for
+// All expressions must be added before the first call of Read. From then on, a Reader is safe for
 // concurrent use.
 type Reader struct {
 	compiler *Compiler
-	numbers  map[string]int // by source text, the numbers of the conditions
-	values   map[string]int // by source text, the numbers of the key expressions
+	numbers  map[string]int // the numbers of the conditions, by source text
+	values   map[string]int // the numbers of the key expressions, by source text
 	programs []*program
 }
 
-// NewReader returns a reader that has a compiler of its own.
+// NewReader returns a reader that has its own compiler.
 func NewReader() *Reader { return NewCompiler().NewReader() }
 
 // NewReader returns a reader that compiles its expressions with c.
@@ -47,9 +47,9 @@ func (r *Reader) Expr(src string) (pattern int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// ValueExpr adds an expression for a key. The value of the expression is a string, a number, a
-// boolean, or a list of these. ValueExpr returns the number of the expression, for use in a
-// [gate.Field]. Equal source texts have the same number. The error is a [diag.List].
+// ValueExpr adds an expression for a key. Its value is a string, a number, a boolean, or a list of
+// these. ValueExpr returns the number of the expression, for use in a [gate.Field]. Equal source
+// texts have the same number. The error is a [diag.List].
 func (r *Reader) ValueExpr(src string) (number int, err error) {
 	if n, ok := r.values[src]; ok {
 		return n, nil
@@ -66,8 +66,8 @@ func (r *Reader) ValueExpr(src string) (number int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// isKeyType reports whether the value of a key can have type t. For a field of an argument, the
-// type is unknown until evaluation.
+// isKeyType reports whether a value of type t may be the value of a key. If the type is unknown
+// until evaluation, as for a field of an argument, isKeyType returns true.
 func isKeyType(t *cel.Type) bool {
 	switch t.Kind() {
 	case types.DynKind, types.StringKind, types.IntKind, types.UintKind, types.DoubleKind, types.BoolKind:
@@ -92,7 +92,7 @@ func (r *Reader) Value(c *gate.Call, number int) ([]byte, bool) {
 	return doc, err == nil
 }
 
-// isKey reports whether v can be a key value or is a list of such values.
+// isKey reports whether v is a possible key value or a list of such values.
 func isKey(v any) bool {
 	switch v := v.(type) {
 	case string, bool, int64, uint64, float64:
@@ -116,7 +116,7 @@ func marshal(v any) ([]byte, error) {
 }
 
 // Arguments returns the members of args that an expression reads. It returns nil if the expression
-// does not read args or reads args as a whole.
+// does not read args or reads the whole of it.
 func (r *Reader) Arguments(pattern int) []string { return r.programs[pattern].uses["args"] }
 
 // Read returns the reading of a call. It does not use the text of the field.
@@ -128,7 +128,7 @@ func (r *Reader) Read(c *gate.Call, _ string) gate.Reading {
 type reading struct {
 	reader *Reader
 	call   *callData
-	found  []answer // the results, by number of the pattern
+	found  []answer // the results of the expressions, by their numbers
 }
 
 // An answer is the cached result of an expression.
@@ -137,8 +137,9 @@ type answer struct {
 	found gate.Found
 }
 
-// Finds reports whether the expression holds. It returns [gate.Perhaps] if the evaluation fails.
-// For example, a field may be missing or too large, or have an unexpected type.
+// Finds reports whether the expression is true. If the evaluation fails, Finds returns
+// [gate.Perhaps]. The evaluation fails, for example, if a field is missing, is too large, or has an
+// unexpected type.
 func (r *reading) Finds(pattern int) gate.Found {
 	a := &r.found[pattern]
 	if !a.asked {
@@ -160,16 +161,16 @@ func (r *reading) find(pattern int) gate.Found {
 	}
 }
 
-// Only reports whether one of the expressions holds without an error. An expression is about the
-// call as a whole, so if it holds, nothing in the call is unaccounted for. If the value of an
-// expression depends on a doubtful field, the expression fails.
+// Only reports whether one of the expressions is true without an error. An expression is about the
+// whole call, so if it is true, nothing in the call is unaccounted for. If the value of an
+// expression depends on a doubtful field, its evaluation fails.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
-// Doubt never returns a doubt. If an expression has no value, the message about that is produced
-// elsewhere.
+// Doubt never returns a doubt. If the evaluation of an expression fails, the message about this is
+// produced elsewhere.
 func (r *reading) Doubt(int) gate.Doubt { return gate.Doubt{} }
 
-// Evidence reports whether the expression holds.
+// Evidence reports whether the expression is true.
 func (r *reading) Evidence(pattern int) bool { return r.Finds(pattern) == gate.Surely }
 
 // callData provides the variables of a map's expressions for a single call. Each variable is
@@ -184,8 +185,8 @@ func newCallData(c *gate.Call) *callData {
 	return &callData{call: c, args: document{doc: c.Args}, annotations: document{doc: c.Annotations}}
 }
 
-// variable returns the value of a variable. If the variable is a map, only the parts in want are
-// needed.
+// variable returns the value of a variable. If the variable is a map, the value need only contain
+// the members and keys in want.
 func (d *callData) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "args":

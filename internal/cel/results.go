@@ -8,18 +8,18 @@ import (
 )
 
 // A Results value holds conditions on the results of calls. It is the [gate.Judge] for success
-// statements. All conditions must be added before the first result is judged. After that, a Results
-// is safe for concurrent use.
+// statements. All conditions must be added before the first result is judged. From then on, a
+// Results value is safe for concurrent use.
 type Results struct {
 	compiler *Compiler
 	programs []*program
 }
 
-// NewResults returns a judge without conditions.
+// NewResults returns a Results value without conditions.
 func NewResults() *Results { return &Results{compiler: NewCompiler()} }
 
 // Condition adds a condition on the variables "result" and "text". If the call returned no data, a
-// condition that reads "result" does not hold. The error is a [diag.List].
+// condition that reads "result" is false. The error is a [diag.List].
 func (r *Results) Condition(src string) (number int, err error) {
 	p, err := r.compiler.result.compile(src, nil, cel.BoolType)
 	if err != nil {
@@ -32,7 +32,7 @@ func (r *Results) Condition(src string) (number int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// Untyped reports whether the type of the condition is unknown until evaluation. This is so for a
+// Untyped reports whether the type of the condition's value is unknown until evaluation, as for a
 // field. Any value other than true then counts as a failure.
 func (r *Results) Untyped(number int) bool { return r.programs[number].out.IsExactType(cel.DynType) }
 

@@ -18,11 +18,11 @@ type part struct {
 	value *Value
 }
 
-// maxShown is the maximum number of bytes that are shown of an embedded value.
+// maxShown is the maximum length, in bytes, of an embedded value in a message.
 const maxShown = 200
 
-// Template compiles a message. "{{" and "}}" stand for literal braces, and an embedded expression
-// cannot contain braces. names may be nil. The error is a [diag.List].
+// Template compiles a message. "{{" and "}}" stand for literal braces; an embedded expression must
+// not contain braces. names may be nil. The error is a [diag.List].
 func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	t := &Template{}
 	var errs diag.List
@@ -57,7 +57,7 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	return t, nil
 }
 
-// shiftProblems moves the positions of the problems by the offset of an embedded expression in src.
+// shiftProblems adds the offset of an embedded expression in src to the positions of the problems.
 func shiftProblems(src string, by int, err error) diag.List {
 	list, _ := err.(diag.List)
 	for i, e := range list {
@@ -66,7 +66,8 @@ func shiftProblems(src string, by int, err error) diag.List {
 	return list
 }
 
-// Text returns the message for a firing. Each expression that fails is replaced with "?".
+// Text returns the message for the firing of a transition. If the evaluation of an expression
+// fails, the message contains "?" instead of its value.
 func (t *Template) Text(in *Input) string {
 	var b strings.Builder
 	for _, p := range t.parts {
