@@ -96,9 +96,9 @@ func (p *sessionView) Session(id string) (operator.SessionInfo, error) {
 	return p.describe(s), nil
 }
 
-// State returns a copy of the state of a session, with the tools that can be called. Without a
-// session ID, it returns the state of a new session; the state per principal is then that of the
-// only principal.
+// State returns a copy of the state of a session, along with the tools that can be called. Without
+// a session ID, it returns the state of a new session. That session shares the state per principal
+// with the only principal.
 func (p *sessionView) State(id string) (*gate.State, error) {
 	if id == "" {
 		state, err := p.admission.Fresh(p.life.Ctx)

@@ -179,7 +179,7 @@ func printListings[T any](w io.Writer, lists []listing[T], none, head string, ro
 	return text.Table(w, none, head, rows)
 }
 
-// group returns a command that only has subcommands. Without a subcommand, it runs ls.
+// group returns a command that has only subcommands. Without a subcommand, it runs ls.
 func group(use, short string, ls *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: ls.RunE}
 	c.Flags().AddFlagSet(ls.Flags())

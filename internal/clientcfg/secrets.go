@@ -63,7 +63,7 @@ var (
 // secret.
 var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"}
 
-// nameKeys are keys with values that are not secret, because they are names of variables.
+// nameKeys are keys whose values are not secret, because they are names of variables.
 var nameKeys = []string{"bearer_token_env_var", "env_http_headers", "env_vars", "env_keys"}
 
 const (

@@ -97,7 +97,8 @@ func tryFolder(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// A secured is one of petrigate's files or directories, with the mode bits that it must not have.
+// A secured is one of petrigate's files or directories, along with the mode bits that it must not
+// have.
 type secured struct {
 	what, path string
 	mask       fs.FileMode // bits that must not be set

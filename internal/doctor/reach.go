@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// unansweredHooks checks whether a proxy answers the hooks of an agent that petrigate connect has
-// installed.
+// unansweredHooks checks whether a proxy answers the hooks that petrigate connect has installed for
+// an agent.
 func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection) []Finding {
 	if !h.Kept {
 		return nil

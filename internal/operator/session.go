@@ -27,7 +27,7 @@ type SessionInfo struct {
 type NetInfo struct {
 	Name     string         `json:"name"`
 	Active   bool           `json:"active"`
-	Moved    bool           `json:"moved"` // whether the net has left its initial marking or waits for a call
+	Moved    bool           `json:"moved"` // whether the net has left its initial marking or has calls in flight
 	Marking  map[string]int `json:"marking"`
 	InFlight int            `json:"inFlight"`
 	Status   string         `json:"status"`

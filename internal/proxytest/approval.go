@@ -83,7 +83,7 @@ func (q Question) Text() string {
 	return s
 }
 
-// At returns the same question, as if it had been received by another client.
+// At returns the same question for another client, as if that client had received it.
 func (q Question) At(c *Client) Question {
 	q.Client = c
 	return q

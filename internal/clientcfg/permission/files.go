@@ -17,7 +17,7 @@ type files struct {
 	project string
 }
 
-// home returns the path of one of the user's files. An environment variable can set a different
+// home returns the path of one of the user's files. An environment variable can replace the default
 // directory.
 func (f files) home(variable, folder string, parts ...string) string {
 	dir, ok := f.Env(variable)

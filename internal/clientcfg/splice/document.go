@@ -108,8 +108,8 @@ func (d *Document) verified(text []byte, at Place, touched []string, more func(*
 	return text, nil
 }
 
-// without returns a copy of tree without the named entries at a place, and without mappings that
-// become empty as a result.
+// without returns a copy of tree from which the named entries at a place are removed. Mappings that
+// become empty as a result are removed as well.
 func without(tree any, at Place, names []string) any {
 	if len(at.Path) == 0 {
 		return remaining(tree, at.Named, names)

@@ -159,7 +159,7 @@ func (m *matcher) matchesNet(r *row) bool {
 	return r.About == m.Net || r.Would != nil && slices.ContainsFunc(r.Would.Nets, func(n audit.NetVerdict) bool { return n.Net == m.Net })
 }
 
-// hasWords searches each text separately, because joining the texts would be slower.
+// hasWords searches each string separately, because joining the strings would be slower.
 func (m *matcher) hasWords(r *row) bool {
 	texts := r.texts()
 	for i, t := range texts {
@@ -173,7 +173,7 @@ func (m *matcher) hasWords(r *row) bool {
 	return true
 }
 
-// texts returns the texts of a row that a page shows.
+// texts returns the strings in a row that a page shows.
 func (r *row) texts() []string {
 	texts := make([]string, 0, 24)
 	texts = append(texts, r.Event, r.Tool, r.Decision, r.Outcome, r.Kind, r.Reason, r.Session, r.Principal, r.Client, r.Approval, r.Channel, r.Actor, r.By, r.About, r.command)

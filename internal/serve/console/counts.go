@@ -183,7 +183,7 @@ type approvalCounts struct {
 	All, Waiting, Approved, Denied, Silent int // Silent counts the approvals that expired or were withdrawn
 	Median                                 time.Duration
 	Timed                                  int
-	Rules                                  []ruleCount // rules that have answered approvals but no denials, most frequent first
+	Rules                                  []ruleCount // rules whose answered approvals include no denial, most frequent first
 }
 
 // A ruleCount counts the approvals that one rule required.

@@ -90,7 +90,8 @@ func (h *history) open(session string, at time.Time) {
 	}
 }
 
-// missed notes that a session ended before the state after its last records could be read.
+// missed notes that a session ended before the history could read the state after the session's
+// last records.
 func (h *history) missed(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,7 +100,7 @@ func (h *history) missed(session string, at time.Time) {
 	}
 }
 
-// skip notes that the state of the session is unknown after some record.
+// skip notes that the state of the session is unknown after the last recorded step.
 func (h *history) skip(session, why string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

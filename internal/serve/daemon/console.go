@@ -58,7 +58,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	})
 	server := newServer(s.console, config.Listen{})
 	served := make(chan struct{})
-	go func() { defer close(served); _ = listener.serve(server, false) }() // returns when the server is closed
+	go func() { defer close(served); _ = listener.serve(server, false) }() // Serve returns when the server is closed
 	s.stop = func() {
 		s.console.Close()
 		_ = server.Close()

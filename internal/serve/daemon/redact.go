@@ -37,12 +37,12 @@ func (r redactor) Handle(ctx context.Context, record slog.Record) error {
 	return r.Handler.Handle(ctx, clean)
 }
 
-// WithAttrs returns a handler with additional attributes.
+// WithAttrs implements [slog.Handler].
 func (r redactor) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return redactor{r.Handler.WithAttrs(r.attrs(attrs)), r.secrets}
 }
 
-// WithGroup returns a handler with a group.
+// WithGroup implements [slog.Handler].
 func (r redactor) WithGroup(name string) slog.Handler {
 	return redactor{r.Handler.WithGroup(name), r.secrets}
 }

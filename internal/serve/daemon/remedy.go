@@ -187,7 +187,7 @@ func impossible(whole *gate.Policy) func([]gate.Call, []string) []string {
 	return func(tools []gate.Call, active []string) []string {
 		p, err := activeNets(whole, active)
 		if err != nil || p.Shadow() {
-			return nil // either every tool can be called, or nothing was proved
+			return nil // in shadow mode, every tool can be called; after an error, nothing is proved
 		}
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()

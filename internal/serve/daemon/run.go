@@ -143,8 +143,8 @@ func reopen[T any](stream T) (T, func()) {
 	return any(pipe.New(mine)).(T), func() { _ = mine.Close() }
 }
 
-// serveHTTP serves clients over HTTP. It listens before it starts anything else, so that it detects
-// first if the port is in use.
+// serveHTTP serves clients over HTTP. It listens before it starts anything else, so that it notices
+// at once if the port is in use.
 func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 	l := d.config.Listen
 	listener, err := listenAt(l.HTTP, l, d.log)

@@ -76,7 +76,7 @@ func (m *monitor) serve(addr string) (stop func(), err error) {
 	}), config.Listen{})
 	server.WriteTimeout = writeTimeout
 	m.log.Info("serving metrics", "url", "http://"+shownAddr(listener)+"/metrics")
-	go func() { _ = listener.serve(server, false) }() // returns when the server is closed
+	go func() { _ = listener.serve(server, false) }() // Serve returns when the server is closed
 	return func() { _ = server.Close() }, nil
 }
 

@@ -22,7 +22,7 @@ const (
 	firstFetch = 5 * time.Minute
 )
 
-// fetchers lists programs that may first download the program that they run.
+// fetchers lists programs that run another program and may have to download it first.
 var fetchers = []string{"npx", "bunx", "pnpm", "yarn", "uvx", "uv", "pipx", "docker", "podman", "deno"}
 
 // startupTimeout returns how long to wait for the servers' first answers.

@@ -52,8 +52,8 @@ func (p *printer) play(ctx context.Context, a *agent, chapters []section) (count
 	return made, nil
 }
 
-// playStep makes the step's call and checks the reply. It also checks that the person was asked
-// exactly if the step expects that.
+// playStep makes the step's call and checks the reply. It also checks that the person was asked if
+// and only if the step expects that.
 func (p *printer) playStep(ctx context.Context, a *agent, s step) error {
 	if s.note != "" {
 		p.line("\n    %s", p.ink.In(text.Faint, s.note))

@@ -12,7 +12,7 @@ import (
 
 // records holds the number of the agent's calls according to the logs of the proxy and the server.
 type records struct {
-	allowed, refused int // number of decisions in the audit log
+	allowed, refused int // numbers of decisions in the audit log
 	executed         int // number of calls that reached the server
 }
 

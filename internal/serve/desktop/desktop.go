@@ -92,7 +92,7 @@ const toast = `$ErrorActionPreference='Stop';` +
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`)
 
 // commandOf returns a function that builds the command for showing a line: the program, its
-// arguments, and additional environment variables. A line must not begin with a dash; a line from
+// arguments, and additional environment variables. The line must not begin with a dash. A line from
 // [Line] never does.
 func commandOf(system string) func(line string) (name string, args, env []string) {
 	return func(line string) (name string, args, env []string) {

@@ -80,7 +80,7 @@ type Problem struct {
 // Checked is the result of checking a draft.
 type Checked struct {
 	Report   check.Report
-	Problems []Problem // errors first; limited to maxShown
+	Problems []Problem // at most maxShown problems, errors first
 	Known    int       // number of known tools; 0 means that tool names were inferred from the rules
 	Took     time.Duration
 }

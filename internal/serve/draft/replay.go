@@ -96,7 +96,7 @@ func (d *Evaluator) replay(ctx context.Context, x *candidate, log *Log, since ti
 		if err != nil {
 			return fmt.Errorf("record %d cannot be read: %w", record.Seq, err)
 		}
-		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // start and policy records determine how later records must be interpreted
+		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // records of process starts and of policies determine how later records must be interpreted
 			r.Left++
 			continue
 		}

@@ -128,12 +128,12 @@ func attributes(r slog.Record) map[string]string {
 	return all
 }
 
-// WithAttrs returns a handler with additional attributes.
+// WithAttrs implements [slog.Handler].
 func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return handler{h.Handler.WithAttrs(attrs), h.narrator}
 }
 
-// WithGroup returns a handler with a group.
+// WithGroup implements [slog.Handler].
 func (h handler) WithGroup(name string) slog.Handler {
 	return handler{h.Handler.WithGroup(name), h.narrator}
 }

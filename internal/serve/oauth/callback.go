@@ -36,7 +36,7 @@ type callback struct {
 	answers  chan url.Values
 	answered sync.Once
 	done     chan struct{} // closed when the result of the login is known
-	failed   bool          // whether the login failed; set before the channel done is closed
+	failed   bool          // whether the login failed; set before done is closed
 	shown    chan struct{} // closed when the browser has received the result page
 }
 
@@ -75,7 +75,7 @@ func listenLocally(r Redirect) ([]net.Listener, error) {
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		if also, err := net.Listen("tcp", net.JoinHostPort("::1", port)); err == nil {
 			listeners = append(listeners, also)
-		} else if errors.Is(err, syscall.EADDRINUSE) { // otherwise, the program that uses the port would receive the code
+		} else if errors.Is(err, syscall.EADDRINUSE) { // otherwise, the program that already uses the port would receive the code
 			_ = l.Close()
 			return nil, err
 		}

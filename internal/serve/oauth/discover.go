@@ -63,7 +63,7 @@ func discover(ctx context.Context, client *http.Client, s Server, c challenge) (
 // resourceMetadata reads the protected resource metadata of s. A server without metadata is its own
 // authorization server, as in revision 2025-03-26.
 func resourceMetadata(ctx context.Context, client *http.Client, s Server, c challenge) (*oauthex.ProtectedResourceMetadata, error) {
-	u, _ := url.Parse(s.URL) // cannot fail: isSecure has parsed it
+	u, _ := url.Parse(s.URL) // cannot fail: isSecure has parsed the address
 	var unfit error
 	for _, at := range metadataLocations(s, u, c) {
 		seen := &lastStatus{next: client.Transport}

@@ -47,8 +47,8 @@ func (g *Grant) GoString() string { return g.String() }
 // header returns the value of the Authorization header.
 func (g *Grant) header() string { return "Bearer " + g.AccessToken }
 
-// refreshMargin is how long before it expires a token is replaced. A request takes some time to
-// reach the server, and the token must still be valid then.
+// refreshMargin is how long before a token's expiry the token is replaced. A request takes some
+// time to reach the server, and the token must still be valid then.
 const refreshMargin = time.Minute
 
 // fresh reports whether the token is valid and will not expire soon.

@@ -300,8 +300,8 @@ func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant
 	})
 }
 
-// extend returns a grant that has the missing scopes in addition. Unless the client acts for
-// itself, a person must consent to them.
+// extend returns a grant that also has the missing scopes. Unless the client acts for itself, a
+// person must consent to them.
 func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	g := s.current.Load()
 	switch {

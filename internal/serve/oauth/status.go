@@ -28,7 +28,7 @@ const (
 	StateRefreshable = "refreshable"
 )
 
-// StatusOf returns the status of the login to s. The tokens of the login are in the given store.
+// StatusOf returns the status of the login to s. It reads the tokens from the given store.
 func StatusOf(s Server, store *Store, now time.Time) (Status, error) {
 	none := Status{Server: s.Name, State: StateNone}
 	g, where, err := store.find(s.key())

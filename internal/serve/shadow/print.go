@@ -49,7 +49,7 @@ func printWould(w io.Writer, all []operator.WouldInfo) error {
 	for i, a := range all {
 		from := a.Rules
 		if len(from) == 0 {
-			from = a.Nets // nets that do not come from rules but were written by hand
+			from = a.Nets // hand-written nets, which do not come from rules
 		}
 		rows[i] = []string{fmt.Sprint(a.Count), a.Decision, a.Tool}
 		if calls != nil {

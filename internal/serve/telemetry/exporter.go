@@ -128,7 +128,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error
 		return true, text.Innermost(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // allows the connection to be reused
+	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // reading the body allows the connection to be reused
 	switch answer.StatusCode {
 	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
 		return false, nil

@@ -19,7 +19,7 @@ const (
 	maxAnswers   = 100
 )
 
-// other is the label under which everything beyond a limit is counted.
+// other is the label that stands for everything beyond a limit.
 const other = "(other)"
 
 // Metrics counts a proxy's events. It is safe for concurrent use, and counting almost never blocks.
@@ -117,7 +117,7 @@ func (m *Metrics) Forwarding(upstream string) { m.upstream(upstream).inFlight.Ad
 // Forwarded counts the end of a call at its upstream, whether or not a response arrived.
 func (m *Metrics) Forwarded(upstream, _, _ string, took time.Duration, err error) {
 	cells := m.upstream(upstream)
-	cells.inFlight.Add(^uint64(0)) // decrements
+	cells.inFlight.Add(^uint64(0)) // adds -1
 	cells.forward.observe(int64(took))
 	if err != nil {
 		cells.errors.Add(1)

@@ -105,7 +105,8 @@ func printCalls(w io.Writer, head string, list []operator.ApprovalInfo, row func
 	return text.Table(w, "", head+"|CALL", rows)
 }
 
-// callLine formats a call so that it fits in room columns, if its parts can be shortened that much.
+// callLine formats a call. If possible, it shortens the parts of the call so that the line fits in
+// room columns.
 func callLine(a operator.ApprovalInfo, room int) string {
 	name := text.Excerpt(a.Upstream+"."+a.Tool, 80)
 	size := ""

@@ -60,7 +60,7 @@ func followOne(ctx context.Context, path string, told chan<- update, ended chan<
 		case err != nil && version != "":
 			send(ctx, told, update{client: client, gone: true})
 			fallthrough
-		case err != nil: // the proxy does not answer, or does not answer yet
+		case err != nil: // the proxy does not answer, perhaps because it is still starting
 			pause(ctx, scanInterval)
 			send(ctx, ended, path)
 			return

@@ -20,7 +20,7 @@ type watch struct {
 	terminal *terminal
 	actor    string
 	overview overview
-	done     map[string]bool // IDs of approvals that were skipped or answered here
+	done     map[string]bool // IDs of approvals that were skipped or answered at this terminal
 
 	shown         *operator.ApprovalInfo // displayed approval, or nil
 	client        *control.Client        // proxy that has the displayed approval
@@ -38,11 +38,11 @@ type stage int
 
 const (
 	atCall   stage = iota // whether to approve the call
-	atReason              // why the call is denied
+	atReason              // for what reason the call is denied
 	atSpan                // for how long to allow similar calls
 	atLike                // which arguments must stay the same
 	atGrant               // whether to create the grant
-	atPIN                 // which PIN confirms the pending answer
+	atPIN                 // what the PIN for the pending answer is
 )
 
 func (w *watch) prompt() {

@@ -149,7 +149,7 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	}
 }
 
-// failed returns the answer to a call if the server did not reply.
+// failed returns the answer to a call to which the server did not reply.
 func (c *Call) failed(err error) answer {
 	name := c.Tool.Upstream.Config.Name
 	if a := c.unauthorized(err); a != nil {

@@ -12,8 +12,8 @@ import (
 type claim = uint32
 
 const (
-	slot     claim = 1 << iota // one of the calls in flight to the server (limits.inFlight)
-	taskSlot                   // one of the tasks of the session
+	slot     claim = 1 << iota // a slot among the calls in flight to the server (limits.inFlight)
+	taskSlot                   // a slot among the tasks of the session
 	room                       // space for the message in the backlog
 )
 

@@ -66,8 +66,8 @@ func answersAll(a session.Peer, requests []spec.InputRequest) error {
 	return nil
 }
 
-// askAll sends all requests of a round to the client at the same time, and returns the results as
-// inputResponses. If there are no requests, it returns nil.
+// askAll sends all server requests of a round to the client at the same time, and returns the
+// results as inputResponses. If there are no requests, it returns nil.
 func (p *Pipeline) askAll(c *Call, requests []spec.InputRequest) ([]byte, error) {
 	if len(requests) == 0 {
 		return nil, nil

@@ -50,7 +50,7 @@ func (n *Outbox) WriteTo(s spec.Stream) {
 	}
 }
 
-// An OutboxStream is a stream. It queues messages in an Outbox.
+// An OutboxStream is a stream that queues its messages in an [Outbox].
 type OutboxStream struct{ *Outbox }
 
 func (s OutboxStream) Send(parts ...[]byte) { s.Add(bytes.Join(parts, nil)) }

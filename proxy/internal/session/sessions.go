@@ -157,7 +157,7 @@ func (s *Sessions) Remove(c *Client) {
 	}
 }
 
-// Limits for the number of sessions with names that clients choose.
+// Limits for the number of sessions whose names clients choose.
 const (
 	maxSplits    = 1000   // maximum number of such sessions for one principal
 	maxSplitsAll = 10_000 // maximum number of such sessions in total
@@ -294,8 +294,8 @@ func (s *Sessions) CountHTTP(principal string) (own, all int) {
 	return own, all
 }
 
-// Use returns the client with the given Mcp-Session-Id and marks it as used. If the principal has
-// no such client here, it returns nil.
+// Use returns the client with the given Mcp-Session-Id and marks it as used. It returns nil if this
+// process has no such client, or if the client belongs to another principal.
 func (s *Sessions) Use(id, principal string) *Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
