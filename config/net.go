@@ -1,7 +1,7 @@
 package config
 
-// A Net is a hand-written net in the form in which the file contains it. Package gate interprets
-// the net and checks that it is sound.
+// A Net is a hand-written net as written in the file. Package gate interprets the net and checks
+// that it is sound.
 type Net struct {
 	Name           string
 	Places         []string

@@ -55,7 +55,7 @@ var (
 	quote  = regexp.MustCompile(`"[^"\\]*"|'[^'\\]*'`)
 )
 
-// expression returns the expression of a condition, without the quotes that can surround it in a
+// expression returns the expression of a condition without the quotes that may surround it in a
 // rule.
 func expression(source string) string {
 	text := strings.TrimPrefix(source, "when ")

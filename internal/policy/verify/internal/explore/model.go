@@ -107,7 +107,8 @@ func (l *searchLimits) due(asked *int, states int) bool {
 	return l.Stop()
 }
 
-// lasting wraps stop such that a result of true is permanent and ends all searches in progress.
+// lasting wraps stop so that, once it has returned true, it always returns true. This ends all
+// searches in progress.
 func lasting(stop func() bool) func() bool {
 	over := false
 	return func() bool {

@@ -23,7 +23,7 @@ func (m *Model) Never(q *Query, nets []int) Answer {
 	return f
 }
 
-// doubt returns the unknown answer for a result that depends on a call that might not exist.
+// doubt returns an unknown answer, because the result depends on a call that might not exist.
 func (m *Model) doubt(unsure *callclass.Class, tool string) Answer {
 	why, supposed := m.Calls.Doubt(unsure, tool)
 	return Answer{Why: why, Supposed: supposed}
