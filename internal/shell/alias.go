@@ -25,17 +25,17 @@ var aliases = map[string]string{
 	"brew uninstall": "rm remove", "brew install": "instal", "pulumi up": "update", "pulumi destroy": "down dn",
 }
 
-// isAlias reports whether text is a built-in alias of the operand of p with index n.
+// isAlias reports whether text is a built-in alias of the pattern p's operand with index n.
 func isAlias(p *Pattern, text string, n int) bool {
 	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
 }
 
-// equivalents maps a subcommand to another subcommand and an option that together have the same
-// effect.
+// equivalents maps a subcommand to another subcommand and an option. The two together have the same
+// effect as the subcommand.
 var equivalents = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
 
 // isEquivalent reports whether the subcommand sub, followed by the arguments rest, has the same
-// effect as the first operand of p.
+// effect as p's first operand.
 func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	other, ok := equivalents[p.name.text+" "+p.operands[0].text]
 	return ok && sub.kind == literal && sub.text == other[0] && slices.ContainsFunc(rest, func(a arg) bool {
@@ -43,7 +43,7 @@ func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	})
 }
 
-// isAbbreviation reports whether a program may accept text as a short form of the operand of p with
+// isAbbreviation reports whether a program may accept text as a short form of p's operand with
 // index next.
 func isAbbreviation(p *Pattern, text string, next int) bool {
 	name, want := p.name.text, p.operands[next].text
@@ -59,7 +59,7 @@ func isAbbreviation(p *Pattern, text string, next int) bool {
 	case name == "gradle":
 		task := text[strings.LastIndexByte(text, ':')+1:]
 		return task != "" && strings.HasPrefix(want, task[:1]) && isSubsequence(task, want)
-	case !abbreviating[name] || next > 0: // the words that follow the subcommand are names
+	case !abbreviating[name] || next > 0: // the words after the subcommand are names, not subcommands
 		return false
 	}
 	names := append(strings.Fields(aliases[name+" "+want]), want)
@@ -81,8 +81,8 @@ func isSubsequence(text, other string) bool {
 // otherNames maps alternative names of programs to the words that they stand for.
 var otherNames = map[string]string{"docker-compose": "docker compose", "podman-compose": "podman compose", "gmake": "make", "bmake": "make"}
 
-// families are programs that have a variant for each kind of object. An example is mkfs, with the
-// variant mkfs.ext4.
+// families holds the names of programs that have a variant for each kind of object. For example,
+// mkfs has the variant mkfs.ext4.
 var families = setOf("mkfs fsck mount umount")
 
 // sameProgram reports whether two names denote the same program on all systems.
@@ -112,13 +112,13 @@ func family(name string) string {
 	return cmp.Or(versionless(name), name)
 }
 
-// versionless returns name without a version number at its end. For example, it returns pip for
+// versionless returns name without the version number at its end. For example, it returns pip for
 // pip3.12.
 func versionless(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
-// argsUnder returns the arguments that the command takes if its program is called name. It returns
-// nil if the program does not have this name on any system. On some file systems, RM and rm.exe are
-// names of rm, and pip3.12 is a version of pip.
+// argsUnder returns the arguments that the command takes if its program has the given name. It
+// returns nil if the program does not have this name on any system. On some file systems, RM and
+// rm.exe are names of rm, and pip3.12 is a version of pip.
 func (c *command) argsUnder(name string) []arg {
 	args := slices.Concat([]arg{}, c.args)
 	if sameFile(c.name, name) || versionless(c.name) != "" && versionless(c.name) == versionless(name) {
@@ -141,8 +141,8 @@ func (c *command) argsUnder(name string) []arg {
 	return args[i+1:]
 }
 
-// folded returns the case-folded form of the file name. A case-insensitive file system treats names
-// with the same folded form as one.
+// folded returns the case-folded form of a file name. On a case-insensitive file system, names that
+// have the same folded form denote the same file.
 func folded(name string) string {
 	return strings.Map(func(c rune) rune {
 		least := c
@@ -153,8 +153,8 @@ func folded(name string) string {
 	}, name)
 }
 
-// sameFile reports whether two names may denote the same file. This can be so on a file system that
-// ignores case and on a system that adds .exe.
+// sameFile reports whether two names may denote the same file. They may do so on a file system that
+// ignores case, and on a system that adds .exe to names.
 func sameFile(name, want string) bool {
 	if len(name) == len(want)+4 && strings.EqualFold(name[len(want):], ".exe") {
 		name = name[:len(want)]

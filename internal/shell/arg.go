@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// An arg is what is known about the expansion of one word in a script.
+// An arg is what is known about a word in a script after expansion.
 type arg struct {
 	kind        argKind
-	text        string // the known beginning; for a literal, the whole text
-	mid         string // the known part between two unknown parts, as in ~/.ssh/*
-	tail        string // the known end; empty for a literal
+	text        string // the known text at the beginning; for a literal, the whole text
+	mid         string // the known text between two unknown parts, as in ~/.ssh/*
+	tail        string // the known text at the end; empty for a literal
 	name        bool   // the unknown part is a name or a number, but never an option
 	glob        bool   // the unknown part comes from a glob, and does not begin with a dot
 	pipe        bool   // the argument is a process substitution
-	setUp       bool   // the argument is only the output of a program that sets up a shell
+	setUp       bool   // the argument is nothing but the output of a program that sets up a shell
 	isArguments bool   // the argument consists only of arguments of the enclosing function
-	split       bool   // the argument is an unquoted expansion, which is usually one word; never set under [Options.Strict]
+	split       bool   // the argument is an unquoted expansion, which usually yields one word; never set under [Options.Strict]
 }
 
 // An argKind describes how much of an argument is known.
@@ -25,8 +25,8 @@ type argKind uint8
 
 const (
 	literal  argKind = iota // the argument is exactly text
-	single                  // the argument is one word: text, something unknown, tail
-	spread                  // the argument is one or more such words, for example from a glob
+	single                  // the argument is one word, which consists of text, something unknown, and tail
+	spread                  // the argument is one or more words of the form one, for example from a glob
 	anything                // the argument is any number of unknown words
 )
 
@@ -46,7 +46,7 @@ func (a arg) cut() (name string, value arg, ok bool) {
 }
 
 // base returns the name of the program in a command word. It also returns whether the name is
-// certain, and whether the program is found in the program directories of the system.
+// certain, and whether the program is found in the system's program directories.
 func (a arg) base() (name string, sure, system bool) {
 	switch {
 	case a.kind == literal && strings.Contains(a.text, `:\`) && !strings.Contains(a.text, "/"):
@@ -86,10 +86,10 @@ func isSystem(p string) bool {
 	return !strings.Contains(p, "..") && systemDirs[path.Dir(path.Clean(p))]
 }
 
-// size returns the number of bytes in the argument.
+// size returns the number of known bytes in the argument.
 func (a arg) size() int { return len(a.text) + len(a.mid) + len(a.tail) }
 
-// sizes returns the number of bytes in list.
+// sizes returns the total number of known bytes in the arguments in list.
 func sizes(list []arg) (n int) {
 	for _, a := range list {
 		n += a.size()
@@ -97,7 +97,7 @@ func sizes(list []arg) (n int) {
 	return n
 }
 
-// file returns the base name of the file that the argument names. The argument can be a setting
+// file returns the base name of the file that the argument names. The argument may be a setting
 // such as of=x.
 func (a arg) file() string {
 	text := a.text
@@ -120,9 +120,9 @@ func literals(words []string) []arg {
 }
 
 // matchWord returns the first of the words that matches the argument, or "". A word --name also
-// matches abbreviations and attached values; a word -x also matches if x is one of several letters;
-// =name matches the argument up to its equals sign; and any other word, with or without a leading
-// *, matches if the argument contains it.
+// matches abbreviations of the option and values attached to it. A word -x also matches if x is one
+// of several letters. A word =name matches the argument up to its equals sign. Any other word, with
+// or without a leading *, matches if the argument contains it.
 func (a arg) matchWord(words string) string {
 	name, _, with := strings.Cut(a.text, "=")
 	for word := range strings.FieldsSeq(words) {
@@ -145,12 +145,13 @@ func (a arg) matchWord(words string) string {
 	return ""
 }
 
-// isInteger reports whether the expression a is a plain number.
+// isInteger reports whether the expression in the argument is a plain number.
 func isInteger(a arg) bool {
 	return a.kind == literal && strings.Trim(a.text, "+-0123456789") == ""
 }
 
-// startsWith reports whether the first of args match words. In a word, a * matches any text.
+// startsWith reports whether the first of the arguments match the given words. In a word, a *
+// matches any text.
 func startsWith(args []arg, words []string) bool {
 	return len(args) >= len(words) && slices.EqualFunc(args[:len(words)], words, func(a arg, w string) bool {
 		return a.kind == literal && (a.text == w || matchStar(w, a.text))

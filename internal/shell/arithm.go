@@ -25,8 +25,8 @@ func (r *expander) arithm(x syntax.ArithmExpr) {
 	})
 }
 
-// term reads a number, a variable or an expansion in arithmetic. The reading becomes opaque if the
-// parser could overlook an array index in the term.
+// term reads a number, a variable or an expansion in an arithmetic expression. If the parser could
+// overlook an array index in the term, the whole reading becomes opaque.
 func (r *expander) term(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {
@@ -73,7 +73,7 @@ func (r *expander) test(x syntax.TestExpr) {
 	case *syntax.UnaryTest:
 		r.test(x.X)
 		if w, ok := x.X.(*syntax.Word); (x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar) && (!ok || !isName(w.Lit())) {
-			r.arithmeticOn("a test of a variable whose name is not literal") // if the name contains an index, bash evaluates the index
+			r.arithmeticOn("a test of a variable whose name is not literal") // if the name contains an array index, bash evaluates the index
 		}
 	case *syntax.ParenTest:
 		r.test(x.X)
@@ -82,7 +82,7 @@ func (r *expander) test(x syntax.TestExpr) {
 	}
 }
 
-// operandTest reads an operand. Numeric operators such as -eq evaluate their operands as
+// operandTest reads an operand of a test. Numeric operators such as -eq evaluate their operands as
 // arithmetic.
 func (r *expander) operandTest(op syntax.BinTestOperator, x syntax.TestExpr) {
 	switch op {

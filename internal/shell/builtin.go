@@ -31,7 +31,7 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 		r.doubtAll("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declareArgs(name, nil, args)
-		for _, a := range args { // this is reached for `command readonly x=y`
+		for _, a := range args { // this point is reached for `command readonly x=y`
 			name, _, _ := strings.Cut(a.text, "=")
 			r.vars.neverBind(name)
 		}
@@ -66,8 +66,8 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 // inShellBuiltins holds the builtins that run another builtin in the current shell.
 var inShellBuiltins = setOf("command builtin eval")
 
-// isOutside reports whether the commands that the command with index i runs are in another process.
-// A builtin there cannot affect the script's shell.
+// isOutside reports whether the commands run by the command with index i are in another process. A
+// builtin in another process cannot affect the script's shell.
 func (r *reader) isOutside(i int) bool {
 	for ; i >= 0; i = r.commands[i].by {
 		switch c := &r.commands[i]; {
@@ -107,7 +107,7 @@ func (r *reader) readTrap(args []arg) {
 		args = args[1:]
 	}
 	if len(args) > 0 && args[0].matchWord("=-") == "" {
-		r.vars.forgetAll() // the trap runs later; until then, variables may get other values, and the trap itself may set variables
+		r.vars.forgetAll() // the trap runs later; by then, variables may have other values, and the trap itself may set variables
 		r.vars.unbound = true
 		defer func(before masking, b *body) { r.flow.masking, r.body = before, b }(r.flow.mask(conditional), r.body)
 		r.body = &body{trap: true, texts: -1}
@@ -154,11 +154,12 @@ func (r *scope) readPrintf(args []arg) {
 		r.setUnknown([]arg{{kind: args[0].kind, text: args[0].text[2:]}})
 	case args[0].kind == anything, args[0].kind == single && args[0].text == "" && strings.Trim(args[0].mid+args[0].tail, nameLetters+"0123456789[]-") == "" && len(args) > 1:
 		r.vars.forgetAll()
-		r.vars.wild = true // the argument may be -v, and the next argument the name of a variable
+		r.vars.wild = true // the argument may be -v, and the next argument may be the name of a variable
 	}
 }
 
-// readTest reads test and [. In contrast to [[, these evaluate an operand only if it follows -v.
+// readTest reads test and [. In contrast to [[, these builtins evaluate an operand only if the
+// operand follows -v.
 func (r *scope) readTest(args []arg) {
 	for i, a := range args {
 		r.vars.tests = r.vars.tests || a.kind != literal
@@ -173,8 +174,8 @@ func (r *scope) readTest(args []arg) {
 	}
 }
 
-// readShellOptions reads the options of set and shopt. The parameter letters holds the options that
-// change how the shell reads the rest of the script.
+// readShellOptions reads the options of set and shopt. The parameter letters holds those options
+// that change how the shell reads the rest of the script.
 func (r *scope) readShellOptions(letters string, args []arg) {
 	for _, a := range args {
 		if a.matchWord("=-- =-") != "" {
@@ -195,8 +196,9 @@ func (r *scope) readShellOptions(letters string, args []arg) {
 	}
 }
 
-// readSourced reads source. The content of the file is unknown, as for any program in a file. Files
-// that set up the shell, such as .bashrc, are assumed not to change the commands of the script.
+// readSourced reads source. The content of the sourced file is unknown, as for any program in a
+// file. Files that set up the shell, such as .bashrc, are assumed not to change the commands of the
+// script.
 func (r *scope) readSourced(args []arg) {
 	r.vars.forgetAll()
 	r.vars.unbound = true

@@ -9,12 +9,12 @@ import (
 // A Doubt is an alias for [gate.Doubt].
 type Doubt = gate.Doubt
 
-// A reach is the set of commands that a doubt concerns.
+// A reach determines which commands a doubt concerns.
 type reach uint8
 
 const (
 	all    reach = iota // the doubt concerns all commands
-	inText              // the doubt concerns the commands with words that occur in unparsed text
+	inText              // the doubt concerns the commands whose words occur in unparsed text
 	strict              // the doubt concerns all commands under [Options.Strict]; otherwise it concerns none, but nothing is certain any more
 	mild                // the doubt concerns all commands under [Options.Strict]; otherwise it concerns none
 )
@@ -22,10 +22,10 @@ const (
 // A doubt is a part of a script that was not fully understood.
 type doubt struct {
 	what     string
-	from, to int // byte range in the outermost script; to is 0 for the whole script
+	from, to int // byte range in the outermost script; to is 0 if the doubt concerns the whole script
 	reach    reach
-	owner    int  // the index of the command whose arguments caused the doubt; -1: no command
-	before   int  // the number of commands that were read before the doubt; 0: the doubt concerns the whole script
+	owner    int  // index of the command whose arguments caused the doubt; -1: no command
+	before   int  // number of commands that were read before the doubt; 0: the doubt concerns the whole script
 	spoils   bool // the programs of later commands may have been replaced
 }
 
@@ -81,7 +81,7 @@ const (
 // String returns "no match", "match" or "opaque".
 func (o Outcome) String() string { return [...]string{"no match", "match", "opaque"}[o] }
 
-// or combines two outcomes for the case that one match is enough.
+// or combines two outcomes when one match is enough.
 func (o Outcome) or(other Outcome) Outcome {
 	if o == Match || other == Match {
 		return Match
@@ -89,7 +89,7 @@ func (o Outcome) or(other Outcome) Outcome {
 	return max(o, other)
 }
 
-// and combines two outcomes for the case that both must match.
+// and combines two outcomes when both must match.
 func (o Outcome) and(other Outcome) Outcome {
 	if o == NoMatch || other == NoMatch {
 		return NoMatch

@@ -8,7 +8,7 @@ import (
 // A dryRun describes the arguments that turn a command into a dry run. A dry run only prints what
 // the command would do.
 type dryRun struct {
-	says  string // the options for a dry run, not abbreviated
+	says  string // the options that request a dry run, not abbreviated
 	flags string // the options without a value that may precede the dry-run option
 }
 
@@ -32,8 +32,9 @@ var dryRuns = eachName(map[string]dryRun{
 	"pulumi destroy,pulumi down,pulumi dn": {says: "--preview-only", flags: "-r --refresh -d --debug --diff -y --yes --remove"},
 })
 
-// changesNothing reports whether it is certain that the command changes nothing. It is uncertain if
-// an argument could cancel the dry run, could be the value of an option, or is spelled differently.
+// changesNothing reports whether it is certain that the command changes nothing. This is not
+// certain if an argument could cancel the dry run, could be the value of an option, or has an
+// unexpected spelling.
 func (c *command) changesNothing() bool {
 	table := subcommandsOf(c.name)
 	if table == nil {
@@ -68,22 +69,22 @@ func (c *command) changesNothing() bool {
 	return dry
 }
 
-// helping holds the programs that print the help of a subcommand if --help is at the end. After a
-// subcommand in running, --help can be an option of another program.
+// helping holds the programs that print the help for a subcommand if --help is the last argument.
+// After one of the subcommands in running, --help may be an option of another program.
 var (
 	helping = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
 	running = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")
 )
 
-// asksHelp reports whether the command prints its help: --help is its only option and its last
-// argument.
+// asksHelp reports whether the command prints its help. This is so if --help is its only option and
+// its last argument.
 func (c *command) asksHelp(sub string, args []arg) bool {
 	n := len(args) - 1
 	return n >= 0 && helping[c.name] && !running[sub] && (args[n].text == "--help" || args[n].text == "-help" && (c.name == "terraform" || c.name == "tofu")) &&
 		!slices.ContainsFunc(args[:n], func(a arg) bool { return a.kind != literal || strings.HasPrefix(a.text, "-") }) && args[n].kind == literal
 }
 
-// dry reports whether the pattern itself is about a dry run.
+// dry reports whether the pattern itself describes a dry run.
 func (p *Pattern) dry() bool {
 	return slices.ContainsFunc(p.words, func(w string) bool { return strings.Contains(w, "dry") || w == "-n" })
 }

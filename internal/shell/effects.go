@@ -6,7 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// effects are the changes to variables that a part of a script can make, no matter when it runs.
+// effects holds the changes to variables that a part of a script can make, no matter when the part
+// runs.
 type effects struct {
 	names     set
 	arguments bool // the arguments of the enclosing function may change
@@ -17,8 +18,8 @@ type effects struct {
 // more than once.
 const maxEffects = 200_000
 
-// effectsOf returns the effects of node. If a function runs commands through "$@", these are
-// considered when the function is called.
+// effectsOf returns the effects of node. If a function runs commands through "$@", these commands
+// are considered when the function is called.
 func (v *variables) effectsOf(node syntax.Node) (c effects) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		if v.visited++; v.visited > maxEffects {
@@ -64,7 +65,7 @@ var setters = setOf("read mapfile readarray getopts unset")
 var otherSetters = setOf(`eval source . trap alias unalias let declare typeset local export readonly enable exec command builtin fc bind emulate print vared integer
 	float zparseopts setopt unsetopt functions autoload zmodload noglob nocorrect`)
 
-// calls adds to c the effects of a simple command.
+// calls adds the effects of a simple command to c.
 func (v *variables) calls(c *effects, args []*syntax.Word) {
 	if len(args) == 0 {
 		return
@@ -129,8 +130,8 @@ func mayBeOption(w *syntax.Word) bool {
 	return strings.Trim(known, nameLetters+"0123456789[]-") == "" && (strings.HasPrefix(known, "-v") || !isText(w.Parts)) || strings.HasPrefix(known, `\`)
 }
 
-// assignedIn returns the known values that the statements in list assign to variables. It includes
-// only variables that nothing else in list changes.
+// assignedIn returns the known values that the statements in list assign to variables. The result
+// contains only variables that nothing else in list changes.
 func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	texts, changed := make(map[string]string), make(set)
 	for _, s := range list {
@@ -158,8 +159,8 @@ func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	return texts
 }
 
-// forgetEffects forgets all values that c can change. It is meant for a part of the script that
-// runs more than once or later.
+// forgetEffects forgets all values that the effects in c can change. It is meant for a part of the
+// script that runs more than once or later.
 func (v *variables) forgetEffects(c effects) {
 	if c.all {
 		v.forgetAll()
@@ -172,8 +173,8 @@ func (v *variables) forgetEffects(c effects) {
 	}
 }
 
-// bindBranches records variables that each branch of an if, including the else branch, sets to
-// known text.
+// bindBranches records variables that each branch of an if statement, including the else branch,
+// sets to known text.
 func (v *variables) bindBranches(cmd syntax.Command) {
 	c, ok := cmd.(*syntax.IfClause)
 	held, branches := make(map[string][]string), 0

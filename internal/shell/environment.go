@@ -10,12 +10,12 @@ var (
 	implicitVariables = setOf("_ REPLY MAPFILE BASH_REMATCH BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0 BASH_SOURCE FUNCNAME")
 	// counters are the variables whose assigned values bash evaluates as arithmetic.
 	counters = setOf("RANDOM SRANDOM SECONDS OPTIND HISTCMD LINENO BASHPID BASH_SUBSHELL BASH_MONOSECONDS EPOCHSECONDS EPOCHREALTIME")
-	// runVariables are the variables with a value that some program runs as a command.
+	// runVariables are the variables whose value some program runs as a command.
 	runVariables = setOf(`
 	PAGER EDITOR VISUAL MANPAGER BROWSER GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS
 	SUDO_ASKPASS SUDO_EDITOR RSYNC_RSH CVS_RSH SYSTEMD_PAGER SYSTEMD_EDITOR FCEDIT PROMPT_COMMAND GH_PAGER GH_EDITOR AWS_PAGER CC CXX CPP LD
 	AR AS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTC PSQL_PAGER KUBE_EDITOR MAKE CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER`)
-	// steeringVariables are the variables that affect in some other way which programs run.
+	// steeringVariables are the other variables that affect which programs run.
 	steeringVariables = setOf(`
 	PATH BASH_ENV ENV IFS SHELL CONFIG_SHELL SHELLOPTS BASHOPTS BASH_ALIASES BASH_CMDS BASH_LOADABLES_PATH BASH_XTRACEFD BASH_COMPAT
 	POSIXLY_CORRECT HISTFILE INPUTRC PS0 PS1 PS2 PS3 PS4 LESS LESSOPEN LESSCLOSE LESSKEY MORE MAKEFLAGS GNUMAKEFLAGS MFLAGS MAKEFILES
@@ -54,7 +54,7 @@ func isInertSetting(name string, value arg) bool {
 // steeringFlags are the environment variables that contain command-line options for a program.
 var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
 
-// Values, variable names, and endings of variable names. None of them makes a program run anything.
+// Values, variable names, and endings of variable names that do not make a program run anything.
 var (
 	inertValues    = setOf("true false yes no on off none always never auto")
 	inertVariables = setOf(`
@@ -70,7 +70,7 @@ var (
 
 // isInertVariable reports whether a variable with this name and this value does not make any
 // program run anything. It also returns true for variables that affect which programs run, because
-// assigned adds the doubts about those.
+// the method assigned adds the doubts about those variables.
 func isInertVariable(name string, value arg) bool {
 	if value.kind == literal && (inertValues[strings.ToLower(value.text)] || strings.Trim(value.text, "0123456789.") == "") {
 		return true

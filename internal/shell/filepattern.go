@@ -103,8 +103,8 @@ func (p *FilePattern) ends(at arg) Outcome {
 	return couldBe(file, name, at.tail)
 }
 
-// endsLike reports whether glob matches the path at, or a suffix of this path that begins after a
-// slash.
+// endsLike reports whether glob matches the path in the argument at, or a suffix of this path that
+// begins after a slash.
 func endsLike(glob, at string) bool {
 	for ok := true; ok; _, at, ok = strings.Cut(at, "/") {
 		if matchStar(glob, at) {
@@ -114,8 +114,8 @@ func endsLike(glob, at string) bool {
 	return false
 }
 
-// couldBe reports whether glob can match a string with this beginning and this end. The result is
-// Opaque or NoMatch.
+// couldBe reports whether glob can match a string that has the given beginning and end. The result
+// is Opaque or NoMatch.
 func couldBe(glob, text, tail string) Outcome {
 	before, _, _ := strings.Cut(glob, "*")
 	after := glob[strings.LastIndexByte(glob, '*')+1:]
@@ -125,8 +125,8 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether one of the strings is a prefix of the other. If has is
-// [strings.HasSuffix], it reports whether one is a suffix of the other.
+// compatible reports whether one of the strings is a prefix of the other. If the parameter has is
+// [strings.HasSuffix], it reports whether one of them is a suffix of the other.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
 // outputs are the extensions of files that hold the output of commands.
@@ -135,16 +135,16 @@ var outputs = setOf(".log .out .err .tmp .pid")
 // homes matches the home directories of users.
 var homes = regexp.MustCompile(`^(/root|/home/[^/]+|/Users/[^/]+)/`)
 
-// isTemporary reports whether the path at is, or is inside, a directory for temporary files.
+// isTemporary reports whether the path in the argument at is a directory for temporary files, or is
+// inside such a directory.
 func isTemporary(at string) bool { return begins(at+"/", "/tmp/ /var/tmp/ /private/tmp/ /dev/") }
 
-// isOutput reports whether the name of a file suggests that the file contains the output of a
-// command.
+// isOutput reports whether a file's name suggests that the file contains the output of a command.
 func isOutput(name string) bool {
 	return outputs[path.Ext(name)] || strings.HasSuffix(name, ".txt") && (strings.Contains(name, "output") || strings.Contains(name, "result") || strings.Contains(name, "log"))
 }
 
-// matches reports whether the known path at matches the pattern.
+// matches reports whether the known path in the argument at matches the pattern.
 func (p *FilePattern) matches(at string) bool {
 	clean := path.Clean(at)
 	if glob, ok := strings.CutPrefix(p.glob, "~/"); ok {
@@ -154,7 +154,7 @@ func (p *FilePattern) matches(at string) bool {
 		return matchStar(p.glob, clean)
 	}
 	if p.access == Writes && (isTemporary(clean) || strings.Trim(p.glob, "*") == "" && isOutput(path.Base(clean))) {
-		return false // such files do not belong to the work
+		return false // such files are not part of the project
 	}
 	if !strings.Contains(p.glob, "/") {
 		return matchStar(p.glob, path.Base(clean))

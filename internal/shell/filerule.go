@@ -9,24 +9,24 @@ import (
 // A fileRule describes which arguments of a program are files. Options in a list are separated by
 // spaces.
 type fileRule struct {
-	skip    int    // the number of operands before the files, for example a pattern or a script
+	skip    int    // the number of operands before the files, which are for example a pattern or a script
 	reads   bool   // the program reads the operands
 	writes  bool   // the program writes the operands
 	last    bool   // the program writes the last operand and reads the others
-	moves   bool   // the program writes the last operand and moves the others to it
+	moves   bool   // the program writes the last operand, and moves the other operands to it
 	remote  bool   // an operand with a colon is on another machine
 	takes   string // the options with a value that does not name a file
 	where   string // the options that name the working directory
-	script  string // the options that make skip inapplicable
+	script  string // the options after which the operands counted in skip are missing
 	writing string // the options that make the program write its operands; without such an option, it reads them
-	instead bool   // with a writing option, the program only writes its operands, as sed -i does
+	instead bool   // with a writing option, the program writes its operands without reading them, as sed -i does
 	valued  string // the options whose value is a file that the program writes
 	sources string // the options whose value is a file that the program reads
-	behind  string // the options whose value contains @ or < before the name of a file that the program reads
-	words   bool   // after a single dash there is a word, not a group of letters
+	behind  string // the options whose value contains @ or < and then the name of a file that the program reads
+	words   bool   // a single dash is followed by a word, not by a group of letters
 	unnamed string // the arguments that make the program write files that no argument names; see [withRows]
-	dry     string // the options for a dry run
-	rewrite string // after these first operands, the program also writes the other operands, if it changes any files
+	dry     string // the options that request a dry run
+	rewrite string // after these first operands, the program also writes the other operands if it changes any files
 	shows   string // after these first operands, the program reads the other operands, including paths after a colon
 	rows    []unnamedWrites
 }
@@ -48,13 +48,13 @@ func (f *fileRule) read(r *findings, args []arg) {
 			r.touch(Reads, a)
 		}
 	}
-	if !contain(options, f.script) { // with one of these options, the pattern or script is in the option instead
+	if !contain(options, f.script) { // one of these options contains the pattern or script instead
 		operands = operands[min(f.skip, len(operands)):]
 	}
 	f.use(r, operands, options)
 }
 
-// isRemote reports whether a is a file on another machine, for example host:x.
+// isRemote reports whether the argument names a file on another machine, for example host:x.
 func isRemote(a arg) bool {
 	before, _, ok := strings.Cut(a.text, ":")
 	return ok && !strings.Contains(before, "/")
@@ -87,7 +87,8 @@ func (f *fileRule) use(r *findings, operands, options []arg) {
 	}
 }
 
-// into returns the path that file has after it is moved into folder, if folder ends with a slash.
+// into returns the path that file has after it has been moved into folder, provided that folder
+// ends with a slash.
 func into(folder, file arg) arg {
 	if folder.kind != literal || file.kind != literal || !strings.HasSuffix(folder.text, "/") {
 		return arg{}
@@ -103,8 +104,7 @@ func (f *fileRule) changesSome(operands, options []arg) bool {
 	return slices.ContainsFunc(f.rows, func(row unnamedWrites) bool { return row.describes(operands, options) })
 }
 
-// An unnamedWrites value describes arguments that make a command write files that no argument
-// names.
+// An unnamedWrites describes arguments that make a command write files that no argument names.
 type unnamedWrites struct {
 	subs    []string // the first operands of the command
 	needs   int      // the minimum number of further operands
@@ -124,10 +124,10 @@ func (row *unnamedWrites) describes(operands, options []arg) bool {
 	return row.options == "" || contain(options, row.options)
 }
 
-// withRows parses the rows in the unnamed field of each entry and returns the table. Rows are
-// separated by commas. A row contains the first operands, a + for one further operand, and a = if
-// there must not be further operands. It can also contain options; at least one of them is
-// required. Options after a ! must not be present.
+// withRows parses the rows in each entry's field unnamed and returns the table. Rows are separated
+// by commas. A row contains the first operands, a + for one further operand, and a = if there must
+// not be further operands. It may also contain options, at least one of which is required. Options
+// after a ! must not be present.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.unnamed, ",") {
@@ -158,7 +158,7 @@ func withRows(table map[string]fileRule) map[string]fileRule {
 }
 
 // split separates operands from options, and records the files in the values of options. elsewhere
-// reports whether the working directory of the command is a directory for temporary files.
+// reports whether the command's working directory is a directory for temporary files.
 func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, elsewhere bool) {
 	ended := false
 	for i := 0; i < len(args); i++ {
@@ -203,7 +203,7 @@ func (f *fileRule) known(name string) bool {
 }
 
 // letters finds the first letter in a that is an option with a value. It also returns the value if
-// it is attached to the letter.
+// the value is attached to the letter.
 func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.known(name) {

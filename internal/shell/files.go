@@ -14,12 +14,12 @@ type files struct {
 	system   set  // base names of the files that are written to the program directories of the system
 	unknown  bool // a redirection writes a file whose name is not literal
 
-	// A later command can obey what the script writes, even if no argument names it. Examples are a
-	// test, a hook, a module or a configuration.
-	writing bool  // the current list writes a file
+	// A later command may obey what the script writes, even if no argument names the written file.
+	// For example, the file may be a test, a hook, a module or a configuration.
+	writing bool  // the current list of commands writes a file
 	obeying bool  // a program may obey the written file without naming it
 	git     bool  // git may obey the written file
-	after   int   // 1 + the number of commands up to the first that wrote a file
+	after   int   // one more than the number of commands up to the first one that wrote a file
 	dashed  bool  // the script creates a file whose name a program may take for an option
 	loops   bool  // the script has a loop or a function, so that the same command can run both before and after another
 	texts   []arg // here documents and here strings in the current list
@@ -43,9 +43,9 @@ var forGit = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gitc
 func isForGit(name string) bool { return forGit.MatchString(path.Clean(name)) }
 
 // sourceEnds holds extensions of project files that no program runs as code, unless the file
-// configures a tool (namesTool). Extensions of programming languages are missing, because an
-// interpreter or go test may run a file that no argument names. ofProject matches files that only
-// services and editors read.
+// configures a tool (namesTool). It does not contain the extensions of programming languages,
+// because an interpreter or go test may run a file that no argument names. ofProject matches files
+// that only services and editors read.
 var (
 	sourceEnds = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
 	namesTool  = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)
@@ -62,8 +62,8 @@ func isSource(name string) bool {
 	return sourceEnds[strings.ToLower(path.Ext(base))] && !namesTool.MatchString(name) && !isForGit(name)
 }
 
-// relativeDevices matches paths of devices relative to a directory that may be the root, as in cd
-// /; bash dev/stdin.
+// relativeDevices matches paths of devices that are relative to a directory. The directory may be
+// the root, as in cd /; bash dev/stdin.
 var relativeDevices = regexp.MustCompile(`^(\.\./)*(dev/(std(in|out|err)|fd|tty|pts|null|zero|full|u?random|tcp|udp|shm)|proc/(self|thread-self|[0-9]+))(/|$)`)
 
 // isDevice reports whether arg names a device, for example /dev/null or of=/dev/sda. A project's

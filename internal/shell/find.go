@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readFind reads the commands in -exec and similar actions.
+// readFind reads the commands in -exec and similar actions of find.
 func readFind(args []arg, strictly bool) (p plan) {
 	unknown, ends, named := 0, 0, !strictly && findsNames(args)
 	for i := 0; i < len(args); i++ {
@@ -40,8 +40,8 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaced returns args with mark replaced by an unknown part. If named is true, the unknown part
-// never turns an argument into an option.
+// replaced returns args in which mark is replaced by an unknown part. If named is true, the unknown
+// part never turns an argument into an option.
 func replaced(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {
@@ -56,11 +56,10 @@ func replaced(args []arg, mark string, named bool) []arg {
 	return out
 }
 
-// xargsOptions are the options of xargs except -i, -e and -l, because these take only attached
-// values.
+// xargsOptions are the options of xargs except -i, -e and -l, which take only attached values.
 var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null open-tty interactive no-run-if-empty verbose exit arg-file= delimiter= max-args= max-procs= max-lines= max-chars= replace= process-slot-var= show-limits")
 
-// readXargs reads the command that xargs runs. The additional arguments that xargs gives it are
+// readXargs reads the command that xargs runs. The arguments that xargs adds to the command are
 // unknown.
 func readXargs(args []arg, names bool) (p plan) {
 	found, rest, ok := xargsOptions().splitLeading(args)
@@ -115,7 +114,8 @@ func findsNames(args []arg) bool {
 }
 
 // producers maps programs to the words that make them print file names; "" means that they always
-// do. Such a name can be an option only if there is a file whose name looks like an option.
+// print file names. Such a name can be an option only if there is a file whose name looks like an
+// option.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
 // lineFilters are the filters that pass on lines unchanged.

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A results value is what a reading found in a script.
+// A results holds what was found in a script.
 type results struct {
 	commands    []command
 	doubts      []doubt
@@ -20,19 +20,19 @@ type results struct {
 	touched     []file
 }
 
-// A findings value holds the results so far. It also holds the place that is being read, which
-// gives each doubt and each touched file its position.
+// A findings holds the results so far, and the place that is being read. This place gives each
+// doubt and each touched file its position.
 type findings struct {
 	results
 	files files
 
-	outermost string       // the script that was passed to Read
+	outermost string       // the script that was passed to [Options.Read]
 	at        *syntax.Stmt // the statement of the outermost script that is being read
-	texts     int          // how deeply the current script is nested in others
+	texts     int          // nesting depth of the current script
 	body      *body        // the body of the function or trap that is being read; nil: none
 	owner     int          // the index of the command whose arguments are being read; -1: none
 	settling  bool         // the whole script has been read, and the remaining doubts are being added
-	tentative bool         // it is uncertain whether the commands that are found now run
+	tentative bool         // it is uncertain whether the commands that are now being found run
 	input     bool         // the standard input comes from the script itself: a pipe, a redirection or a here document
 	textInput bool         // the standard input is a here document or a here string
 }
@@ -47,7 +47,7 @@ func (f *findings) addDoubt(what string, reach reach) {
 		reach = mild // the commands of a container or a launcher are unknown
 	}
 	if reach == all && f.opaque {
-		return // only the first such doubt is reported
+		return // only the first of these doubts is reported
 	}
 	f.opaque = f.opaque || reach == all
 	d := doubt{what: what, reach: reach, owner: f.owner, before: len(f.commands), spoils: reach == all || reach == strict}
@@ -69,8 +69,9 @@ func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 // for example a program in a file, but that changes no other command.
 func (f *findings) doubtMild(what string) { f.addDoubt(what, mild) }
 
-// doubtText adds a doubt about arguments that contain unparsed text. Such text could run a command
-// that it names. If standard input comes from the script, the whole script is such text, too.
+// doubtText adds a doubt about arguments that contain unparsed text. Such text may run a command
+// that it names. If standard input comes from the script, the whole script counts as such text,
+// too.
 func (f *findings) doubtText(what string, args ...arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {
 		f.doubtAll(what)
@@ -111,7 +112,8 @@ func (f *findings) touch(access Access, at arg) {
 }
 
 // arithmeticOn adds a doubt because bash evaluates text as arithmetic, and an array index in the
-// text may run a command. The doubt concerns all commands only if the script contains such text.
+// text may run a command. The doubt concerns all commands only if the script contains such an
+// index.
 func (f *findings) arithmeticOn(what string) {
 	if hasCommandIndex(f.outermost) {
 		f.doubtAll(what)
@@ -120,7 +122,7 @@ func (f *findings) arithmeticOn(what string) {
 	f.doubtStrict(what)
 }
 
-// arrayOf adds a doubt because bash expands a string again, as the elements of an array.
+// arrayOf adds a doubt because bash expands a string again, this time as the elements of an array.
 func (f *findings) arrayOf(what string) {
 	if strings.Contains(f.outermost, "$(") || strings.Contains(f.outermost, "`") || strings.Contains(f.outermost, "<(") {
 		f.doubtAll(what)
@@ -181,13 +183,13 @@ func (f *findings) readForeign(args []arg) {
 	f.doubtText("a script in another shell's language", args...)
 }
 
-// A body is the body of a function that is being read. It is read once at the definition and, if
-// the function uses its arguments, again at each call.
+// A body is the body of a function that is being read. It is read once when the function is
+// defined. If the function uses its arguments, the body is read again at each call.
 type body struct {
 	definition    bool
-	trap          bool // this is the action of a trap, not a function
+	trap          bool // the body is the action of a trap, not the body of a function
 	usesArguments bool // the body uses the function's arguments
-	texts         int  // how deeply the script that contains the body is nested in others
+	texts         int  // nesting depth of the script that contains the body
 	begin         flow
 	owner         int // the index of the command that calls the function
 }
@@ -218,15 +220,15 @@ var codes = map[string]bool{"a program on the command line": true, "a program th
 // maxPaths is the maximum number of words in such code that are examined as paths.
 const maxPaths = 25_000
 
-// A codePath is a word that may be a file path in code in another language. It includes the index
+// A codePath is a word in code in another language that may be a file path. It includes the index
 // of the doubt about the code.
 type codePath struct {
 	path string
 	of   int
 }
 
-// codePaths returns the words in the code in other languages, without duplicates. more is true if
-// there are too many words.
+// codePaths returns the words in code in other languages that may be paths, without duplicates.
+// more is true if there are too many words.
 func (f *findings) codePaths() (all []codePath, more bool) {
 	seen := set{}
 	for _, m := range f.mentions.texts {

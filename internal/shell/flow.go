@@ -8,22 +8,22 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A masking is the reason why the exit status 0 of a script does not prove that one of its commands
-// ran and succeeded.
+// A masking is the reason why a script's exit status 0 does not prove that one of its commands ran
+// and succeeded.
 type masking uint8
 
 const (
-	certain     masking = iota // the success of the script does prove it
+	certain     masking = iota // the script's success proves the command's success
 	followed                   // a later command, after ; or a newline, determines the status
 	piped                      // a later command in the pipe determines the status
 	alternative                // the command is an operand of ||
 	background                 // the command runs in the background
 	negated                    // the command is negated with !
 	conditional                // the command is in a condition, a loop or a function
-	substituted                // the command is in $(...)
-	started                    // the program that runs the command can succeed although the command does not
+	substituted                // the command is in a command substitution, $(...)
+	started                    // the program that runs the command may succeed although the command fails
 	unrun                      // the command is only parsed by the shell, as with -n
-	ended                      // the script or the loop may end before the command
+	ended                      // the script or a loop may end before the command
 )
 
 // A flow describes the control flow around the command that is being read.
@@ -31,7 +31,7 @@ type flow struct {
 	masking      masking
 	errexit      bool // whether set -e is in effect
 	pipefail     bool // whether set -o pipefail is in effect
-	conditions   int  // the number of conditions around the command; within a condition, set has no certain effect
+	conditions   int  // number of conditions around the command; inside a condition, set has no certain effect
 	chained      int  // the number of && operators before the command
 	subprocesses int  // the number of subprocesses around the command
 	mayHaveEnded bool // an earlier command may have ended the script successfully
@@ -42,14 +42,14 @@ type flow struct {
 	uncertain *bool // whether a function or a trap may set errexit or pipefail
 }
 
-// exits reports whether a command that fails ends the script (set -e).
+// exits reports whether the script ends when a command fails (set -e).
 func (f *flow) exits() bool { return f.errexit && !*f.uncertain }
 
-// failsPipes reports whether a command that fails makes the whole pipe fail (set -o pipefail).
+// failsPipes reports whether a whole pipe fails when one of its commands fails (set -o pipefail).
 func (f *flow) failsPipes() bool { return f.pipefail && !*f.uncertain }
 
-// mask records w as the reason why the success of the following commands is masked, unless there
-// already is a reason. It returns the previous masking, which the caller restores.
+// mask records w as the reason why the success of the following commands is masked, unless a reason
+// is already recorded. It returns the previous masking, which the caller must restore.
 func (f *flow) mask(w masking) (before masking) {
 	if before = f.masking; before == certain {
 		f.masking = w
@@ -57,15 +57,15 @@ func (f *flow) mask(w masking) (before masking) {
 	return before
 }
 
-// enterCondition works like mask, but for commands that run only under a condition. The caller
-// calls the returned function after the commands.
+// enterCondition works like mask, but for commands that run only under a condition. The caller must
+// call the returned function after these commands.
 func (f *flow) enterCondition(w masking) func() {
 	before := f.mask(w)
 	f.conditions++
 	return func() { f.conditions--; f.masking = before }
 }
 
-// enterSubprocess enters a subprocess. The caller calls the returned function at the end of the
+// enterSubprocess enters a subprocess. The caller must call the returned function at the end of the
 // subprocess.
 func (f *flow) enterSubprocess() func() {
 	errexit, pipefail := f.errexit, f.pipefail
@@ -73,15 +73,15 @@ func (f *flow) enterSubprocess() func() {
 	return func() { f.subprocesses--; f.errexit, f.pipefail = errexit, pipefail }
 }
 
-// enterMasked enters a subprocess whose success is masked because of w. The caller calls the
+// enterMasked enters a subprocess whose success is masked because of w. The caller must call the
 // returned function at the end of the subprocess.
 func (f *flow) enterMasked(w masking) func() {
 	before, leave := f.mask(w), f.enterSubprocess()
 	return func() { leave(); f.masking = before }
 }
 
-// enterNegated enters s, which may be negated with ! or run in the background with &. The caller
-// calls the returned function at the end of s.
+// enterNegated enters the statement s, which may be negated with ! or run in the background with &.
+// The caller must call the returned function at the end of s.
 func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	switch {
 	case s.Background || s.Coprocess || s.Disown:
@@ -92,9 +92,9 @@ func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	return func() {}
 }
 
-// enterElement enters an element of a list or a pipe. For the first element, n is 0. Any other
-// element is the right operand of list[n-1]. The caller passes the results to leaveElement at the
-// end of the element.
+// enterElement enters the element with index n of a list or a pipe. An element other than the first
+// is the right operand of list[n-1]. The caller must pass the results to leaveElement at the end of
+// the element.
 func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
 	if len(list) == 0 {
@@ -118,13 +118,13 @@ func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (be
 		f.mask(alternative)
 	}
 	if _, simple := s.Cmd.(*syntax.CallExpr); !simple && len(behind) > 0 && !isPipe(behind[0]) {
-		f.conditions++ // set -e has no effect within the element
+		f.conditions++ // set -e has no effect inside the element
 	}
 	return before, apart
 }
 
-// leaveElement ends an element. The options that the element set remain in effect, unless it ran in
-// a subprocess.
+// leaveElement ends an element. The options that the element set remain in effect, unless the
+// element ran in a subprocess.
 func (f *flow) leaveElement(before flow, apart bool) {
 	before.mayHaveEnded = f.mayHaveEnded
 	if !apart {
@@ -133,9 +133,9 @@ func (f *flow) leaveElement(before flow, apart bool) {
 	*f = before
 }
 
-// leaveList ends a list. If a later element sets an option, this counts only within the list,
-// because it is uncertain whether the element ran. The parameters errexit and pipefail are the
-// options after the first element.
+// leaveList ends a list. If an element other than the first sets an option, the option counts only
+// within the list, because it is uncertain whether that element ran. The parameters errexit and
+// pipefail are the options after the first element.
 func (f *flow) leaveList(errexit, pipefail bool) {
 	if f.chained == 0 {
 		f.errexit, f.pipefail = f.errexit && errexit, f.pipefail && pipefail
@@ -186,7 +186,7 @@ func endsScript(s *syntax.Stmt) bool {
 // setOptions applies set -e and set -o pipefail.
 func (f *flow) setOptions(args []arg) {
 	if f.conditions > 0 || f.redirected > 0 {
-		f.errexit, f.pipefail = false, false // it is uncertain whether the options are set, so assume that they are not
+		f.errexit, f.pipefail = false, false // it is uncertain whether the options are set, so they count as not set
 		return
 	}
 	value := false // the argument is the value of the option -o

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Limits for the bodies that are read at calls: the number of bodies, and their total size in
+// Limits for the function bodies that are read at calls: their number, and their total size in
 // bytes.
 const (
 	maxCalls  = 128
@@ -16,9 +16,9 @@ const (
 )
 
 // readFunction reads the definition of a function. The commands in the function's body count even
-// if the script does not call the function.
+// if the script never calls the function.
 func (r *reader) readFunction(d *syntax.FuncDecl) {
-	if d.Name == nil { // the function is anonymous, which is possible only in zsh: function { ls; }
+	if d.Name == nil { // the function is anonymous, which only zsh permits: function { ls; }
 		r.doubtAll("a statement that bash does not know")
 		r.stmt(d.Body)
 		return
@@ -50,7 +50,7 @@ func (r *reader) readFunction(d *syntax.FuncDecl) {
 	switch {
 	case !f.usesArguments:
 	case handlers[name], hooks[name], strings.HasPrefix(name, "TRAP"), slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }):
-		r.doubtAll("a command word that is not literal") // the shell itself calls the function, or a command before the definition called it
+		r.doubtAll("a command word that is not literal") // the shell itself may call the function, or a command before the definition may have called it
 	default:
 		put(&r.functions, name, append(r.functions[name], d.Body))
 		r.vars.forwardingFunctions.add(name)
@@ -71,7 +71,7 @@ func (r *reader) readBody(f *body, s *syntax.Stmt) {
 	r.withInput(f.definition, func() { r.stmt(s) })
 }
 
-// readCall reads the bodies of a function again, with the arguments of a call.
+// readCall reads a function's bodies again, with the arguments of a call.
 func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	bodies := r.functions[name]
 	if len(bodies) == 0 {
@@ -114,7 +114,7 @@ func (r *reader) shift(args []arg) {
 		n, err = strconv.Atoi(args[0].text)
 	}
 	if err != nil || len(args) > 1 {
-		r.vars.forgetAll() // in zsh, shift can also take names of arrays
+		r.vars.forgetAll() // in zsh, shift may also take names of arrays
 	}
 	if b == nil || b.definition {
 		return
@@ -127,7 +127,7 @@ func (r *reader) shift(args []arg) {
 	r.vars.setArguments(list, known)
 }
 
-// handlers are the functions that a shell calls if it does not find a command.
+// handlers are the functions that a shell calls if it cannot find a command.
 var handlers = setOf("command_not_found_handle command_not_found_handler")
 
 // expandAlias reads the expansion of an alias, followed by args, as a command that may run.
@@ -136,7 +136,7 @@ func (r *reader) expandAlias(name string, args []arg, redirs []*syntax.Redirect)
 	if !ok {
 		return
 	}
-	delete(r.aliases, name) // within its own expansion, an alias is not expanded
+	delete(r.aliases, name) // an alias is not expanded within its own expansion
 	loose := r.tentative
 	r.tentative = true
 	r.run(slices.Concat(literals(words), args), redirs)
@@ -144,8 +144,8 @@ func (r *reader) expandAlias(name string, args []arg, redirs []*syntax.Redirect)
 	r.aliases[name] = words
 }
 
-// defineGitAlias reads the command in a setting that defines a git alias. The command can run at
-// any time after that.
+// defineGitAlias reads the command in a git setting that defines an alias. The command may run at
+// any time after the definition.
 func (r *reader) defineGitAlias(key string, value arg) {
 	name, ok := strings.CutPrefix(strings.ToLower(key), "alias.")
 	if !ok || value.kind != literal || value.text == "" {
@@ -166,7 +166,7 @@ func (r *reader) runGitAlias(name string, args []arg) {
 		return
 	}
 	defer r.otherShell()()
-	delete(r.gitAliases, name) // an alias can have the same name as the command that it runs
+	delete(r.gitAliases, name) // an alias may have the same name as the command that it runs
 	defer func() { r.gitAliases[name] = script }()
 	if strings.ContainsAny(script, "'\"\\$`;&|<>()*?[~#") {
 		r.script(script)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// readGit reads the subcommand of git and those options before it that run a command.
+// readGit reads a git command's subcommand, and those options before the subcommand that run a
+// command.
 func readGit(args []arg) (p plan) {
 	found, rest, ok := gitOptions().splitLeading(args)
 	for _, o := range found {
@@ -42,7 +43,7 @@ func readGitCommand(name string, args []arg) (p plan) {
 		if len(args) > 0 && args[0].text == "run" {
 			p.add(runsCommand, "", args[1:]...)
 		} else if len(args) > 0 && strings.HasPrefix(args[0].text, "vi") {
-			p.doubt(inText, "a subcommand that runs other commands", args...) // bisect visualize, or bisect view
+			p.doubt(inText, "a subcommand that runs other commands", args...) // the subcommand is bisect visualize or bisect view
 		}
 		return p
 	case "submodule":
@@ -89,8 +90,8 @@ func readGitForeach(args []arg) (p plan) {
 	return p
 }
 
-// Words of git config: options that have no effect of their own, and words that make it only print
-// or remove a setting.
+// Words in arguments of git config: options that have no effect of their own, and words that make
+// git config only print or remove a setting.
 var (
 	gitConfigFlags = setOf("--global --system --local --worktree --add --replace-all --get --get-all --get-regexp --unset --unset-all --list -l --bool --show-origin")
 	gitConfigReads = setOf("get list unset --get --get-all --get-regexp --list -l --unset")
@@ -126,7 +127,7 @@ var (
 	gitSettingFamilies = "color. advice. branch. lfs."
 )
 
-// readGitSetting reads key=value or only a key. It adds a doubt for any setting that is not known
+// readGitSetting reads key=value, or a key alone. It adds a doubt for any setting that is not known
 // to be harmless.
 func readGitSetting(a arg) (p plan) {
 	key, value, with := strings.Cut(a.text, "=")

@@ -14,8 +14,8 @@ var sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
 // file.
 var sqlTells = regexp.MustCompile(`(?i)\\|\b(program|system|pager|shell|source)\b|\b(edit|writefile|load_extension|fts3_tokenizer)\s*\(|(?m:^\s*!)`)
 
-// dotCommand matches commands of the sqlite3 shell. dotHarmless matches those of them that only
-// print something.
+// dotCommand matches commands of the sqlite3 shell. dotHarmless matches those of these commands
+// that only print something.
 var (
 	dotCommand  = regexp.MustCompile(`(?m)^\s*\.`)
 	dotHarmless = regexp.MustCompile(`(?m)^[ \t]*\.(schema|tables?|dump|index(es)?|databases|help|modes?|headers?|width|nullvalue|timer|stats|show|fullschema|explain|eqp|quit|exit|bail|changes|separator|timeout|version)( [\w %*,.'"-]*)?$`)
@@ -76,7 +76,7 @@ func readAwk(args []arg) (p plan) {
 	return p
 }
 
-// readSed reads sed scripts. These can run commands with the command e.
+// readSed reads sed scripts. Such scripts can run commands with the command e.
 func readSed(args []arg) (p plan) {
 	if asksHelp(args) {
 		return p
@@ -113,7 +113,7 @@ func readSed(args []arg) (p plan) {
 // sedHarmless matches sed scripts that contain only commands for printing, deleting and
 // substituting. The expression is large, so it is compiled on first use.
 var sedHarmless = sync.OnceValue(func() *regexp.Regexp {
-	// part returns an expression that matches text up to a delimiter. The text cannot contain a
+	// part returns an expression that matches text up to a delimiter. The text must not contain a
 	// delimiter in brackets, because versions of sed treat this differently.
 	part := func(d string) string { return `(?:[^\n\\\[` + d + `]|\\.|\[[^\n\]` + d + `]*\])*` + d }
 	var substitutions []string
@@ -125,13 +125,13 @@ var sedHarmless = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^[ \t\n;}]*(?:(?:` + address + `\{[ \t\n;]*)*` + address + command + `(?:[ \t\n;}]+|$))*$`)
 })
 
-// interpreters are the programs that run programs in languages other than that of the shell.
+// interpreters are the programs that run programs in languages other than the shell's.
 var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luajit tclsh wish expect rscript r julia groovy
 	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
 	lldb`)
 
-// readInterpreter reads a call of an interpreter if its program is in the file that the first
-// argument names or in a Python module. For any other program, it adds a doubt.
+// readInterpreter reads a call of an interpreter whose program is in a Python module or in the file
+// named by the first argument. For any other call, it adds a doubt.
 func readInterpreter(family string, args []arg) (p plan) {
 	if asksHelp(args) || len(args) == 1 && args[0].matchWord("=-V =-v") != "" {
 		return p

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// A launch describes a launcher such as "uv run". A launcher runs one of the project's programs or
-// a program that it downloads.
+// A launch describes a launcher such as "uv run". A launcher runs either one of the project's
+// programs or a program that it downloads.
 type launch struct {
 	options func() *knownOptions
-	loose   bool // a subcommand of the launcher, or a script of the project, can be in the place of the program
+	loose   bool // instead of the program, a subcommand of the launcher or a script of the project may follow
 }
 
-// launches is the table of launchers. The program that is launched is read as if it stood alone.
+// launches is the table of launchers. A program that is launched is read as if it were run without
+// the launcher.
 var launches = eachName(map[string]launch{
 	"npx,npm exec,npm x":                    {options: leading("y|yes no|no-install q|quiet p|package= prefix= w|workspace= ws|workspaces include-workspace-root !c|call= ignore-existing s|silent prefer-offline offline")},
 	"bunx,bun x":                            {options: leading("bun silent verbose p|package=")},
@@ -45,9 +46,9 @@ var ownWords = setOf(`
 	plugin policies prune publish rb rebuild remove rm root run run-script runtime search self-update server set setup start stage store t tag team test
 	tst un uninstall unlink unplug unlink up update upgrade upgrade-interactive version versions view why workspace workspaces`)
 
-// launched returns the entry of the launcher and the words of the program that it runs. sure is
-// false if an option is unknown, because its value may be in front of the program. ok is false if
-// the words do not belong to a launcher.
+// launched returns the launcher's entry, and the words of the program that the launcher runs. sure
+// is false if an option is unknown, because its value may precede the program. ok is false if the
+// words do not belong to a launcher.
 func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) {
 	name = tableName(name)
 	l, lead, ok := entryOf(launches, name, args)
@@ -69,7 +70,7 @@ func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) 
 	return l, rest, sure, true
 }
 
-// tableName returns the name that an interpreter has in the tables.
+// tableName returns the name under which an interpreter is in the tables.
 func tableName(name string) string {
 	if family := strings.TrimRight(name, "0123456789.-"); family == "python" {
 		return family
@@ -77,8 +78,7 @@ func tableName(name string) string {
 	return name
 }
 
-// unlaunched returns the words of a pattern. If they begin with a launcher, it leaves the launcher
-// out.
+// unlaunched returns the words of a pattern without the launcher at the beginning, if there is one.
 func unlaunched(words []string) []string {
 	for len(words) > 1 {
 		l, program, sure, ok := launched(words[0], literals(words[1:]))

@@ -9,15 +9,16 @@ import (
 var (
 	// makers are the programs that create or change files.
 	makers = setOf("touch cp mv ln link install tee sponge dd truncate tar unzip rename")
-	// idlePrograms do not create files. modePrograms change only the metadata of files.
+	// idlePrograms are programs that do not create files. modePrograms are programs that change
+	// only the metadata of files.
 	idlePrograms = setOf(`
 	mkdir rmdir rm mktemp kill killall pkill exit return break continue shift umask ulimit sync reset clear stty date pushd popd printf dig ping host
 	tput help times bg fg`)
 	modePrograms = setOf("chmod chown chgrp chattr mkdir")
 )
 
-// makes reports whether a program may create or change files. Build tools do not count, because it
-// is known that they write only their output.
+// makes reports whether a program may create or change files. Build tools do not count, because
+// they are known to write only their output.
 func (c *command) makes() bool {
 	if makers[c.name] {
 		return true
@@ -27,7 +28,7 @@ func (c *command) makes() bool {
 	}
 	t, ok := tools[c.name]
 	plain := plainPrograms[c.name] && !configurable[c.name]
-	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // if a client writes a file, there already is a doubt about it
+	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // if a client writes a file, there is already a doubt about the client
 }
 
 // makesSources reports whether all files that a command names are sources; see [isSource].
@@ -50,13 +51,13 @@ func (c *command) namesOption() bool {
 	return false
 }
 
-// takesOptions reports whether a command may take the names of files for options.
+// takesOptions reports whether a command may mistake file names for options.
 func (c *command) takesOptions() bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return a.kind >= spread && a.text == "" })
 }
 
 // namesPartOf reports whether an argument contains one of the file names. For example, s.sh.gz and
-// -os.sh contain s.sh.
+// -os.sh contain the file name s.sh.
 func (c *command) namesPartOf(files set) bool {
 	for _, a := range c.args {
 		file := a.file()
@@ -95,7 +96,7 @@ func (c *command) holds(text string) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return strings.Contains(a.text, text) })
 }
 
-// Programs that write the files that their arguments name: either always or only with an option.
+// Programs that write the files named by their arguments, either always or only with an option.
 var (
 	writers        = setOf("tee sponge dd cp mv ln install curl wget scp rsync tar unzip base64 touch xxd")
 	writingOptions = map[string]string{"sed": "-i --in-place", "gsed": "-i --in-place", "git": "-o --o", "sort": "-o --o", "find": "-fprint -fls", "gfind": "-fprint -fls"}

@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// mentions are the words in unparsed text, which consists of arguments of programs that may run the
-// commands named in it. The words are collected once for all patterns. Each word has the index of
-// the first doubt about it.
+// mentions holds the words in unparsed text, which consists of the arguments of programs that may
+// run the commands named in these arguments. The words are collected once for all patterns. Each
+// word has the index of the first doubt about it.
 type mentions struct {
 	words map[string]int
-	texts []mention // the whole arguments, for finding names that contain separator characters
+	texts []mention // the whole arguments, which are needed to find names that contain separator characters
 }
 
-// A mention is an unparsed text, together with the index of the doubt about it.
+// A mention is an unparsed text and the index of the doubt about it.
 type mention struct {
 	text string
 	of   int
 }
 
-// add collects the words of arguments, both as they are written and as a shell would unquote them
-// if it read them again.
+// add collects the words of arguments, both in their written form and in the form that a shell
+// would give them if it read them again.
 func (m *mentions) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {

@@ -54,11 +54,11 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 type only struct {
 	*Reading
 	patterns []Pattern
-	covered  []bool // by command, whether it matches a pattern with *, which also covers the commands that it runs
+	covered  []bool // for each command, whether it matches a pattern that ends with *, which also covers the commands that it runs
 }
 
 // within reports whether a doubt concerns no command, or only a command that is covered by a
-// pattern with *.
+// pattern that ends with *.
 func (o *only) within(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].unlisted) {
 		return true
@@ -90,8 +90,8 @@ func (c *command) allLiteral() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
 }
 
-// begins reports whether the first operands of the command are the words of the pattern up to its
-// first option. For programs with a table of subcommands, other code ensures this.
+// begins reports whether the command's first operands are the pattern's words up to the pattern's
+// first option. For programs that have a table of subcommands, other code ensures this.
 func (c *command) begins(p *Pattern) bool {
 	if subcommandsOf(p.name.text) != nil || len(p.operands) == 0 {
 		return true
@@ -100,7 +100,7 @@ func (c *command) begins(p *Pattern) bool {
 	return p.leads(operands)
 }
 
-// passes reports whether a command does nothing other than run another command of the script.
+// passes reports whether the only effect of a command is to run another command of the script.
 func (o *only) passes(i int) bool {
 	c := &o.commands[i]
 	if c.outside || c.possible {
@@ -117,11 +117,12 @@ func (o *only) passes(i int) bool {
 	return ok && sure && len(program) > 0 || transparent[c.name]
 }
 
-// privileged holds the wrappers that run a command with additional privileges or with another root
+// privileged holds the wrappers that give a command additional privileges or another root
 // directory.
 var privileged = setOf("sudo doas chroot busybox")
 
-// Commands without an effect of their own: some with any arguments, and some as filters in a pipe.
+// Commands that have no effect of their own: some with any arguments, and some as filters in a
+// pipe.
 var (
 	inertCommands = setOf("cd pwd echo true false : test [ sleep printf export set pushd popd exit wait")
 	inertFilters  = setOf("head tail grep egrep fgrep wc sort uniq cut tr jq cat tac column nl rev fold fmt")
@@ -142,8 +143,8 @@ func (c *command) isInert() bool {
 	return c.filter && inertFilters[c.name] && c.inert(&Pattern{name: word{text: c.name}}) && !c.namesFiles()
 }
 
-// namesFiles reports whether a filter has operands that may be files. It would then read these
-// instead of its input.
+// namesFiles reports whether a filter has operands that may be files. Such a filter would read the
+// files instead of its input.
 func (c *command) namesFiles() bool {
 	if c.name == "tr" {
 		return false
@@ -159,7 +160,7 @@ func (c *command) namesFiles() bool {
 			skip = 0
 		}
 		if o.name == "f" && skip > 0 || o.name == "file" {
-			return true // the option names a file that contains patterns
+			return true // the option names a file of patterns
 		}
 	}
 	return !ok || len(operands) > skip

@@ -8,19 +8,19 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Limits on the work. A script that exceeds one of them is opaque.
+// Limits on the work. A script that exceeds one of these limits is opaque.
 const (
-	maxScript = 1 << 20 // number of bytes in a script
-	maxWeight = 20_000  // estimated nesting; see weight
-	maxPieces = 25_000  // number of words and separators; see pieces
-	maxWork   = 40_000  // number of pieces, including those of nested scripts
-	maxArgs   = 100_000 // number of arguments of all commands; the arguments of a wrapper count again for the command that it runs
-	maxLooks  = 100_000 // number of arguments that are compared with patterns, for all patterns together
-	maxName   = 1024    // number of bytes in a command name; file systems allow 255
+	maxScript = 1 << 20 // maximum number of bytes in a script
+	maxWeight = 20_000  // maximum estimated nesting; see weight
+	maxPieces = 25_000  // maximum number of words and separators in a script; see pieces
+	maxWork   = 40_000  // maximum number of pieces in a script and its nested scripts
+	maxArgs   = 100_000 // maximum number of arguments of all commands; the arguments of a wrapper count again for the command that it runs
+	maxLooks  = 100_000 // maximum number of arguments that are compared with patterns, for all patterns together
+	maxName   = 1024    // maximum number of bytes in a command name; file systems allow 255
 	maxDepth  = 10_000  // maximum nesting depth of nodes
 	maxTexts  = 16      // maximum nesting depth of scripts, as in sh -c "sh -c ..."
 
-	piecesOfParser = 8 // number of pieces that are charged for each call of the parser, even if the script is empty
+	piecesOfParser = 8 // number of pieces charged for each call of the parser, even if the script is empty
 )
 
 // parse parses a script. If the parser panics, parse returns an error.
@@ -48,7 +48,7 @@ func parse(text string) (file *syntax.File, err error) {
 const maxCommentRounds = 8
 
 // endComments replaces each backslash at the end of a comment line with a space. For a shell, the
-// comment ends at the newline, whereas the parser appends the next line to the command before the
+// comment ends at the newline. The parser, however, appends the next line to the command before the
 // comment.
 func endComments(file *syntax.File, text string) string {
 	if !strings.Contains(text, "#") || !strings.Contains(text, "\\\n") {
@@ -67,8 +67,8 @@ func endComments(file *syntax.File, text string) string {
 	return string(ended)
 }
 
-// unreadable returns the reason why text must not be parsed, or "". Shells, and also people,
-// disagree about control characters and unusual spaces.
+// unreadable returns the reason why text must not be parsed, or "" if it may be parsed. Shells and
+// people disagree about the meaning of control characters and unusual spaces.
 func unreadable(text string) string {
 	if len(text) > maxScript {
 		return "a script that is too long"

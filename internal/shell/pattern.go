@@ -11,11 +11,11 @@ import (
 // [Compile]. The zero value does not match anything.
 type Pattern struct {
 	name     word
-	words    []string // the words after the name, as the pattern was written, without a * at the end
+	words    []string // the words after the name as the pattern was written, except a * at the end
 	operands []word   // the words that are not options
 	options  []wanted
 	known    *knownOptions // the options of the program; nil: the program is in no table
-	any      bool          // the last word is *, so any further options and operands are allowed
+	any      bool          // the last word is *, which allows any further options and operands
 	exactly  bool          // in addition to the pattern's own arguments, only inert arguments are allowed
 	source   string        // the pattern as it was written
 	files    *FilePattern  // if set, the pattern describes files instead of a command
@@ -27,7 +27,7 @@ type word struct {
 	glob bool
 }
 
-// wordOf parses a word of a pattern.
+// wordOf parses a word in a pattern.
 func wordOf(text string) word { return word{text, strings.Contains(text, "*")} }
 
 // is reports whether text matches the word.
@@ -83,7 +83,7 @@ func Compile(words []string, exactly bool) (Pattern, error) {
 // String returns the words of the pattern.
 func (p Pattern) String() string { return p.source }
 
-// mayBe reports whether the argument can match the word w.
+// mayBe reports whether the argument may match the word w.
 func (a arg) mayBe(w *word) bool {
 	if !w.glob || a.kind == literal {
 		return a.kind == literal && w.is(a.text) || !w.glob && a.may(w.text)

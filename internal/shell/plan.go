@@ -4,10 +4,10 @@ package shell
 // arguments return plans, and only the reader carries these out.
 type plan []step
 
-// A step is one action of a program.
+// A step is one action in a plan.
 type step struct {
 	do    action
-	reach reach  // if the step is a doubt, the doubt's reach
+	reach reach  // the reach of the doubt, if the step adds a doubt
 	what  string // the reason for a doubt, or the name of a variable or an alias
 	args  []arg
 }
@@ -19,19 +19,19 @@ const (
 	addsDoubt      action = iota
 	addsOptions           // there is a doubt about unknown options in front of a command
 	addsArithmetic        // there is a doubt about text that bash evaluates as arithmetic
-	runsCommand           // args are a command that has an input of its own
-	passesCommand         // args are a command; the redirections of the program also apply to it
+	runsCommand           // args are a command that has its own input
+	passesCommand         // args are a command to which the program's redirections also apply
 	runsScript            // args, joined, are a script
-	runsElsewhere         // args, joined, are a script for another shell; the redirections of the program also apply to it
+	runsElsewhere         // args, joined, are a script for another shell to which the program's redirections also apply
 	mayRunScript          // the text of an argument is a script that may run later
 	mayRunArgs            // any argument may be the beginning of a command
 	runsFile              // the argument names a file that contains a program
 	runsInput             // the standard input is a program
 	inBackground          // the commands that follow run in the background
 	writesFile            // the argument names a file that is written
-	givesVariable         // programs get the variable with the name in what and the value in the argument
+	givesVariable         // programs receive the variable whose name is in what and whose value is in the argument
 	changesPackage        // args are written to package.json
-	passesValue           // make gets a value that is not literal
+	passesValue           // make receives a value that is not literal
 	definesAlias          // what names a git setting that may define an alias, and the argument is the setting's value
 	runsAlias             // what may be the name of a git alias, and args are the alias's arguments
 )

@@ -25,11 +25,11 @@ type program struct {
 // says.
 type operands struct {
 	min, max int
-	not      string // no operand contains one of these characters
-	begin    string // every operand begins with this string
-	notBegin string // no operand begins with one of these characters
-	notEnd   string // no operand ends with this string
-	is       set    // every operand is in this set; nil: any operand is allowed
+	not      string // no operand may contain one of these characters
+	begin    string // every operand must begin with this string
+	notBegin string // no operand may begin with one of these characters
+	notEnd   string // no operand may end with this string
+	is       set    // every operand must be in this set; nil: any operand is allowed
 }
 
 const unbounded = 1 << 30
@@ -42,12 +42,12 @@ var (
 	refOperands = operands{max: unbounded, notBegin: "+:", not: "\\"}
 )
 
-// allow reports whether, with these operands, the command does exactly what its name says.
+// allow reports whether the command does exactly what its name says when it has these operands.
 func (o *operands) allow(args []arg) bool {
 	return o.min <= len(args) && len(args) <= o.max && !slices.ContainsFunc(args, func(a arg) bool { return !o.allows(a) })
 }
 
-// allows reports whether, with this operand, the command does exactly what its name says.
+// allows reports whether the command does exactly what its name says when it has this operand.
 func (o *operands) allows(a arg) bool {
 	switch {
 	case a.kind > spread:
@@ -69,7 +69,7 @@ func (o *operands) isAny() bool {
 // A knownOption is an option that is in one of the tables.
 type knownOption struct {
 	names    []string
-	takes    bool     // the option takes a value, which is attached or the next argument
+	takes    bool     // the option takes a value, which is attached to the option or is the next argument
 	attached bool     // the option takes a value only if the value is attached
 	values   []string // the values that keep the option inert; nil: any value
 	inert    bool
@@ -77,13 +77,13 @@ type knownOption struct {
 	implies  []string // the names of the options that this option implies
 }
 
-// A knownOptions holds the options of one program by name. If a long option has a single dash, its
-// name includes the dash.
+// A knownOptions holds the options of one program by name. The name of a long option that has a
+// single dash includes the dash.
 type knownOptions struct {
 	byName map[string]*knownOption
-	dashed bool // long options have a single dash, so it is not possible to combine letters
+	dashed bool // long options have a single dash, so letters cannot be combined
 	digits bool
-	exact  bool // a value can look like an option
+	exact  bool // a value may look like an option
 }
 
 // parseOptions parses the options of an entry; see [program].
@@ -126,9 +126,9 @@ type givenOption struct {
 	set   bool // the option has a value
 }
 
-// splitOptions separates the options of a command from its operands, wherever they are. ok is false
-// if it is uncertain which arguments are options. Unless sure is set, words that are not literal
-// count as operands.
+// splitOptions separates the options of a command from the command's operands, wherever they are.
+// ok is false if it is uncertain which arguments are options. Unless sure is true, words that are
+// not literal count as operands.
 func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
@@ -155,8 +155,8 @@ func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOptio
 	return options, operands, true
 }
 
-// leading returns a function that parses options for a program whose options precede its operands.
-// It parses them only once.
+// leading returns a function that parses the options of a program whose options precede its
+// operands. The function parses them only once.
 func leading(options string) func() *knownOptions {
 	return sync.OnceValue(func() *knownOptions {
 		k := parseOptions(options)
@@ -165,9 +165,9 @@ func leading(options string) func() *knownOptions {
 	})
 }
 
-// splitLeading separates the options before the operands from the rest. ok is false if an option is
-// unknown, because it could take a value or run something. It is also false if it is uncertain
-// where the options end.
+// splitLeading separates the options before the operands from the remaining arguments. ok is false
+// if an option is unknown, because it could take a value or run something. ok is also false if it
+// is uncertain where the options end.
 func (k *knownOptions) splitLeading(args []arg) (found []givenOption, rest []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
@@ -199,7 +199,7 @@ func has(found []givenOption, name string) bool {
 }
 
 // option parses the options in the first argument. It returns the number of arguments that these
-// take, or 0 if that is uncertain.
+// options take, or 0 if the number is uncertain.
 func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 	a := args[0]
 	name, value, with := a.cut()
@@ -263,7 +263,7 @@ func (k *knownOptions) long(name string, value arg, with bool, args []arg) (foun
 }
 
 // isValue reports whether the first of args is the value of an option. Some values are optional, so
-// an argument that looks like an option may be an option.
+// an argument that looks like an option may really be an option.
 func (k *knownOptions) isValue(args []arg) bool {
 	if len(args) == 0 || args[0].kind > single && !(k.exact && args[0].split) {
 		return false
@@ -271,7 +271,7 @@ func (k *knownOptions) isValue(args []arg) bool {
 	return k.exact || (args[0].kind == literal || args[0].text != "") && !strings.HasPrefix(args[0].text, "-")
 }
 
-// inert reports whether, with the option, the command does exactly what its name says.
+// inert reports whether the command still does exactly what its name says if it has the option.
 func (o givenOption) inert() bool {
 	switch {
 	case o.isUnknown() || !o.known.inert:

@@ -2,8 +2,8 @@ package shell
 
 import "sync"
 
-// programs is the table of programs whose options are known; see [program]. Anything that is
-// missing from it is not known to be inert.
+// programs is the table of programs whose options are known; see [program]. What is missing from
+// the table is not known to be inert.
 var programs = eachName(map[string]program{
 	// These programs only print something, with any arguments.
 	"ls": {free: true, operands: anyOperands, options: "a|all A|almost-all l h|human-readable r|reverse t S R|recursive d|directory 1 i|inode s|size F|classify G p g o n color~ group-directories-first time-style= sort="},
@@ -90,8 +90,8 @@ var programs = eachName(map[string]program{
 	"git archive":        {options: "format= prefix= !o|output= l|list v|verbose 0 1 2 3 4 5 6 7 8 9 add-file= worktree-attributes mtime= ?exec= !remote="},
 	"git init":           {options: "q|quiet bare b|initial-branch= shared~ object-format= ?template= !separate-git-dir="},
 
-	// Programs that build and test. Their operands select what to do, so only those operands are
-	// allowed that a pattern contains.
+	// Programs that build and test. Their operands select what to do, so only operands that a
+	// pattern contains are allowed.
 	"make,gmake":                      {options: makeOptions},
 	"go test":                         {operands: operands{max: unbounded, notBegin: "@", not: "="}, options: "v -race -count=1 -timeout= -cover -failfast -json -shuffle= p= -parallel= -trimpath !c !o= !-run= !-list= !-bench= !-exec= !-short !n !-tags= !-coverprofile= !-vet= !-skip= -covermode= !-coverpkg= !-benchmem !-fuzz= !-fuzztime= !-benchtime= !-mod= !-args x !-ldflags= !-cpuprofile= !-memprofile="},
 	"go vet":                          {operands: anyOperands, options: "v -json"},
@@ -199,8 +199,7 @@ var knownPrograms = sync.OnceValue(func() map[string]*knownOptions {
 	return all
 })
 
-// programOf returns the entry of a command in programs, with the options of that entry; see
-// [entryOf].
+// programOf returns a command's entry in programs, and the options in that entry; see [entryOf].
 func programOf(name string, args []arg) (p program, known *knownOptions, lead int, ok bool) {
 	p, lead, ok = entryOf(programs, name, args)
 	known, _, _ = entryOf(knownPrograms(), name, args)
@@ -208,8 +207,8 @@ func programOf(name string, args []arg) (p program, known *knownOptions, lead in
 }
 
 // entryOf returns the most specific entry for a command in a table. It also returns how many of the
-// command's first arguments belong to the name of the entry. An example is "stash list" in git
-// stash list.
+// command's first arguments belong to the entry's name. For example, the entry "stash list" covers
+// git stash list.
 func entryOf[T any](table map[string]T, name string, args []arg) (entry T, lead int, ok bool) {
 	if len(args) > 0 && args[0].kind == literal {
 		if len(args) > 1 && args[1].kind == literal {
@@ -231,7 +230,7 @@ var (
 	selfContained = setOf(`
 	export declare typeset local readonly set shopt unset read mapfile readarray getopts wait printf eval trap let alias unalias hash env
 	genv sudo doas nice ionice nohup timeout gtimeout time stdbuf setsid command builtin exec xargs find fd sed gsed awk gawk mawk sort jq`)
-	// configurable holds those plainPrograms that do run such things.
+	// configurable holds those plainPrograms that are not self-contained.
 	configurable = setOf(`
 	zgrep pytest eslint prettier tsc ruff black mypy flake8 isort gofmt goimports rustfmt clang-format clang-tidy javac shellcheck shfmt
 	golangci-lint staticcheck vite next jest vitest mocha pyright protoc redis-cli open xdg-open yum dnf apk pacman snap service rimraf

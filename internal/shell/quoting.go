@@ -9,8 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// endsElsewhere reports whether bash may end a here document at a line other than the one where the
-// parser ends it. Unless the delimiter is quoted, bash first joins lines that end with a backslash.
+// endsElsewhere reports whether bash may end a here document at another line than the parser does.
+// Unless the delimiter is quoted, bash first joins lines that end with a backslash.
 func endsElsewhere(source string, rd *syntax.Redirect) bool {
 	from, to := rd.Hdoc.Pos().Offset(), rd.Hdoc.End().Offset()
 	switch {
@@ -31,12 +31,12 @@ func endsElsewhere(source string, rd *syntax.Redirect) bool {
 	if end := strings.LastIndexByte(body, '\n'); strings.TrimLeft(body[end+1:], "\t") == delimiter {
 		body = body[:end]
 	}
-	// If there is a backslash at the end, it joins the delimiter to the body.
+	// A backslash at the end joins the delimiter to the body.
 	return strings.HasSuffix(body, "\\") || strings.Contains("\n"+unbroken.Replace(body)+"\n", "\n"+delimiter+"\n")
 }
 
 // unbroken joins lines at backslashes, as bash does before it looks for the delimiter. It also
-// removes characters that may get lost on the way.
+// removes characters that may get lost in this process.
 var unbroken = strings.NewReplacer("\\\n", "", "\\", "", "\t", "")
 
 // unescape returns the text of $'...'. ok is false if shells disagree about it.
@@ -74,8 +74,8 @@ func unescape(s string) (text string, ok bool) {
 	return string(b), true
 }
 
-// leadingDigits returns the digits at the beginning of s. Its result has at most as many bytes as
-// the parameter most says.
+// leadingDigits returns the digits at the beginning of s. The result has at most the number of
+// bytes given by most.
 func leadingDigits(s string, most int, digits string) string {
 	n := 0
 	for n < len(s) && n < most && strings.IndexByte(digits, s[n]) >= 0 {
@@ -91,7 +91,7 @@ func misreadQuotes(p *syntax.ParamExp) (doubts []string) {
 	syntax.Walk(p, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst, *syntax.ProcSubst:
-			return false // in this place, quotes are quotes again
+			return false // in this place, quotes are again quotes
 		case *syntax.SglQuoted:
 			if strings.ContainsAny(n.Value, "$`\"{}\\") {
 				doubts = append(doubts, "single quotes within double quotes")

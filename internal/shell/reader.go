@@ -68,7 +68,7 @@ func (r *Reader) Files(access Access, glob string) (pattern int, err error) {
 	return n, nil
 }
 
-// candidates returns the patterns that can match a command with this name.
+// candidates returns the patterns that may match a command with the given name.
 func (r *Reader) candidates(name string) []int {
 	if len(name) > maxName {
 		return nil
@@ -89,8 +89,8 @@ type numberedReading struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
-	by     []int // by pattern, the index of the first command with that outcome; -1: none
-	work   int   // the number of arguments that were compared with patterns so far
+	by     []int // for each pattern, the index of the first command with the pattern's outcome; -1: no command
+	work   int   // number of arguments that have been compared with patterns so far
 }
 
 // matchAll computes the outcome for every pattern. It compares a command only with globs and with
@@ -144,7 +144,8 @@ func (n *numberedReading) Only(patterns []int) bool {
 
 // Doubt returns the reason why it is uncertain whether the script runs the command, or why the
 // success of the script does not prove the success of the command. If the script does not run the
-// command but runs one that begins like it, Doubt names the part that this one lacks.
+// command but runs another that begins in the same way, Doubt names the part that the other command
+// lacks.
 func (n *numberedReading) Doubt(pattern int) gate.Doubt {
 	p := &n.reader.patterns[pattern]
 	switch {

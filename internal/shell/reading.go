@@ -12,10 +12,10 @@ type Reading struct {
 	results
 	text      string
 	codePaths []codePath
-	moreCode  bool // some code paths are missing from codePaths
+	moreCode  bool // some code paths are missing from the field codePaths
 }
 
-// Options control how scripts are read. The zero value contains the defaults.
+// Options control how scripts are read. The zero value selects the defaults.
 type Options struct {
 	Strict bool // treat a script that is not fully understood as if it might run any command; see [Doubt]
 	Pass   bool // make a [Reader] report an uncertain match as no match
@@ -74,8 +74,8 @@ func (r *Reading) character(at int) int {
 	return utf8.RuneCountInString(r.text[:min(at, len(r.text))]) + 1
 }
 
-// code returns a part of the script for display. It is limited to the first line, which may be
-// shortened.
+// code returns a part of the script for display. It returns only the first line of the part, and
+// may shorten it.
 func (r *Reading) code(from, to int) string {
 	if to == 0 {
 		return ""
@@ -90,5 +90,5 @@ func (r *Reading) code(from, to int) string {
 	return line
 }
 
-// longestCode is the maximum number of characters of a command that are displayed.
+// longestCode is the maximum number of characters that are displayed of a command.
 const longestCode = 60

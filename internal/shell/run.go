@@ -54,7 +54,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	c.args = r.withoutPending(c.args)
 	r.commands = append(r.commands, c)
 	if len(c.args) < len(args)-1 {
-		return // the rest will be read at each call of the function
+		return // the remaining words are read at each call of the function
 	}
 	r.readThrough(at, name, args, redirs)
 }
@@ -70,7 +70,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	before := r.recognized
 	r.recognized = false
 	lower, known := name, false
-	if len(name) <= maxName { // no name in a table is longer
+	if len(name) <= maxName { // no name in a table is longer than this
 		lower = strings.ToLower(name)
 		known = r.dispatch(lower, args[1:], redirs)
 	}
@@ -140,7 +140,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	}
 	family := name
 	if !interpreters[family] {
-		family = strings.TrimRight(name, "0123456789.-") // for example, python3.12 is python
+		family = strings.TrimRight(name, "0123456789.-") // for example, python3.12 is in the tables as python
 	}
 	switch {
 	case name == "xargs", name == "gxargs":
@@ -207,15 +207,15 @@ func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
 	}
 }
 
-// readElsewhere reads words as a script that another shell runs. An example is the script of ssh.
+// readElsewhere reads words as a script that another shell runs, for example the script of ssh.
 func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 	defer func(before values, outer []*syntax.Redirect) { r.vars.values, r.outerRedirs = before, outer }(r.vars.values, r.outerRedirs)
-	r.vars.values, r.outerRedirs = values{}, redirs // the shell starts without these variables
+	r.vars.values, r.outerRedirs = values{}, redirs // the other shell starts without these variables
 	r.readJoined(args...)
 }
 
-// readJoined joins words with spaces and reads the result as a script, in the same way as eval and
-// ssh. A word that is not literal makes the reading opaque.
+// readJoined joins words with spaces and reads the result as a script, as eval and ssh do. If a
+// word is not literal, the reading becomes opaque.
 func (r *reader) readJoined(args ...arg) {
 	var b strings.Builder
 	for i, a := range args {

@@ -3,9 +3,9 @@ package shell
 import "slices"
 
 // Runs answers the first question: could the script run what p describes? The answer is [Match] if
-// it is certain that one of the commands matches p, [Opaque] if only an uncertain match is
-// possible, and [NoMatch] if, as far as the script tells, no match is possible. If the answer is
-// Opaque, the Doubt has the reason.
+// it is certain that one of the commands matches p. It is [Opaque] if only an uncertain match is
+// possible, and the Doubt then has the reason. It is [NoMatch] if the script shows no possible
+// match.
 func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
 	for i := range r.commands {
@@ -25,8 +25,8 @@ func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// possibleDoubt returns the doubt that leaves open whether the script runs p, if no command matches
-// p.
+// possibleDoubt returns the doubt because of which it is uncertain whether the script runs p. It is
+// called if no command matches p.
 func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	if p.name.text == "" {
 		return nil, false
@@ -78,8 +78,8 @@ func (c *command) endsOptions(p *Pattern) bool {
 }
 
 // missingPart finds a command that has the same program and subcommand as the pattern, and names
-// the first word of the pattern that this command lacks. For example, `go test ./pkg` lacks the
-// ./... of `go test ./...`. If the script has no such command, missingPart returns no doubt.
+// the first word in the pattern that this command lacks. For example, `go test ./pkg` lacks the
+// ./... in `go test ./...`. If the script has no such command, missingPart returns no doubt.
 func (r *Reading) missingPart(p *Pattern) Doubt {
 	begin := 1
 	if len(p.operands) > 0 && groups[p.name.text+" "+p.operands[0].text] != nil {
@@ -98,7 +98,7 @@ func (r *Reading) missingPart(p *Pattern) Doubt {
 	return Doubt{}
 }
 
-// upTo returns the pattern with only its first operands, as many as given, and without options.
+// upTo returns the pattern with only the given number of its first operands, and without options.
 func (p *Pattern) upTo(operands int) *Pattern {
 	q := *p
 	q.operands, q.options = p.operands[:operands], nil

@@ -16,8 +16,8 @@ type scope struct {
 
 // A nestedReader reads scripts that are nested in words and values.
 type nestedReader interface {
-	// substitution reads the commands whose output becomes part of a word. The parameter fed says
-	// that their standard input is a pipe.
+	// substitution reads the commands whose output becomes part of a word. If fed is true, the
+	// standard input of these commands is a pipe.
 	substitution(list []*syntax.Stmt, fed bool)
 	// tentativeScript reads text that a program may run as a script.
 	tentativeScript(text string)
@@ -26,7 +26,7 @@ type nestedReader interface {
 // assigned records that value is assigned to the variable with this name.
 func (r *scope) assigned(name string, value arg) {
 	r.vars.unbind(name)
-	if name == "IFS" { // it is no longer known how expansions are split
+	if name == "IFS" { // from here on, it is unknown how expansions are split
 		r.vars.forgetAll()
 		r.vars.unbound, r.vars.customIFS = true, true
 	}
@@ -86,7 +86,7 @@ func (r *scope) setUnknown(args []arg) {
 
 // declareArgs reads the assignments and the other arguments of declare and similar builtins.
 func (r *scope) declareArgs(builtin string, assigned, args []arg) {
-	var kind fact // isArray if the builtin declares arrays
+	var kind fact // for builtins that declare arrays, the value isArray
 	exported, functions := builtin == "export", false
 	for _, a := range args {
 		if strings.HasPrefix(a.text, "-") {
@@ -132,7 +132,7 @@ func (r *scope) declareArg(a arg) {
 	}
 }
 
-// compound reads an argument whose value may contain the elements of an array.
+// compound reads an argument whose value may consist of array elements.
 func (r *scope) compound(a arg, kind fact) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")
@@ -192,7 +192,7 @@ func (r *scope) settle() {
 	}
 }
 
-// note carries out a step that does not run a command.
+// note carries out a step of a plan that does not run a command.
 func (r *scope) note(s step) {
 	switch s.do {
 	case addsDoubt:

@@ -10,14 +10,15 @@ import (
 // shellOptions are the options that shells accept.
 var shellOptions = leading("a b c e f h l m n p r s t u v x C E P T o= O= login noprofile norc posix restricted verbose noediting")
 
-// The shells whose scripts are parsed, and the shells that have a different language.
+// The shells whose scripts are parsed, and the shells whose language is different.
 var (
 	shells        = setOf("sh bash dash ash ksh mksh lksh pdksh oksh loksh rbash rksh yash posh zsh hush")
 	foreignShells = setOf("fish csh tcsh rc es nu xonsh elvish oil osh ysh pwsh powershell cmd")
 )
 
-// readShell reads the command that starts a shell. It reads the script after -c or the script on
-// standard input. A script in a file is not read, because it counts as a program like any other.
+// readShell reads a command that starts a shell. It reads the script that follows -c, or the script
+// on standard input. It does not read a script in a file, because such a script counts as a program
+// like any other.
 func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	if asksHelp(args) {
 		return
@@ -77,7 +78,7 @@ func (r *reader) readDialect(name string, script arg) {
 	r.posix = before
 }
 
-// readScriptInput reads the script that a shell gets on standard input.
+// readScriptInput reads the script that a shell receives on standard input.
 func (r *reader) readScriptInput(name string, redirs []*syntax.Redirect) {
 	text, ok := stdin(redirs)
 	if !ok && !r.strict && r.readsFile(redirs) {
@@ -118,7 +119,7 @@ func (r *reader) readsFile(redirs []*syntax.Redirect) bool {
 	return true
 }
 
-// stdin returns the text that a statement gets through << or <<<. The text must be literal.
+// stdin returns the text that a statement receives through << or <<<. The text must be literal.
 func stdin(list []*syntax.Redirect) (text string, ok bool) {
 	var found *syntax.Redirect
 	for _, rd := range list {
@@ -158,7 +159,7 @@ func hereText(rd *syntax.Redirect) (text string, ok bool) {
 	return text, text != "" || len(rd.Hdoc.Parts) == 0
 }
 
-// constant returns the text of a word that has no expansions. The commands in expansions were read
+// constant returns the text of a word that has no expansions. Commands in expansions have been read
 // before and are not read again.
 func constant(w *syntax.Word, read func(*expander, *syntax.Word) arg) (text string, ok bool) {
 	if !isText(w.Parts) {
@@ -168,7 +169,7 @@ func constant(w *syntax.Word, read func(*expander, *syntax.Word) arg) (text stri
 	return a.text, a.kind == literal
 }
 
-// readClientInput reads the input that the script gives to a client. If the input comes from a
+// readClientInput reads the input that the script passes to a client. If the input comes from a
 // file, the file counts as a program in a file.
 func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 	if !clients[name] {
@@ -190,8 +191,8 @@ func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 	}
 }
 
-// harmlessInput reports whether the input from the pipe is either literal text without commands or
-// the content of files.
+// harmlessInput reports whether the input from the pipe is either literal text that contains no
+// commands, or the content of files.
 func (r *reader) harmlessInput() bool {
 	if r.owner < 1 || r.flow.subprocesses == 0 {
 		return false

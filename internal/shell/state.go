@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A reader walks through the statements of a script and collects findings about it. For each
+// A reader walks through a script's statements and collects findings about the script. For each
 // program, a function interprets the program's arguments and returns a plan.
 type reader struct {
 	expander
@@ -16,7 +16,7 @@ type reader struct {
 	work   int // the number of pieces parsed so far, including those of nested scripts
 
 	// covered means that readPossible is reading every suffix of an argument list as a command, and
-	// that this is one of these suffixes.
+	// that the command being read is one of these suffixes.
 	covered bool
 	// recognized means that the program that is being read is in a table, although its arguments
 	// may still name a command.
@@ -38,18 +38,19 @@ type reader struct {
 // A pipeline is the part of a pipe that precedes the current element.
 type pipeline struct {
 	from     int // the index of the pipeline's first command
-	elements int // the number of elements if all of them are simple commands; otherwise 0 or less
+	elements int // number of elements if all elements are simple commands; otherwise 0 or less
 }
 
-// withInput calls the function read. If fed is true, the commands that this function finds get
-// their standard input from a pipe in the script.
+// withInput calls the function read. If fed is true, the commands found by this function get their
+// standard input from a pipe in the script.
 func (r *reader) withInput(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 	r.input, r.piped = r.input || fed, r.piped || fed
 	read()
 }
 
-// scriptAliases maps each alias that the script defines and that is followed to the alias's words.
+// scriptAliases maps aliases that the script defines to their words. It contains only the aliases
+// that are followed.
 type scriptAliases map[string][]string
 
 // use reports whether name is an alias or a program that an alias runs.

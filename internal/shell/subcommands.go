@@ -81,8 +81,8 @@ var groups = eachGroup(map[string]string{
 	"uv":                    "pip tool python run cache",
 })
 
-// eachGroup expands the table of groups. The result has one entry per program and group, with the
-// options that can precede the subcommands of the group.
+// eachGroup expands the table of groups. The result has one entry per program and group, which
+// contains the options that can precede the group's subcommands.
 func eachGroup(rows map[string]string) map[string]func() *knownOptions {
 	table := make(map[string]func() *knownOptions)
 	for names, subs := range rows {
@@ -118,7 +118,7 @@ func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 		case a.kind == literal && (a.text == "--" || strings.HasPrefix(a.text, "+")): // for example, cargo +nightly test
 			args = args[1:]
 			continue
-		case len(a.text) > 1 && a.text[0] == '-': // this includes options whose value is not literal
+		case len(a.text) > 1 && a.text[0] == '-': // these include options whose value is not literal
 		default:
 			return a, args[1:], sure
 		}
@@ -136,7 +136,7 @@ func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 }
 
 // beside returns args without those options before the subcommand whose value is not literal. It
-// keeps the given options, which are those of a pattern.
+// keeps the given options, which come from a pattern.
 func (k *knownOptions) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := k.next(args)
 	end := len(args) - len(rest)

@@ -46,11 +46,11 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 	return first, false
 }
 
-// A gap explains why the success of a script does not prove the success of a command. Its argument
-// is the command as the script contains it. It returns the explanation and the advice.
+// A gap explains why the success of a script does not prove the success of a command. The gap's
+// argument is the command as the script contains it. A gap returns the explanation and the advice.
 type gap func(own string) (what, advice string)
 
-// gapOutside returns a gap that can be avoided by running the command in a call of its own.
+// gapOutside returns a gap that can be avoided by running the command in a separate call.
 func gapOutside(what string) gap {
 	return func(own string) (string, string) { return what, alone(own) }
 }
@@ -98,7 +98,7 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 }
 
 // spoiled returns a doubt about something that may have replaced the program of the command with
-// index i. It returns nil if there is no such doubt.
+// index i, or nil if the script has nothing like that.
 func (r *Reading) spoiled(i int) *doubt {
 	for k := range r.doubts {
 		d := &r.doubts[k]
@@ -109,7 +109,7 @@ func (r *Reading) spoiled(i int) *doubt {
 	return nil
 }
 
-// hides contains, for each masking, the reason why it hides whether a command succeeded.
+// hides contains, for each masking, the reason why the masking hides whether a command succeeded.
 var hides = [...]string{
 	followed:    "another command decides whether the script succeeds",
 	piped:       "the pipe hides whether it failed",
@@ -123,8 +123,8 @@ var hides = [...]string{
 	ended:       "the script may end before it",
 }
 
-// lost describes the construct that hides whether the command succeeded. It also says how to avoid
-// the construct.
+// lost describes the construct that hides whether the command succeeded, and how to avoid the
+// construct.
 func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
 	switch what = hides[c.masking]; c.masking {
 	case followed:
@@ -148,8 +148,8 @@ const longestAdvice = 200
 // printOnlyOptions are the options that make most programs print something and do nothing else.
 var printOnlyOptions = setOf("--help --version --dry-run --dryrun --dry --just-print --list-tests --listTests --collect-only --no-run --if-present --showConfig --show-config --print-config")
 
-// deviation returns the argument that makes the command do something other than, or less than, its
-// name says, according to the tables.
+// deviation returns the argument because of which, according to the tables, the command does
+// something else or less than its name says.
 func (c *command) deviation(p *Pattern) (argument string, less bool) {
 	known, options, lead, ok := programOf(c.name, c.args)
 	rule, _, tests := entryOf(evidenceOperands, c.name, c.args)
@@ -206,8 +206,8 @@ func (c *command) deviation(p *Pattern) (argument string, less bool) {
 	return "", false
 }
 
-// optionDeviates reports whether, with the first option in args, the command does something else or
-// less than its name says. It also returns the number of arguments that the option takes.
+// optionDeviates reports whether the command does something else or less than its name says because
+// of the first option in args. It also returns the number of arguments that the option takes.
 func (c *command) optionDeviates(p *Pattern, options *knownOptions, tests bool, args []arg) (n int, less bool) {
 	text := args[0].text
 	found, n := options.option(args)
@@ -223,8 +223,8 @@ func (c *command) optionDeviates(p *Pattern, options *knownOptions, tests bool, 
 	return n, less
 }
 
-// shows returns an option that makes a test program print something instead of testing, or use
-// another shell.
+// shows returns an option that makes a test program print something instead of running tests, or
+// use another shell.
 func (c *command) shows(p *Pattern) (option string, ok bool) {
 	words := otherEffectOptions[c.name]
 	for _, a := range c.args {
@@ -270,8 +270,8 @@ func (k *knownOptions) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands that are not in the pattern. The first operands of the pattern, as
-// many as lead says, belong to the name of the table's entry and are not in operands.
+// others returns the operands that are not in the pattern. The first operands of the pattern belong
+// to the name of the table's entry and are not in operands; lead is their number.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// isText reports whether the parts of a word are only literal text and quotes. Quotes after a
-// dollar sign do not count as quotes, because shells disagree about them.
+// isText reports whether a word consists only of literal text and quotes. Quotes after a dollar
+// sign do not count as quotes, because shells disagree about them.
 func isText(parts []syntax.WordPart) bool {
 	return !slices.ContainsFunc(parts, func(part syntax.WordPart) bool {
 		switch p := part.(type) {
@@ -40,8 +40,7 @@ func isSlice(p *syntax.ParamExp) bool {
 		p.Names == 0 && p.NestedParam == nil && p.Flags == nil && !p.IsSet && len(p.Modifiers) == 0
 }
 
-// onlyExpansion returns the expansion if w consists of a single expansion. For any other word, it
-// returns nil.
+// onlyExpansion returns the expansion if w consists of a single expansion, and nil otherwise.
 func onlyExpansion(w *syntax.Word) (p *syntax.ParamExp, quoted bool) {
 	if len(w.Parts) != 1 {
 		return nil, false
@@ -67,7 +66,7 @@ func isGiven(w *syntax.Word) bool {
 	return name == "@" || p.Slice == nil && (name == "*" || len(name) == 1 && "1" <= name && name <= "9")
 }
 
-// lit returns the text of x if x is a single literal word. Otherwise, it returns "".
+// lit returns the text of x if x is a single literal word, and "" otherwise.
 func lit(x syntax.ArithmExpr) string {
 	if w, ok := x.(*syntax.Word); ok {
 		return w.Lit()
@@ -75,7 +74,7 @@ func lit(x syntax.ArithmExpr) string {
 	return ""
 }
 
-// isLit reports whether the index x is exactly this literal text.
+// isLit reports whether the index x is exactly the given literal text.
 func isLit(x syntax.ArithmExpr, text string) bool {
 	w, ok := x.(*syntax.Word)
 	return ok && w.Lit() == text
@@ -102,7 +101,7 @@ func plainText(w *syntax.Word) (text string, ok bool) {
 	return text, ok && strings.Trim(text, plainLetters+" ") == ""
 }
 
-// isList reports whether p results in separate words, like "$@".
+// isList reports whether p expands to separate words, like "$@".
 func isList(p *syntax.ParamExp) bool {
 	return p.Param != nil && (p.Param.Value == "@" || p.Param.Value == "*") || isLit(p.Index, "@") || isLit(p.Index, "*") || p.Names != 0
 }
@@ -135,12 +134,14 @@ func setsInput(list []*syntax.Redirect) bool {
 	})
 }
 
-// givesText reports whether rd gives a command text from the script as its standard input.
+// givesText reports whether the redirection rd gives a command text from the script as its standard
+// input.
 func givesText(rd *syntax.Redirect) bool {
 	return rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc
 }
 
-// nameOf returns the name that a assigns a value to, or "" if the name is not literal.
+// nameOf returns the name of the variable that a assigns a value to, or "" if the name is not
+// literal.
 func nameOf(a *syntax.Assign) string {
 	switch {
 	case a.Name != nil:
@@ -151,8 +152,8 @@ func nameOf(a *syntax.Assign) string {
 	return ""
 }
 
-// mayFail reports whether rd opens a file. If the file cannot be opened, the shell does not run the
-// command.
+// mayFail reports whether the redirection rd opens a file. If the file cannot be opened, the shell
+// does not run the command.
 func mayFail(rd *syntax.Redirect) bool {
 	return rd.Word != nil && rd.Hdoc == nil && rd.Op != syntax.WordHdoc && rd.Op != syntax.DplIn && rd.Op != syntax.DplOut && rd.Word.Lit() != "/dev/null"
 }

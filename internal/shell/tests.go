@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// evidenceOperands holds operands that let a build or test command still run completely, in
-// addition to those in [programs]. Any other operand selects a part of the work.
+// evidenceOperands holds operands that do not keep a build or test command from running completely,
+// in addition to those in [programs]. Any other operand selects a part of the work.
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake": {max: unbounded, not: "="},
 	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script": {},
@@ -28,10 +28,10 @@ var evidenceOperands = eachName(map[string]operands{
 	"git commit":                    {},
 })
 
-// forwardsAfterDash are the programs that pass the arguments after -- to the program that they run.
+// forwardsAfterDash are the programs that pass arguments after -- on to the program that they run.
 var forwardsAfterDash = setOf("npm pnpm yarn bun cargo npx")
 
-// forwardsAll are the programs that pass on arguments even without --.
+// forwardsAll are the programs that pass arguments on even without --.
 var forwardsAll = setOf("yarn pnpm bun")
 
 // partialOptions are the options that make test programs run only some tests or no tests.
@@ -54,11 +54,12 @@ var otherEffectOptions = eachName(map[string]string{
 // run.
 var sameTestOptions = map[string]set{"go": setOf("-coverprofile -coverpkg -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir -benchmem -mod")}
 
-// scriptSettings are the settings that change how npm, pnpm and yarn run the scripts of a project,
-// or that keep them from running these.
+// scriptSettings are the settings that change how npm, pnpm and yarn run a project's scripts, or
+// that keep them from running scripts.
 var scriptSettings = setOf("script-shell shell node-options if-present dry-run workspace workspaces prefix usage version versions ignore-scripts")
 
-// setsScripts reports whether the program, called with args, changes one of the scriptSettings.
+// setsScripts reports whether the program changes one of the scriptSettings when it is called with
+// args.
 func setsScripts(program string, args []arg) bool {
 	if program != "npm" && program != "pnpm" && program != "yarn" || !slices.ContainsFunc(args[:min(2, len(args))], func(a arg) bool { return a.matchWord("=set =config =c") != "" }) {
 		return false

@@ -10,7 +10,7 @@ type tool struct {
 	launches string // after these words, any argument may be the beginning of a command
 	runs     string // after these words, the arguments are files that contain programs
 	flags    string // the letters of the tool's harmless options; with any other option, it may run a command
-	files    string // the names of the project files that define the programs that the tool executes
+	files    string // the names of the project files that define what the tool executes
 }
 
 // A toolKind is the meaning of a tool's arguments.
@@ -20,7 +20,7 @@ const (
 	optionTool toolKind = iota // the arguments are operands and options
 	container                  // the arguments are operands, options and the words of commands, so all of them must be literal
 	builder                    // the arguments are targets that a project file defines
-	runner                     // the arguments are targets that a project file defines, and arguments for the program that these run
+	runner                     // the arguments are targets that a project file defines, and arguments for the program that these targets run
 	launcher                   // any argument may be the beginning of a command
 	delegate                   // the arguments are commands in an unknown form
 )

@@ -8,13 +8,13 @@ import (
 )
 
 // A values holds the values of variables that are known for certain. While a body is read for a
-// call, the array "@" contains the arguments of the function, and "1" to "9" are the first nine of
-// these.
+// call, the array "@" contains the function's arguments, and "1" to "9" are the first nine
+// arguments.
 type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg
-	either map[string][]string // for a variable that has one of several values, these values
-	lost   *set                // if not nil, this set collects the names that lose their values; "" means that all do
+	either map[string][]string // for a variable that has one of several values, the possible values
+	lost   *set                // if not nil, collects the names of the variables that lose their values; "" means that all variables do
 }
 
 // clone returns a copy that can be modified independently. Only the set lost is shared.
@@ -97,7 +97,7 @@ func sliced(p *syntax.ParamExp, list []arg, known bool) ([]arg, bool) {
 	return behind(list, n-1)
 }
 
-// behind returns list without its first n elements, if it is certain that list has that many.
+// behind returns list without its first n elements, provided that list certainly has n elements.
 func behind(list []arg, n int) ([]arg, bool) {
 	if n > len(list) {
 		return nil, false
@@ -110,7 +110,7 @@ func behind(list []arg, n int) ([]arg, bool) {
 	return list[n:], true
 }
 
-// shellWords are the builtins and reserved words of shells. Some of them change the shell itself.
+// shellWords are the builtins and reserved words of shells. Some of these change the shell itself.
 var shellWords = setOf(`. : [ [[ ]] { } ! alias autoload bg bind bindkey break builtin caller case cd chdir command compgen complete compopt continue coproc
 	declare dirs disable disown do done echo elif else emulate enable esac eval exec exit export false fc fg fi float for function functions getopts hash help
 	history if in integer jobs kill let limit local logout mapfile nocorrect noglob popd print printf pushd pwd read readarray readonly rehash return select

@@ -8,19 +8,19 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A variables value holds what is known about the variables of a script. In arithmetic, bash
-// evaluates the *value* of a variable as an expression, and it runs commands in the array indexes
-// of this expression: x='a[$(rm y)]'; echo $((x)). If declare or a similar builtin assigns a value
-// to an array, bash expands the value again: declare -a x='($(rm y))'.
+// A variables holds what is known about the variables of a script. In arithmetic, bash evaluates
+// the *value* of a variable as an expression, and it runs commands in the array indexes of this
+// expression: x='a[$(rm y)]'; echo $((x)). If declare or a similar builtin assigns a value to an
+// array, bash expands the value again: declare -a x='($(rm y))'.
 type variables struct {
 	facts        map[string]fact
 	wild         bool  // any variable may get any value
-	commandIndex bool  // some text contains an array index with a command in it
+	commandIndex bool  // some text contains an array index that contains a command
 	tests        bool  // test or [ has an operand that is not literal
 	made         bool  // make gets a value that is not literal
 	shells       bool  // some text may call a function of make
-	given        bool  // the current command gets a variable that is not known to be inert
-	exported     bool  // all later programs get such a variable
+	given        bool  // the current command receives a variable that is not known to be inert
+	exported     bool  // all later programs receive a variable that is not known to be inert
 	allexport    bool  // all variables are exported, because of set -a
 	passed       []arg // the values of the exported variables
 
@@ -30,7 +30,7 @@ type variables struct {
 	visited             int  // the number of nodes that effectsOf has visited so far
 	unknowable          set  // the variables whose value cannot be known
 	fixed               set  // the variables that may be read-only
-	customIFS           bool // expansions may be split at characters other than blanks
+	customIFS           bool // expansions may be split at characters that are not blanks
 	resets              bool // a trap may set the arguments of functions
 	unbound             bool // no value is certain any more, because a function, a sourced file or a builtin may set variables
 }
@@ -42,10 +42,10 @@ const (
 	free     fact = 1 << iota // the variable may have a value that is not a number
 	computed                  // the variable is evaluated in arithmetic
 	isArray                   // the variable is an array
-	filled                    // declare assigns the variable a value that is not literal
+	filled                    // declare assigns a value to the variable that is not literal
 )
 
-// note adds the fact f about the variable with this name.
+// note adds the fact f to the facts about the variable with the given name.
 func (v *variables) note(name string, f fact) {
 	if v.facts == nil {
 		v.facts = make(map[string]fact)
@@ -53,12 +53,12 @@ func (v *variables) note(name string, f fact) {
 	v.facts[name] |= f
 }
 
-// hasCommandIndex reports whether text may contain an array index with a command in it.
+// hasCommandIndex reports whether text may contain an array index that contains a command.
 func hasCommandIndex(text string) bool {
 	return strings.Contains(text, "[") && (strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, "${"))
 }
 
-// setArguments sets the arguments of a function or makes them unknown.
+// setArguments sets a function's arguments or makes them unknown.
 func (v *variables) setArguments(list []arg, known bool) {
 	v.unbind("@")
 	v.unbind("*")
@@ -75,7 +75,7 @@ func (v *variables) setArguments(list []arg, known bool) {
 	joined := make([]string, 0, len(list))
 	for i, a := range list {
 		if a.kind > single {
-			break // the positions of the arguments that follow are unknown
+			break // the positions of the following arguments are unknown
 		}
 		if i < 9 {
 			v.bind(strconv.Itoa(i+1), a)
@@ -156,7 +156,7 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	for _, text := range values {
 		words := strings.Fields(text)
 		switch {
-		case len(words) == 0 && !quoted: // the words that follow are the command
+		case len(words) == 0 && !quoted: // the remaining words are the command
 		case len(words) == 0, len(words) > maxElements, shellWords[words[0]], strings.Trim(text, plainLetters+" ") != "",
 			len(words) > 1 && (quoted || v.customIFS):
 			return nil
@@ -175,8 +175,8 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 }
 
 // assign sets the value of a variable after an assignment. before holds the previous elements of
-// the array, if they are known, and held holds the values that the variable may have had. straight
-// means that the assignment certainly runs, and exactly once.
+// the array, if they are known, and held holds the values that the variable may have had. If
+// straight is true, the assignment certainly runs, and runs exactly once.
 func (v *variables) assign(a *syntax.Assign, value arg, elements, before []arg, known bool, held []string, straight bool) {
 	name := a.Name.Value
 	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })
@@ -197,7 +197,7 @@ func (v *variables) assign(a *syntax.Assign, value arg, elements, before []arg, 
 }
 
 // attributes handles the attributes that declare and similar builtins give to variables. If a
-// variable has an attribute, an assignment may store another value or have no effect.
+// variable has an attribute, an assignment may store a different value or have no effect.
 func (v *variables) attributes(d *syntax.DeclClause) {
 	readOnly, strange, array := d.Variant.Value == "readonly", false, false
 	for _, a := range d.Args {

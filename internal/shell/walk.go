@@ -31,7 +31,7 @@ func (r *reader) script(text string) {
 		return
 	}
 	if strings.Contains(text, "$\\\n") {
-		r.doubtAll("a line that is broken after a dollar sign") // bash joins the lines and may then read a substitution such as $(rm x)
+		r.doubtAll("a line that is broken after a dollar sign") // bash joins the lines and may then find a substitution such as $(rm x)
 	}
 	covered, source := r.covered, r.source
 	r.texts, r.covered, r.source = r.texts+1, false, text
@@ -89,7 +89,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	})
 	r.flow.leaveElement(before, apart)
 	errexit, pipefail := r.flow.errexit, r.flow.pipefail
-	elements := 0 // number of elements of the pipe so far; negative: not all of them are simple commands
+	elements := 0 // number of elements of the pipe so far; negative: some element is not a simple command
 	for i, b := range rest {
 		piped := isPipe(b)
 		switch {
@@ -200,7 +200,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	r.vars.given = false
 	for _, a := range c.Assigns {
 		if a.Name != nil && a.Name.Value == "IFS" && a.Array == nil && len(c.Args) > 0 && c.Args[0].Lit() == "read" {
-			r.sideEffects = true // the assignment applies only to read, which splits lines at IFS
+			r.sideEffects = true // the assignment applies only to read, which splits lines at the characters in IFS
 			r.word(a.Value)
 			continue
 		}
@@ -239,8 +239,8 @@ func (r *reader) callEach(lists [][]arg, words []*syntax.Word, redirs []*syntax.
 	}
 }
 
-// redirects reads the redirections of a statement: the commands in their words, and the files that
-// they read and write.
+// redirects reads the redirections of a statement. It reads the commands in their words, and
+// records the files that they read and write.
 func (r *reader) redirects(list []*syntax.Redirect) {
 	for _, rd := range list {
 		if rd.N != nil && strings.HasPrefix(rd.N.Value, "{") {
@@ -325,7 +325,8 @@ func (r *reader) substitution(list []*syntax.Stmt, fed bool) {
 }
 
 // otherShell enters a part of the script that runs in another process. Variables and options that
-// are set there are lost when the process ends. The caller calls leave at the end of the part.
+// are set in this part are lost when the process ends. The caller must call leave at the end of the
+// part.
 func (r *reader) otherShell() (leave func()) {
 	flow, before := r.flow, r.vars.values
 	r.vars.values = before.clone()
@@ -361,7 +362,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 			for _, v := range values {
 				r.vars.forgetEffects(changed)
 				if v.kind == spread {
-					v.kind = single // the value is one of the words
+					v.kind = single // the value is one of the loop's words
 				}
 				if r.vars.mayBind(l.Name.Value) { // no function in the body sets the variable
 					r.vars.bind(l.Name.Value, v)

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A wanted option is an option of a pattern.
+// A wanted is an option of a pattern.
 type wanted struct {
 	text    string   // the option as the pattern contains it
 	names   []string // all names of the option; see [program.options]
-	letters []wanted // the letters of an argument such as -rf, if it is unknown whether -rf is a single option
+	letters []wanted // the letters of an argument such as -rf, if -rf may be a single option or several
 	value   string
 	with    bool // the option must have this value
 }
@@ -61,8 +61,8 @@ func (k *knownOptions) byLongName(name string) *knownOption {
 	return nil
 }
 
-// wants returns what to look for if a pattern contains the option: all spellings of it, or the
-// options that it implies.
+// wants returns what to look for if a pattern contains the option: all spellings of the option, or
+// the options that the option implies.
 func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
 	switch {
 	case o == nil:
@@ -78,7 +78,7 @@ func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
 	return all
 }
 
-// wantedOfUnknown returns the option for a program that is in no table.
+// wantedOfUnknown returns an option of a program that is in no table.
 func wantedOfUnknown(text, name, value string, with bool) []wanted {
 	if long, ok := strings.CutPrefix(name, "--"); ok {
 		return []wanted{{text: text, names: []string{long}, value: value, with: with}}
@@ -134,7 +134,8 @@ func (w *wanted) inOperands(args []arg) Outcome {
 	return found
 }
 
-// values returns how many of the arguments after the first are the value of the first: 0 or 1.
+// values returns how many of the arguments after the first are the value of the first argument: 0
+// or 1.
 func (k *knownOptions) values(args []arg) int {
 	if k == nil || len(args) < 2 || args[0].kind != literal || !isOption(args[0].text) {
 		return 0
@@ -184,7 +185,7 @@ func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	return NoMatch
 }
 
-// ends reports whether a word may be the option if only the end of the word is known.
+// ends reports whether a word of which only the end is known may be the option.
 func (w *wanted) ends(a arg) Outcome {
 	if a.may(w.text) || slices.ContainsFunc(w.names, func(n string) bool { return a.may("-"+n) || a.may("--"+n) }) {
 		return Opaque
@@ -216,8 +217,8 @@ func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
 	return NoMatch
 }
 
-// inLetters reports whether the option is among the letters of -abc. If options are dashed, -name
-// is a single option.
+// inLetters reports whether the option is among the letters in an argument such as -abc. If options
+// are dashed, -name is a single option.
 func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
 	a := args[0]
 	if k != nil && k.dashed && len(a.text) > 2 {
@@ -241,7 +242,7 @@ func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
 			rest := arg{kind: a.kind, text: a.text[i+1:], tail: a.tail}
 			return w.valued(rest, rest.text != "" || rest.kind != literal, args[1:])
 		case o != nil && o.takes:
-			return NoMatch // the letters that remain are the option's value
+			return NoMatch // the remaining letters are the option's value
 		case k == nil && w.begins(letter):
 			return Opaque // -f may be an abbreviation of --force
 		}
@@ -263,7 +264,7 @@ func (w *wanted) begins(letter string) bool {
 	return len(w.names) == 1 && len(w.names[0]) > 1 && w.names[0][0] != '-' && strings.EqualFold(w.names[0][:1], letter)
 }
 
-// valued reports whether the option has the wanted value. The option was found before.
+// valued reports whether the option has the wanted value. The option must already have been found.
 func (w *wanted) valued(attached arg, with bool, rest []arg) Outcome {
 	if !w.with {
 		return Match

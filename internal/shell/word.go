@@ -10,14 +10,14 @@ import (
 type expander struct {
 	scope
 	source    string // the text of the innermost script
-	depth     int    // how deeply the current node is nested
+	depth     int    // nesting depth of the current node
 	argCount  int    // the number of arguments of all commands; the arguments of a wrapper count again for the command that it runs
-	posix     bool   // the shell that runs this part does not have the extensions of bash
-	expanding bool   // the expander is inside a double-quoted ${...}, whose quotes were already checked, including those in nested expansions
+	posix     bool   // the shell that runs this part lacks the extensions of bash
+	expanding bool   // the expander is inside a double-quoted ${...} whose quotes, including those in nested expansions, have already been checked
 }
 
-// enter descends by one node and reports whether the depth allows this. If it returns true, the
-// caller calls leave afterwards.
+// enter descends by one node, and reports whether the maximum depth permits this. If it returns
+// true, the caller must call leave afterwards.
 func (r *expander) enter() bool {
 	if r.depth >= maxDepth {
 		r.doubtAll("too deeply nested")
@@ -92,7 +92,7 @@ func (r *expander) expandBraces(args []arg, w *syntax.Word) []arg {
 			return args
 		}
 	}
-	r.word(w) // this reads the commands in the word
+	r.word(w) // this call reads the commands in the word
 	return append(args, arg{kind: anything})
 }
 
@@ -128,8 +128,8 @@ type wordBuilder struct {
 	pipe  bool
 	split bool
 	text  []byte // all known text
-	head  int    // the length of the text before the first unknown part
-	tail  int    // where the part after the last unknown part begins in text
+	head  int    // length of the text before the first unknown part
+	tail  int    // index in text at which the part after the last unknown part begins
 }
 
 // arg returns the assembled argument.
@@ -155,8 +155,8 @@ func (b *wordBuilder) unquoted(r *expander) {
 	b.dynamic(anything)
 }
 
-// part adds a part of a word. quoted says whether the part is in double quotes, and first whether
-// it is the first part of the word.
+// part adds a part of a word. quoted reports whether the part is in double quotes, and first
+// reports whether it is the first part of the word.
 func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
@@ -233,7 +233,7 @@ func words(quoted bool) argKind {
 	return anything
 }
 
-// nameCommands are the commands that print a name or a number, that is, one word that is not an
+// nameCommands are the commands that print a name or a number. Both are one word that is not an
 // option.
 var nameCommands = map[string]set{
 	"git":      setOf("branch rev-parse describe symbolic-ref merge-base rev-list name-rev"),
@@ -295,7 +295,7 @@ func (b *wordBuilder) lit(s string, first bool) {
 // single adds '...' or $'...'.
 func (b *wordBuilder) single(r *expander, q *syntax.SglQuoted) {
 	if q.Dollar {
-		r.doubtPosix() // other shells end the text at the first quote
+		r.doubtPosix() // other shells end the string at the first quote
 	}
 	if q.Dollar && strings.Contains(q.Value, `\`) {
 		text, ok := unescape(q.Value)
@@ -325,7 +325,7 @@ func (b *wordBuilder) double(r *expander, q *syntax.DblQuoted) {
 	}
 }
 
-// appendQuoted appends text that is within double quotes. There, a backslash escapes only a few
+// appendQuoted appends text from within double quotes, where a backslash escapes only a few
 // characters.
 func appendQuoted(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
@@ -409,8 +409,8 @@ func (r *expander) hereDoc(w *syntax.Word) arg {
 	return b.arg()
 }
 
-// within reads w, which is a word in ${...}. There, bash runs a process substitution, whereas the
-// parser reads it as text.
+// within reads w, which is a word in ${...}. In such a word, bash runs a process substitution,
+// whereas the parser reads it as text.
 func (r *expander) within(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}

@@ -7,12 +7,12 @@ import (
 
 // A wrapper is a program that runs a command that its arguments name.
 type wrapper struct {
-	options     func() *knownOptions // the options before the command; if one with the prefix "!" is given, no command runs
+	options     func() *knownOptions // the options before the command; if an option with the prefix "!" is given, no command runs
 	operands    int                  // the number of operands before the command
 	assigns     bool                 // assignments of the form name=value may precede the command
 	joins       bool                 // the words are joined with spaces and then run as a script
 	optional    bool                 // the command may be missing
-	transparent bool                 // the wrapper succeeds if and only if the command does
+	transparent bool                 // the wrapper succeeds if and only if the command succeeds
 }
 
 // wrappers is the table of wrappers by name.
@@ -120,7 +120,8 @@ func (p *plan) readOptionValues(program string, found []givenOption) {
 	}
 }
 
-// readEnvironment adds steps for the name=value arguments at the start, and returns the rest.
+// readEnvironment adds steps for the arguments of the form name=value at the start, and returns the
+// remaining arguments.
 func (p *plan) readEnvironment(args []arg) (rest []arg) {
 	for len(args) > 0 {
 		name, value, ok := args[0].cut()

@@ -56,7 +56,7 @@ func (f *files) isText(commands []command) bool {
 }
 
 // runsReplaced reports whether a command may run a system program that the script itself has put in
-// place, as in ln -s /bin/rm /usr/bin/x; x y.
+// its place, as in ln -s /bin/rm /usr/bin/x; x y.
 func (f *files) runsReplaced(commands []command) bool {
 	for _, c := range commands {
 		if !c.writes() {
@@ -65,7 +65,7 @@ func (f *files) runsReplaced(commands []command) bool {
 		for _, a := range c.args {
 			clean := path.Clean(a.text)
 			if a.kind == literal && isSystem(clean+"/x") && strings.HasPrefix(clean, "/") {
-				return true // the command writes into a program directory; the name can be any
+				return true // the command writes into a program directory, under any name
 			}
 			if _, value, ok := strings.Cut(a.text, "="); ok {
 				clean = path.Clean(value)
@@ -97,15 +97,15 @@ func (f *findings) writeFile(a arg) {
 }
 
 // element calls the function read for an element of a list or a pipe. It then records the files
-// that are written by the commands from index at on. These include the preceding elements of the
-// pipe.
+// that are written by the commands with index at or greater. These include the preceding elements
+// of the pipe.
 func (f *findings) element(at int, read func()) {
 	outer := f.files.texts
 	read()
 	w := &f.files
 	for i := at; i < len(f.commands); i++ {
 		c := &f.commands[i]
-		if c.maker == unasked { // an inner list may have set it before
+		if c.maker == unasked { // an inner list may already have set the field
 			if c.maker = makesNone; c.makes() {
 				c.maker = makesFiles
 			}
