@@ -67,7 +67,7 @@ func newInk(w io.Writer) text.Ink {
 	return text.Ink(isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
 }
 
-// printProblems prints each problem together with its source line.
+// printProblems prints each problem along with its source line.
 func printProblems(w io.Writer, problems diag.List) { problems.Print(w, newInk(w)) }
 
 // checkRunnable prints warnings about the configuration. It returns an error if this machine cannot

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// run executes the command in args and returns the exit code.
+// run executes the command in args and returns the exit code of the program.
 func run(ctx context.Context, args []string, s stdio) int {
 	root := newRoot(s)
 	root.SetArgs(args)

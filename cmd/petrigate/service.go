@@ -61,7 +61,7 @@ func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Driver, progr
 // a shell that has them.
 func serviceVariables(c *config.Config) (all []service.Variable) {
 	names := []string{"PETRIGATE_RUNTIME_DIR", "XDG_STATE_HOME"}
-	if runtime.GOOS != "linux" { // on Linux, the service manager sets it
+	if runtime.GOOS != "linux" { // on Linux, the service manager sets this variable
 		names = append(names, "XDG_RUNTIME_DIR")
 	}
 	for _, name := range names {

@@ -47,7 +47,7 @@ func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
 	err := printListings(w, lists, "no tools", "CANONICAL|BARE|EXPOSED|NOW", func(t operator.ToolInfo) []string {
 		return []string{t.Canonical, t.Bare, t.Exposed, t.Says}
 	})
-	gap := "\n" // an empty line after the table
+	gap := "\n" // print an empty line after the table
 	for _, of := range lists {
 		if len(of.all) == 0 || err != nil {
 			continue

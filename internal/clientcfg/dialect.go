@@ -17,7 +17,7 @@ func milliseconds(n float64) time.Duration { return time.Duration(n * float64(ti
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
 // zedTimeout converts a number of seconds. Older versions of Zed used milliseconds; zedTimeout
-// recognizes them by their size.
+// recognizes such numbers by their size.
 func zedTimeout(n float64) time.Duration {
 	if n >= 1000 {
 		return milliseconds(n)

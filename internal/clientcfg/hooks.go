@@ -38,10 +38,10 @@ type Hooks struct {
 	own        splice.Object
 }
 
-// A hookEvent is an event about which petrigate must be notified.
+// A hookEvent is an event that the agent must report to petrigate.
 type hookEvent struct {
 	name   string
-	before bool   // whether the event precedes a call that can still be refused
+	before bool   // whether the event is reported before a call, when the call can still be refused
 	match  string // matcher that selects tools; empty: all tools
 }
 
@@ -232,7 +232,7 @@ type Hook struct {
 	URL    string // URL of the hook; empty if the hook is a command
 	Before bool   // whether the hook runs before a call
 	Closed bool   // whether a failure of the hook refuses the call
-	Narrow bool   // whether the hook misses some of the calls that it should cover, or the agent does not wait for its answer
+	Narrow bool   // whether the hook misses some of the calls that it should cover, or the agent does not wait for the hook's answer
 
 	command string
 }

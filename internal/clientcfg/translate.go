@@ -26,7 +26,7 @@ type reader struct {
 	timeout                          string
 	disabled                         bool
 	allow, deny                      []string
-	oauth                            any      // false or a splice.Object; nil if not set
+	oauth                            any      // false or a [splice.Object]; nil if not set
 	scopes                           []string // scopes that are listed outside oauth
 }
 
@@ -190,12 +190,12 @@ func (r *reader) names(key string, v any) (all []string) {
 
 func (r *reader) readCommand(key string, v any) {
 	switch v := v.(type) {
-	case []any: // in OpenCode, the command includes the arguments
+	case []any: // OpenCode lists the arguments as part of the command
 		words := r.texts(key, v)
 		if len(words) > 0 {
 			r.command, r.args = words[0], append(words[1:], r.args...)
 		}
-	case map[string]any: // in older versions of Zed
+	case map[string]any: // older versions of Zed use this form
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if key == "path" {
 				r.command = r.text(key, v[key])
@@ -432,8 +432,8 @@ func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 	return true
 }
 
-// addOAuth adds the settings that [reader.readOAuth] has read to the server. If a header already
-// authenticates the client, addOAuth adds nothing, because a server has only one form of
+// addOAuth adds to the server the OAuth settings that [reader.readOAuth] has read. If a header
+// already authenticates the client, addOAuth adds nothing, because a server has only one form of
 // authorization.
 func (r *reader) addOAuth(add func(string, any)) {
 	if o, is := r.oauth.(splice.Object); len(r.scopes) > 0 && (is || r.oauth == nil) && !slices.ContainsFunc(o, func(m splice.Member) bool { return m.Key == "scopes" }) {

@@ -53,8 +53,9 @@ func (d *Doctor) checkClient(c takeover.Inspection) []Finding {
 	return all
 }
 
-// withReconnect adds a fix to the finding, which connects the client again. It adds no fix if the
-// configuration cannot be loaded, or if the client is running and would overwrite its file.
+// withReconnect adds a fix to the finding. The fix connects the client again. withReconnect adds no
+// fix if the configuration cannot be loaded, or if the client is running and would overwrite its
+// file.
 func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	if d.loaded == nil || d.Connected.Launch.Command == "" || c.Client.Overwrites && c.Running != nil && *c.Running {
 		return f

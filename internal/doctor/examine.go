@@ -14,7 +14,7 @@ import (
 type group struct {
 	name string
 	look func(*Doctor, context.Context) []Finding
-	slow bool // whether the group queries other programs; no fix changes its result
+	slow bool // whether the checks query other programs, so that no fix can change their result
 }
 
 // groups returns all groups in the order in which they run.

@@ -114,7 +114,7 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 	for _, s := range d.securedFiles() {
 		real, err := filepath.EvalSymlinks(s.path)
 		if err != nil {
-			continue // a file that is missing will be created with the correct mode
+			continue // petrigate will create the missing file with the correct mode
 		}
 		info, err := os.Stat(real)
 		if err != nil {

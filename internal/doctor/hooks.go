@@ -137,7 +137,7 @@ func (d *Doctor) claudeVersion() string {
 	if err != nil {
 		return ""
 	}
-	found := []string{filepath.Dir(path)} // the directory of a wrapper script that npm has installed
+	found := []string{filepath.Dir(path)} // the program found may be a wrapper script that npm has installed; this is its directory
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return ""
 	}
@@ -170,8 +170,8 @@ func claudePackage(dir string) string {
 	return p.Version
 }
 
-// atLeast reports whether the version v is at least as high as the version least. Both consist of
-// three numbers.
+// atLeast reports whether version v is the version least or a later one. Both consist of three
+// numbers.
 func atLeast(v, least string) bool {
 	numbers := func(s string) (all []int) {
 		for part := range strings.SplitSeq(s, ".") {

@@ -149,7 +149,7 @@ type Answer struct {
 	Person  string // person authenticated by the channel; the caller must have verified this
 	Actor   string // name to record for the person
 	Reason  string
-	Shown   string // value of [ApprovalInfo.Shown] for the text that the person has read; empty if unknown
+	Shown   string // the approval's [ApprovalInfo.Shown] value for the text that the person has read; empty if unknown
 	Grant   *Grant // grant to create together with the approval, or nil
 	PIN     string // PIN as the person has typed it, if the approval requires one
 }

@@ -58,5 +58,5 @@ func GrantOf(g *approval.Grant) GrantInfo {
 // A GrantPin is an argument that must have the same value in each call.
 type GrantPin struct {
 	Field string `json:"field"` // name or path of the argument; empty: all arguments
-	Value string `json:"value"` // beginning of the value
+	Value string `json:"value"` // beginning of the required value
 }

@@ -18,7 +18,7 @@ type SessionInfo struct {
 	Waiting   int        `json:"waiting"` // number of calls that are waiting for an approval
 
 	// Set only for sessions in a database.
-	Used    time.Time `json:"used,omitzero"`     // time of the last change or use
+	Used    time.Time `json:"used,omitzero"`     // time when the session was last changed or used
 	Process string    `json:"process,omitempty"` // the process that has the session, if that is not this process
 	Gone    bool      `json:"gone,omitempty"`    // whether the process that has the session has ended, so that only an operator can settle the session's calls
 }

@@ -70,7 +70,7 @@ type WebhookInfo struct {
 type AuditInfo struct {
 	File    string     `json:"file"`
 	Records uint64     `json:"records"`           // number of the last record, including the records in rotated files
-	Error   string     `json:"error,omitempty"`   // why the last records could not be written, so that calls are refused
+	Error   string     `json:"error,omitempty"`   // why the last records could not be written, so that calls are refused; empty if they were written
 	Aside   int        `json:"aside"`             // number of rotated files
 	Rotated *time.Time `json:"rotated,omitempty"` // time of the last rotation
 }
@@ -91,7 +91,7 @@ type StateInfo struct {
 // has not been able to write it yet.
 type UnknownCall struct {
 	Session string    `json:"session"`
-	Process string    `json:"process"` // process that admitted the call; empty: an older version, which did not record the process, admitted it
+	Process string    `json:"process"` // process that admitted the call; empty if an older version of petrigate admitted it, which did not record the process
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
 	Since   time.Time `json:"since"`

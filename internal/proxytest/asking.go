@@ -15,8 +15,8 @@ const (
 	NameGiven = `{"action":"accept","content":{"n":"\u00e9","k":12345678901234567890}}`
 )
 
-// AskingTool returns a tool for revision 2025-11-25 that sends a request to its client and returns
-// the answer.
+// AskingTool returns a tool of a server that uses revision 2025-11-25. The tool sends a request to
+// its client and returns the answer.
 func AskingTool(method, params string) testserver.Tool {
 	return testserver.Tool{Name: "curious", Run: func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
 		answer, err := c.Ask(ctx, method, params)
@@ -41,7 +41,8 @@ func (c *Client) AwaitRequest(method string) Message {
 	return c.Await(method, func(m Message) bool { return m.Method == method })
 }
 
-// RoundsTool returns a tool for revision 2026-07-28 that asks for input and checks it.
+// RoundsTool returns a tool of a server that uses revision 2026-07-28. The tool asks for input and
+// checks it.
 func RoundsTool() testserver.Tool {
 	return testserver.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 		state := string(c.Params["requestState"])

@@ -51,7 +51,7 @@ func (s *Site) ModernCall() HTTPRequest {
 	}
 }
 
-// ModernCallAs is like ModernCall, with the given token.
+// ModernCallAs is like ModernCall, but uses the given token.
 func (s *Site) ModernCallAs(token string) HTTPRequest {
 	p := s.ModernCall()
 	p.Header.Set("Authorization", "Bearer "+token)

@@ -75,8 +75,8 @@ func (s *Site) ChainInFlight() {
 	}
 }
 
-// ChainSettled waits until no call is open. It fails the test unless the token is then in the given
-// place.
+// ChainSettled waits until no call is open. It fails the test unless the token of the chain net is
+// then in the given place.
 func (s *Site) ChainSettled(place string) {
 	s.T.Helper()
 	s.Eventually("the call is settled", func() bool { return s.OpenCalls() == 0 })

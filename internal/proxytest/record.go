@@ -31,14 +31,14 @@ func (m *Memory) Append(record []byte) error {
 	return nil
 }
 
-// SetFail makes later calls of Append fail or succeed.
+// SetFail determines whether later calls of Append fail.
 func (m *Memory) SetFail(fail bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fail = fail
 }
 
-// SetPanic makes later calls of Append panic or not.
+// SetPanic determines whether later calls of Append panic.
 func (m *Memory) SetPanic(panic bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

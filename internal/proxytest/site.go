@@ -40,7 +40,7 @@ type Setup struct {
 	Policy *gate.Policy // policy to use instead of the rules
 	Server testserver.Options
 	Change func(*proxy.Options)
-	Idle   bool // whether to leave the proxy unstarted
+	Idle   bool // whether Start must leave the proxy unstarted
 	Direct bool // whether clients connect directly to the upstream, without a proxy
 }
 

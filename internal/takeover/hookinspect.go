@@ -58,8 +58,9 @@ func (d *Driver) HookedAgents() (agents []string, complete bool) {
 	return agents, complete
 }
 
-// disabledBy lists the settings that disable all hooks of an agent. They may be in the agent's own
-// file or in a file of the current directory, which is controlled by its author.
+// disabledBy lists the settings that disable all hooks of an agent. The settings may be in the
+// agent's own file, or in a file in the current directory, which the author of that directory
+// controls.
 func (d *Driver) disabledBy(h clientcfg.Hooks, own *file) (all []string) {
 	files := []*file{own}
 	client := h.File()
@@ -96,5 +97,5 @@ func findHooks(name string) (clientcfg.Hooks, error) {
 	return h, nil
 }
 
-// hooksAt is the path of the hooks in the file of each agent.
+// hooksAt is the path that leads to the hooks in each agent's file.
 var hooksAt = []string{"hooks"}

@@ -52,7 +52,7 @@ type ImportedServer struct {
 	Result  string   `json:"result"`           // "taken", "there" (already in the configuration), or "refused"
 	Reason  string   `json:"reason,omitempty"` // why the server was refused
 	Dropped []string `json:"dropped,omitempty"`
-	Secrets []string `json:"secrets,omitempty"` // names of the settings with secrets that are written literally
+	Secrets []string `json:"secrets,omitempty"` // names of the settings whose secrets are written literally
 	Notes   []string `json:"notes,omitempty"`
 
 	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions in the entry that the configuration does not express

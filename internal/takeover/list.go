@@ -16,7 +16,7 @@ type ClientStatus struct {
 	Title     string `json:"title"`
 	File      string `json:"file"`
 	Exists    bool   `json:"exists"`
-	Servers   int    `json:"servers"`   // number of servers, without petrigate
+	Servers   int    `json:"servers"`   // number of servers, not counting petrigate
 	Connected string `json:"connected"` // "no", "yes", or "gone" (the client has overwritten the entry)
 	Running   *bool  `json:"running"`   // null: unknown
 	Problem   string `json:"problem,omitempty"`

@@ -245,8 +245,8 @@ func (s *HookService) installed() bool {
 	return err == nil && there.Config == s.Config
 }
 
-// UsesService reports whether the service may become unused when a client's hooks are removed. It
-// may if the hooks use the service, or if they have already been removed.
+// UsesService reports whether the service may become unused when a client's hooks are removed. This
+// is possible if the hooks use the service, or if they have already been removed.
 func (d *Driver) UsesService(m *service.Manager, name string) bool {
 	if m == nil {
 		return false

@@ -109,8 +109,7 @@ func (w *writer) rule(d Decision, name string) {
 	fmt.Fprintf(&w.out, "require human-approval before %s\n", name)
 }
 
-// files writes the maps for a line that restricts files, one for each tool that reads or edits
-// files.
+// files writes one map for each tool that reads or edits the files that a line restricts.
 func (w *writer) files(l *Line) {
 	glob := l.reads + l.edits
 	if strings.ContainsAny(glob, "[]{}!\"\n") {

@@ -41,7 +41,7 @@ func (d *Document) Keys(path ...string) []string {
 // At returns the value at the given path, or nil if there is none.
 func (d *Document) At(path ...string) any { return value(d.tree, path) }
 
-// Entries returns the entries at a place. If the place does not exist, it returns none.
+// Entries returns the entries at a place. If the place does not exist, Entries returns no entries.
 func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at) }
 
 // Replace returns the text of the file without the entries named in remove, and with the new
@@ -67,9 +67,8 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 	})
 }
 
-// Restore returns the text of the file after replacing the entry with the name in ours with the
-// named entries of the old document. It inserts those entries exactly as the old document contains
-// them.
+// Restore returns the text of the file with the entry named in ours replaced by the given entries
+// of the old document. It inserts those entries exactly as the old document contains them.
 func (d *Document) Restore(at Place, old *Document, names []string, ours string) ([]byte, error) {
 	text, err := d.body.restore(at, old.body, names, ours)
 	if err != nil {

@@ -23,7 +23,7 @@ type jsonBody struct {
 
 func (*jsonBody) format() Format { return JSON }
 
-// errorPosition matches an error message of the hujson library that contains a line and a column.
+// errorPosition matches an error message from the hujson library that contains a line and a column.
 var errorPosition = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
 
 func parseJSON(name string, text []byte) (body, any, error) {

@@ -17,7 +17,7 @@ type Item struct {
 }
 
 // List returns the elements of the list at the given path. If there is no list at the path, it
-// returns none.
+// returns no elements.
 func (d *Document) List(path ...string) []any {
 	all, _ := value(d.tree, path).([]any)
 	return all

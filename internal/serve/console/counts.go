@@ -157,7 +157,7 @@ type bar struct {
 	Passed         float64
 	Refused        float64
 	AtPass, AtStop float64 // y coordinates of the top ends of the bar's segments
-	Ago            int     // minutes before now
+	Ago            int     // how many minutes ago the minute was
 	calls          minute
 }
 

@@ -58,8 +58,8 @@ func (d *logins) isSameSite(r *http.Request) bool {
 	return site == "same-origin" || site == "" && strings.EqualFold(host, r.Host)
 }
 
-// requireLogin passes a request to h if it has a valid cookie. A form must also have the session's
-// token.
+// requireLogin passes a request to h if the request has a valid cookie. A form must also have the
+// session's token.
 func (d *logins) requireLogin(h http.Handler, w http.ResponseWriter, r *http.Request) {
 	v, ok := d.visitorFor(cookieOf(r))
 	switch {

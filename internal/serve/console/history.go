@@ -247,7 +247,7 @@ func (h *history) sessions() (ids []string) {
 func describe(e *trail.Entry) string {
 	call, tool := "", e.Tool
 	if e.Upstream != "" && e.Event == "decision" {
-		tool = e.Upstream + "." + e.Tool // the form that outcome records use
+		tool = e.Upstream + "." + e.Tool // outcome records name tools in this form
 	}
 	if e.Call > 0 {
 		call = fmt.Sprintf(" (call %d)", e.Call)

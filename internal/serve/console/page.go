@@ -74,7 +74,7 @@ func indented(value json.RawMessage) string {
 // A page holds the data common to all pages of the console.
 type page struct {
 	Title   string
-	View    string // name of the selected tab: inbox, activity, and so on; empty if none is selected
+	View    string // name of the selected tab, such as "inbox" or "activity"; empty if none is selected
 	Visitor visitor
 	Now     time.Time
 	Notes   []note // notes about how submitted forms were handled

@@ -14,7 +14,7 @@ import (
 // or off.
 type rebuilder struct {
 	policy  *gate.Policy
-	active  []string // names of the nets that are active now; nil if all are
+	active  []string // names of the nets that are active now; nil if all nets are active
 	durable bool     // whether states survive a restart and can be changed by other processes
 
 	run         *replay.Replay

@@ -2,7 +2,7 @@ package control
 
 import "errors"
 
-// A ConsoleOpener can open its web console. An [operator.Proxy] may implement it.
+// A ConsoleOpener can open the web console. An [operator.Proxy] may implement it.
 type ConsoleOpener interface {
 	// OpenConsole returns the address of the console page at path. The address contains a login
 	// code, which logs in one browser as the given person and displays the given name.

@@ -52,7 +52,7 @@ func Listen(dir string, o operator.Proxy) (*Server, error) {
 	s.http = &http.Server{Handler: routes(o, s.closing), ReadHeaderTimeout: 5 * time.Second, ConnContext: withPeer}
 	go func() {
 		defer close(s.done)
-		_ = s.http.Serve(listener) // returns after Close
+		_ = s.http.Serve(listener) // Serve returns after Close
 	}()
 	return s, nil
 }

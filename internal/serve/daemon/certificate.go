@@ -59,7 +59,7 @@ type certificate struct {
 	log   *slog.Logger
 
 	mu   sync.Mutex
-	seen stamps // state of the files when the last attempt to read them was made
+	seen stamps // state of the files at the last attempt to read them
 	pair *tls.Certificate
 }
 

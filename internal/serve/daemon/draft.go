@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/draft"
 )
 
-// drafts returns a desk that evaluates policy drafts.
+// drafts returns an evaluator for policy drafts.
 func (d *Daemon) drafts() *draft.Evaluator {
 	return draft.New(draft.Options{
 		InForce: d.reloads.inForce, Files: draftFiles, Problems: Doubts, Tools: d.listedTools, Log: d.recordedDecisions, Busy: d.processors.useAll,

@@ -17,7 +17,7 @@ type guide struct {
 	finder atomic.Pointer[remedyFinder] // finder for the most recently used policy; nil at first
 }
 
-// way returns the shortest sequence of calls after which c would be allowed.
+// way returns the shortest sequence of calls that would make c allowed.
 func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut {
 	f := g.finder.Load()
 	if f == nil || f.policy != s.Policy() {

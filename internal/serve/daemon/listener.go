@@ -167,8 +167,8 @@ func (a *pendingBody) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// reserve counts a new connection. If the limits do not allow another connection, it returns false;
-// it logs this once.
+// reserve counts a new connection. If the limits do not allow another connection, it returns false.
+// It logs only once that the limits are exceeded.
 func (s *limitListener) reserve(from netip.Addr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,8 +18,8 @@ func PinsPath(c *config.Config) (string, error) {
 // ToolChanges returns the tools whose current definition has not been accepted.
 func (d *Daemon) ToolChanges() []operator.ToolChange { return d.pins.Changes() }
 
-// AcceptTool accepts the current definition of a tool. The hash is that of the
-// [operator.ToolChange] and ensures that the person has read exactly this definition.
+// AcceptTool accepts the current definition of a tool. The hash must be the one in the
+// [operator.ToolChange], which ensures that the person has read exactly this definition.
 func (d *Daemon) AcceptTool(canonical, hash string, a operator.Actor) error {
 	return d.pins.Accept(canonical, hash, a)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// policyFiles returns the policy's files with the hashes of their content.
+// policyFiles returns the policy's files, along with the hashes of their content.
 func policyFiles(c *config.Config) (files []proxy.File) {
 	for _, name := range filesOf(c) {
 		sum := c.Sums[name]

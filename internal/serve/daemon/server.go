@@ -48,7 +48,7 @@ func shutdown(server *http.Server, cut func() error) error {
 	}
 	err := cut()
 	if withTimeout(farewellTimeout, server.Shutdown) != nil {
-		_ = server.Close() // the clients have had farewellTimeout to read the response
+		_ = server.Close() // at this point, the clients have had farewellTimeout to read the response
 	}
 	return err
 }

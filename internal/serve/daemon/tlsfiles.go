@@ -160,8 +160,8 @@ func isKey(data []byte) bool {
 	return block != nil && strings.HasSuffix(block.Type, "PRIVATE KEY")
 }
 
-// validityProblem says when the certificate expired, or when it will become valid. It returns "" if
-// the certificate is valid now.
+// validityProblem explains when the certificate expired, or when it will become valid. It returns
+// "" if the certificate is valid now.
 func validityProblem(c *x509.Certificate) string {
 	switch now := time.Now(); {
 	case now.After(c.NotAfter):

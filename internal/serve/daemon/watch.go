@@ -109,7 +109,7 @@ func (f *follower) check(ctx context.Context) {
 	f.known = subset(now, files)
 }
 
-// subset returns the entries of the map known for the given files.
+// subset returns the entries of known for the given files.
 func subset(known map[string]string, files []string) map[string]string {
 	some := make(map[string]string, len(files))
 	for _, name := range files {

@@ -22,7 +22,7 @@ import (
 // elicitation/create request arrives during the call, the scripted person answers it.
 type agent struct {
 	proxy  *client.Client
-	log    *bytes.Buffer // standard error of the proxy; must only be read after close
+	log    *bytes.Buffer // standard error of the proxy; must be read only after close
 	person func(question string, choices []string) answer
 }
 
@@ -57,7 +57,7 @@ func startAgent(ctx context.Context, exe, dir string) (*agent, error) {
 func (a *agent) command(ctx context.Context, exe, dir string) *exec.Cmd {
 	c := exec.CommandContext(ctx, exe, "serve", "--config", "petrigate.yaml")
 	c.Dir, c.Stderr = dir, a.log
-	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETRIGATE_") }) // variables that would change the configuration
+	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETRIGATE_") }) // leave out variables that would change the configuration
 	c.Env = append(c.Env, "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 3 * time.Second

@@ -22,7 +22,7 @@ type outcome string
 
 const (
 	passed  outcome = "passed"
-	failed  outcome = "failed" // the tool ran but reported an error
+	failed  outcome = "failed" // outcome of a call if the tool ran but reported an error
 	refused outcome = "refused"
 )
 

@@ -65,9 +65,9 @@ func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 	return x, nil
 }
 
-// build builds the policy with the draft and the policy in force. If the policy is in shadow mode,
-// which lets every call pass, it is built as if it were enforced. The error explains why the draft
-// cannot be loaded.
+// build builds two policies: the one with the draft and the one in force. If the policy is in
+// shadow mode, which lets every call pass, it is built as if it were enforced. The error explains
+// why the draft cannot be loaded.
 func (x *candidate) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
 		return nil, nil, x.problems

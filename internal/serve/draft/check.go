@@ -153,8 +153,8 @@ func rank(p Problem) (n int) {
 	return n
 }
 
-// isConfigurationCode reports whether problems with this code are never in a rules text, even if
-// they have a line number.
+// isConfigurationCode reports whether problems with this code never occur in the text of a rules
+// file, even if they have a line number.
 func isConfigurationCode(code string) bool {
 	return len(code) == 4 && code[1] == '2' && code != "W203" && code != "E201"
 }

@@ -147,7 +147,7 @@ func (d *Evaluator) run(ctx context.Context, take acquirer, most time.Duration, 
 		defer cancel()
 		defer stop()
 		err := d.runMarked(ctx, work)
-		release() // release the slot before the caller returns, so that the slot is already free
+		release() // release the slot first, so that it is already free when the caller returns
 		done <- err
 	}()
 	select {

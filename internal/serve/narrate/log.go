@@ -55,7 +55,7 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// up prints that a server is up, with the number of its tools.
+// up prints that a server is up, and how many tools it has.
 func (h handler) up(r slog.Record) {
 	f := attributes(r)
 	says := f["tools"] + " tools"
@@ -86,7 +86,7 @@ func (h handler) notLoaded(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: join("not put in force, the one before stays: "+problem, more, by(f["actor"])), vital: true})
 }
 
-// restart prints that a changed setting only takes effect after a restart.
+// restart prints that a changed setting takes effect only after a restart.
 func (h handler) restart(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: attributes(r)["key"] + " changes with a restart of petrigate", vital: true})
 }

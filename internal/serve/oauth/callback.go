@@ -54,7 +54,7 @@ func listenForCallback(r Redirect, state string) (*callback, error) {
 	}
 	c.server = &http.Server{Handler: http.HandlerFunc(c.serve), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
 	for _, l := range listeners {
-		go func() { _ = c.server.Serve(l) }() // returns after close
+		go func() { _ = c.server.Serve(l) }() // Serve returns after close
 	}
 	return c, nil
 }

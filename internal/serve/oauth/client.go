@@ -50,7 +50,7 @@ func host(address string) string {
 }
 
 // A proxyTransport sends requests through an HTTP proxy if the environment configures one for them.
-// That proxy then connects to the destination, and decides by itself which addresses to allow.
+// That proxy then connects to the destination and itself decides which addresses to allow.
 type proxyTransport struct{ direct, proxied *http.Transport }
 
 // RoundTrip sends the request directly or through the proxy.
@@ -94,8 +94,8 @@ func (g *guardedDialer) serverIsInternal(ctx context.Context) bool {
 }
 
 // checkAddress returns an error for an address to which a server must not make petrigate connect.
-// These are the metadata addresses of clouds, because they provide credentials, and, unless the
-// server itself is internal, this machine and private networks.
+// The metadata addresses of clouds are always forbidden, because they provide credentials. This
+// machine and private networks are forbidden unless the server itself is internal.
 func checkAddress(address string, within bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

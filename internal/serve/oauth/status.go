@@ -10,7 +10,7 @@ import (
 // A Status describes a login to a server without revealing tokens.
 type Status struct {
 	Server   string     `json:"server"`
-	State    string     `json:"state"` // none, valid, expired, or refreshable (expired, but refreshed at the next use)
+	State    string     `json:"state"` // "none", "valid", "expired", or "refreshable" (expired, but will be refreshed at the next use)
 	Issuer   string     `json:"issuer,omitempty"`
 	Scopes   []string   `json:"scopes,omitempty"`
 	Wanted   []string   `json:"wanted,omitempty"` // scopes that the server has asked for since the login

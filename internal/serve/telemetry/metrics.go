@@ -227,7 +227,7 @@ func (s *countedStorage) AppendAll(records [][]byte) error {
 type table[K comparable, V any] struct {
 	limit int
 	all   atomic.Pointer[map[K]*V]
-	mu    sync.Mutex // held while the table grows, by copying itself
+	mu    sync.Mutex // held while the table is copied in order to grow
 }
 
 // get returns the cells for k, or nil if there are none.

@@ -111,7 +111,7 @@ func spanName(i admission.Info) string {
 	return i.Method + " " + target(i)
 }
 
-// MCP methods that the tracer treats in a special way.
+// MCP methods that the tracer handles specially.
 const (
 	methodTool   = "tools/call"
 	methodPrompt = "prompts/get"

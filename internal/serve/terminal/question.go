@@ -39,7 +39,7 @@ type stage int
 const (
 	atCall   stage = iota // whether to approve the call
 	atReason              // for what reason the call is denied
-	atSpan                // for how long to allow similar calls
+	atSpan                // how long to allow similar calls
 	atLike                // which arguments must stay the same
 	atGrant               // whether to create the grant
 	atPIN                 // what the PIN for the pending answer is

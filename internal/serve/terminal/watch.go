@@ -125,7 +125,7 @@ func (w *watch) ask() {
 	slices.SortFunc(open, func(a, b located) int { return compareAge(a.it, b.it) })
 	next := open[0]
 	a, err := next.client.Approval(next.it.ID)
-	if err != nil || a.State != operator.Pending { // an update about it will follow
+	if err != nil || a.State != operator.Pending { // an update about this approval will follow
 		w.done[next.it.ID] = err == nil
 		return
 	}

@@ -149,8 +149,8 @@ func (h *Hook) post(ctx context.Context, delivery string, body []byte) error {
 	return fmt.Errorf("it answers with status %d", response.StatusCode)
 }
 
-// recordHealth records whether the last request succeeded. It logs the result only if it has
-// changed.
+// recordHealth records whether the last request succeeded. It logs the result only if the result
+// has changed.
 func (h *Hook) recordHealth(err error) {
 	said := ""
 	if err != nil {

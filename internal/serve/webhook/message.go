@@ -37,13 +37,13 @@ type message struct {
 	Approvals int             `json:"approvals"`
 	Question  string          `json:"question"` // question for a person, in plain text
 
-	// Only in events of type asked.
+	// The fields below are set only in events of type "asked".
 	Nonce   string `json:"nonce,omitempty"`
 	Answer  string `json:"answer,omitempty"`  // URL that accepts a signed answer
 	Approve string `json:"approve,omitempty"` // link that approves the call
 	Deny    string `json:"deny,omitempty"`
 
-	// Only in events of type ended.
+	// The fields below are set only in events of type "ended".
 	Channel string `json:"channel,omitempty"`
 	Actor   string `json:"actor,omitempty"`
 	Reason  string `json:"reason,omitempty"`
