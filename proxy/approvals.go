@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An approvalControl shows the approvals and grants of a proxy to operators. All their answers
-// arrive here, and the PIN is checked where one is needed.
+// An approvalControl shows the approvals and grants of a proxy to operators. It receives all their
+// answers, and checks the PIN if one is required.
 type approvalControl struct{ *parts }
 
 // maxListed is the maximum size of arguments that a list of approvals includes. It keeps lists
@@ -65,7 +65,7 @@ func (p *approvalControl) MaskedApproval(id string, mask func([]byte) []byte) (o
 	if meta := a.Call.ShownMeta(); meta != nil {
 		a.Call.SeenMeta = mask(meta)
 	}
-	a.Since = nil // this contains values of the earlier call
+	a.Since = nil // the differences contain values of the earlier call
 	info := p.approvalInfo(a)
 	info.Question = a.Text(p.where, p.life.Now())
 	return info, nil
@@ -152,8 +152,8 @@ func (p *approvalControl) ResolveAs(person, id string, approve bool, actor, reas
 // ApprovalsChanged returns a channel that is closed when an approval next changes.
 func (p *approvalControl) ApprovalsChanged() <-chan struct{} { return p.approvals.Changed() }
 
-// onGranted returns a function that logs a call approved by a grant and notifies the receivers of
-// answers.
+// onGranted returns a function that is called when a grant has approved a call. The function logs
+// the call and notifies the receivers of answers.
 func (p *approvalControl) onGranted() func(approval.Record) {
 	return func(r approval.Record) {
 		p.life.Log.Info(fmt.Sprintf("approval %s approved by grant %s: %s on %s, by %s via %s", r.Request.ID, r.Answer.Grant,
@@ -204,7 +204,7 @@ func (p *approvalControl) endGrants(session string) {
 	}
 }
 
-// Revoke ends a grant. Later calls need an approval again.
+// Revoke ends a grant. Later calls need approval again.
 func (p *approvalControl) Revoke(id, actor string) error {
 	p.approvals.Refresh(p.life.Ctx)
 	g, err := p.approvals.Grants().Revoke(id)

@@ -92,7 +92,7 @@ type Approval struct {
 	Grants   time.Duration // maximum lifetime of a grant; 0: grants cannot be created
 	Self     bool          // whether callers can approve their own calls
 	PIN      string        // hash of the PIN for approvals by cli, web or url, as printed by petrigate approvals pin; empty: no PIN
-	Verb     string        // command that the log tells operators to run; empty: petrigate approvals
+	Verb     string        // command that the log tells operators to run in order to answer; empty: petrigate approvals
 
 	// People maps the names of persons to principals. The name of a person is the actor, or the
 	// person that a channel has authenticated. The principal that made a call cannot approve the

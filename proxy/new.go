@@ -54,8 +54,8 @@ func New(o Options) (*Proxy, error) {
 	return p, p.addUpstreams()
 }
 
-// wire creates the parts of the proxy and connects them. A part has direct access to the parts
-// created before it. It reaches the parts created after it through functions.
+// wire creates the components of the proxy and connects them. A component has direct access to the
+// components created before it. It reaches those created after it through functions.
 func (p *Proxy) wire(redactor *audit.Redactor) error {
 	o := p.options
 	p.startup, p.endStartup = context.WithCancel(p.life.Ctx)
@@ -154,7 +154,8 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	return nil
 }
 
-// generation returns the policy in the options, together with everything that is derived from it.
+// generation returns the policy in the options, along with everything that is derived from the
+// policy.
 func (o Options) generation() *admission.Generation {
 	g := admission.NewGeneration(o.Policy, o.Active)
 	g.Advertise, g.PromptsByList = o.Advertise, relay.NamesPrompts(o.Policy)

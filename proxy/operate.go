@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Methods for operators. Clients cannot reach them: the control socket of the command line calls
-// them.
+// Methods for operators. Clients cannot reach these methods; the control socket of the command line
+// calls them.
 
 // Status describes the current state of the proxy.
 func (p *Proxy) Status() operator.Status {
@@ -49,7 +49,8 @@ func (p *Proxy) Overview() operator.Status {
 	return s
 }
 
-// Ready returns the reason why no call could be recorded now, as far as it is known, or nil.
+// Ready returns the known reason why no call could be recorded now, or nil if no such reason is
+// known.
 func (p *Proxy) Ready() error {
 	err := p.admission.Writable()
 	if err == nil && p.durable != nil {
@@ -58,8 +59,8 @@ func (p *Proxy) Ready() error {
 	return err
 }
 
-// AwaitTools waits until every upstream has listed its tools or is known to be down, but no longer
-// than Options.Startup.
+// AwaitTools waits until every upstream has listed its tools or is known to be down. It waits no
+// longer than Options.Startup.
 func (p *Proxy) AwaitTools(ctx context.Context) {
 	p.pool.AwaitList(ctx)
 }

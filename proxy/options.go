@@ -49,9 +49,9 @@ type Options struct {
 	// these definitions; nil: servers can change them freely.
 	Pins *Pins
 
-	// Advertise selects the tools that are listed: "all" or empty; all except those in Impossible
-	// ("possible"); or, for clients with a handshake, only those that no net would block now
-	// ("enabled"). It never allows a call that a net blocks.
+	// Advertise selects the tools that are listed. "all" (the default) lists all tools; "possible"
+	// leaves out those in Impossible; "enabled" lists, to clients with a handshake, only tools that
+	// no net would block now. Advertise never allows a call that a net blocks.
 	Advertise string
 
 	// Impossible returns those of the given tools that can never be called while the nets in active
@@ -69,8 +69,8 @@ type Options struct {
 	Now        func() time.Time // nil: time.Now
 }
 
-// parts holds the packages' types that make up a proxy, and the proxy's options. The fields are set
-// before the proxy starts and do not change after that.
+// parts holds the components of a proxy, such as its sessions and its pipeline, and the proxy's
+// options. The fields are set before the proxy starts and do not change after that.
 type parts struct {
 	options  Options
 	life     *lifetime.Lifetime

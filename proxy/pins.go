@@ -58,7 +58,7 @@ func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pi
 // maxToolDifferences is the maximum number of differences listed for each tool.
 const maxToolDifferences = 50
 
-// attach makes the proxy compare its tools with the pins. It does nothing if p is nil.
+// attach makes the proxy compare its tools with the pins. It does nothing if the receiver is nil.
 func (p *Pins) attach(to *Proxy) {
 	if p != nil {
 		p.proxy = to
@@ -67,13 +67,13 @@ func (p *Pins) attach(to *Proxy) {
 }
 
 // follow reads the pins again whenever another process may have accepted a definition, until the
-// proxy shuts down. It does nothing if p is nil.
+// proxy shuts down. It does nothing if the receiver is nil.
 func (p *Pins) follow(w *store.Watcher) {
 	if p == nil {
 		return
 	}
 	woken := make(chan struct{}, 1)
-	w.On(func(context.Context) { // this must not delay the other functions
+	w.On(func(context.Context) { // must not block, because it would delay the watcher's other functions
 		select {
 		case woken <- struct{}{}:
 		default:

@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// A Replacement is a new policy for a running proxy, with related options; see [Options] for its
-// fields.
+// A Replacement is a new policy for a running proxy, along with related options; see [Options] for
+// its fields.
 type Replacement struct {
 	Policy     *gate.Policy
 	Active     []string

@@ -23,7 +23,7 @@ import (
 // states are in a database, those of all other processes.
 type sessionView struct{ *parts }
 
-// stateInfo describes the database, as far as the proxy knows it.
+// stateInfo describes the database, as far as this process knows its state.
 func (p *sessionView) stateInfo() operator.StateInfo {
 	info := operator.StateInfo{Driver: "memory", Unknown: p.unwrittenCalls()}
 	if p.durable == nil {
@@ -33,7 +33,7 @@ func (p *sessionView) stateInfo() operator.StateInfo {
 	defer cancel()
 	info.Process = p.writerOf()
 	err := p.durable.Ready()
-	if err == nil || errors.Is(err, audit.ErrUnrecorded) { // ErrUnrecorded concerns the audit file, not the database
+	if err == nil || errors.Is(err, audit.ErrUnrecorded) { // an ErrUnrecorded error concerns the audit file, not the database
 		var lost []operator.UnknownCall
 		info.Records, lost, err = p.surveyState(ctx)
 		info.Unknown = append(info.Unknown, lost...)
@@ -328,8 +328,8 @@ func (p *sessionView) writerOf() string {
 // lookupTimeout is the timeout of database queries for an operator.
 const lookupTimeout = 10 * time.Second
 
-// find returns a session of this process. If this process does not have the session, find returns
-// it as a session of another process, along with its description in the database.
+// find returns a session of this process. If this process does not have the session, find looks for
+// it in the database and returns it as a session of another process, along with its description.
 func (p *sessionView) find(id string) (*session.Session, *admission.SessionInfo, error) {
 	s, unknown := p.sessions.Find(id)
 	if unknown == nil {

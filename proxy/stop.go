@@ -33,7 +33,8 @@ func (p *Proxy) StartAgain(session string, a operator.Actor) (operator.Stopping,
 
 func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error) {
 	if s.Session != "" && on {
-		// If the session cannot be looked up in the database, the stop applies nevertheless.
+		// If the session cannot be looked up in the database, the stop applies to the given ID
+		// nevertheless.
 		if _, err := p.admission.Sessions.Find(p.life.Ctx, s.Session); errors.Is(err, admission.ErrNoSession) {
 			return operator.Stopping{}, fmt.Errorf("there is no session %q", s.Session)
 		}

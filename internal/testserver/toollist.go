@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// AddTool adds the tool. If there is already a tool with the same name, AddTool replaces it. It
-// notifies all clients that the list has changed.
+// AddTool adds the tool. If a tool with the same name already exists, AddTool replaces that tool.
+// It notifies all clients that the list has changed.
 func (s *Server) AddTool(t Tool) {
 	s.mu.Lock()
 	if i := slices.IndexFunc(s.tools, func(old Tool) bool { return old.Name == t.Name }); i >= 0 {

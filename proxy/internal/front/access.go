@@ -23,7 +23,7 @@ type Access struct {
 	Token   string            // bearer token that is required in every request
 	Tokens  map[string]string // bearer tokens, keyed by the name of the owner; each owner is a principal
 	JWT     *JWT              // how to verify the tokens of an authorization server
-	Open    bool              // whether no token is required; only on a loopback address
+	Open    bool              // whether requests need no token; allowed only on a loopback address
 	Hosts   []string          // additional Host headers to accept, with a port or (without one) for any port
 	Origins []string          // additional Origin headers to accept, of the form scheme://host[:port]
 	Hooks   bool              // whether agents can report their own tool calls at /hook/AGENT

@@ -10,7 +10,7 @@ import (
 )
 
 // expireClients ends HTTP sessions that have been idle for the duration ttl. When the proxy shuts
-// down, it cancels their calls and returns.
+// down, it cancels the calls of all clients and returns.
 func (f *Front) expireClients(ttl time.Duration) {
 	if ttl == 0 {
 		ttl = time.Hour

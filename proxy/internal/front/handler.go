@@ -74,7 +74,7 @@ func checkMediaType(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// plainJSON reports whether a content type stands for JSON in UTF-8.
+// plainJSON reports whether a content type means JSON in UTF-8.
 func plainJSON(contentType string) bool {
 	if contentType == "application/json" {
 		return true
@@ -100,8 +100,8 @@ func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 	return &turns.Turn{Of: h.turns, Principal: v.Principal}
 }
 
-// checkHeaders returns a fault if the headers contradict the message. The gate always decides the
-// message, not the headers.
+// checkHeaders returns a fault if the headers contradict the message. The gate always decides by
+// the message, never by the headers.
 func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	header := first(r, protocolHeader)
 	mismatch := func(text string) *wire.Fault { return wire.NewFault(spec.CodeHeaderMismatch, text) }
@@ -145,8 +145,8 @@ func resumable(c *session.Client) *events.Logs {
 	return &c.Streams
 }
 
-// isStateless refuses a request in revision 2026-07-28 that does not use POST, because that
-// revision supports only POST. It reports whether it has refused the request.
+// isStateless reports whether a request with a method other than POST uses revision 2026-07-28. If
+// so, it refuses the request, because that revision supports only POST.
 func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	if !mcp.IsModernProtocol(first(r, protocolHeader)) {
 		return false

@@ -71,8 +71,9 @@ func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = bounded.SetWriteDeadline(time.Now().Add(lastWait)) })
 }
 
-// awaitAnswers waits for a limited time until the requests of a client that has closed its side are
-// answered. A client that reads its messages from a file closes its side immediately.
+// awaitAnswers waits for a limited time until the requests of a client that has closed its side of
+// the connection are answered. A client that reads its messages from a file closes its side
+// immediately.
 func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Writer) {
 	timer := time.NewTimer(lastWait)
 	defer timer.Stop()
@@ -84,8 +85,8 @@ func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Wr
 	}
 }
 
-// A reader handles the messages of a stdio or HTTP+SSE client, one at a time. mu guards the field
-// ended.
+// A reader handles the messages of a stdio or HTTP+SSE client, one at a time. The mutex mu guards
+// the field "ended".
 type reader struct {
 	*Front
 	client *session.Client

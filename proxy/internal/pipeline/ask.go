@@ -85,7 +85,7 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	if a := q.unrecordable(q.call); a != nil { // the consent stays valid
 		return a, true
 	}
-	if a := q.reserve(q.call); a != nil { // the consent also stays valid here
+	if a := q.reserve(q.call); a != nil { // in this case, too, the consent stays valid
 		return a, true
 	}
 	if a, used := q.redeem(r); used {

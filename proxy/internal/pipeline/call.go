@@ -111,15 +111,15 @@ func (s *callState) completions() <-chan *completion {
 	return s.completed
 }
 
-// hasRoundAfter reports whether a round is in flight that is later than the round that the
-// completion done has ended.
+// hasRoundAfter reports whether a round is in flight that is later than the round that done has
+// completed.
 func (s *callState) hasRoundAfter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.ended && s.inflight != nil && s.inflight != done.inflight
 }
 
-// detach ends the wait of the goroutine that waits for the call. Later completions are handled on
+// detach makes the goroutine that waits for the call stop waiting. Later completions are handled on
 // the goroutines that read them.
 func (s *callState) detach() {
 	s.mu.Lock()

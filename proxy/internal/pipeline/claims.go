@@ -14,7 +14,7 @@ type claim = uint32
 const (
 	slot     claim = 1 << iota // a slot among the calls in flight to the server (limits.inFlight)
 	taskSlot                   // a slot among the tasks of the session
-	room                       // space for the message in the backlog
+	room                       // space for the call's message in the backlog
 )
 
 // reserve reserves the resources that the call needs: a slot among the calls in flight to the

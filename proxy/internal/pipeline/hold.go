@@ -70,7 +70,7 @@ func (q *askedCall) endWait(w *personWait) {
 	switch {
 	case q.call.ctx.Err() != nil:
 		w.state = approval.Withdrawn
-	case w.state != approval.Pending: // answered or expired
+	case w.state != approval.Pending: // the request was answered or has expired
 	case q.call.Peer.Rev.InputRequired && w.rounds < maxRounds:
 		w.parked = inputRequired{state: q.Sealer.Seal(seal.Round{Approval: r.ID, Number: w.rounds + 1, Expires: r.Expires}, r.Key.Bytes())}
 	default:

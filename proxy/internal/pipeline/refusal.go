@@ -38,7 +38,7 @@ func (r refusal) append(dst, id []byte, of *rev.Rev) []byte {
 func (r refusal) meta() []byte {
 	meta, err := json.Marshal(map[string]admission.Facts{decisionKey: r.Facts})
 	if err != nil {
-		panic(err) // facts can always be encoded
+		panic(err) // cannot fail: facts can always be encoded
 	}
 	return meta
 }

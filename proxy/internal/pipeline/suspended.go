@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// maxSuspended is the maximum number of calls whose clients were asked for input and have not
+// maxSuspended is the maximum number of calls whose clients were asked for input and have not yet
 // returned with it.
 const maxSuspended = 10_000
 
@@ -25,7 +25,8 @@ type suspendedCall struct {
 
 	approved *rounds.Approved // members that a person has approved; nil: no person was asked
 
-	// Only for a server that uses revision 2025-11-25. The server is waiting for the answers.
+	// The next two fields are set only for a server that uses revision 2025-11-25, which is waiting
+	// for the answers.
 	inflight *inflightCall
 	asked    map[string]*upstream.ServerRequest // requests from the server, by their keys in inputRequests
 

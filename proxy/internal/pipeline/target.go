@@ -40,7 +40,7 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 		return nil, false
 	}
 	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
-	c.Meta.ClientInfo = nil // Peer already contains what is needed of _meta
+	c.Meta.ClientInfo = nil // Peer already contains the parts of ClientInfo that are needed
 	c.setTool(c.target())
 	if p.Admission.Watch.Observed() {
 		p.observe(c, params.Meta)

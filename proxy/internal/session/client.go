@@ -48,7 +48,7 @@ func (c *Client) Handshake(params []byte, protocol string) {
 	c.peer.Store(p)
 }
 
-// Peer returns how the client has described itself in initialize.
+// Peer returns the client's description of itself in initialize.
 func (c *Client) Peer() Peer {
 	if p := c.peer.Load(); p != nil {
 		return *p

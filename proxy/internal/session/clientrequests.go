@@ -21,7 +21,7 @@ const maxClientRequests = 256
 // elicitation/create). Its ID cannot be guessed, and only the client that received the request can
 // answer it.
 type ClientRequest struct {
-	Answer   func(result, failure []byte) // called once, with either a result or an error object; must not block
+	Answer   func(result, failure []byte) // called once with the answer, which is either a result or an error object; must not block
 	Progress func(params []byte)          // called with notifications/progress; nil: the request has no progressToken
 
 	id []byte // ID as it was sent

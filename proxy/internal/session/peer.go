@@ -10,7 +10,7 @@ import (
 // A Peer is a client's description of itself (clientInfo, capabilities and protocol version).
 // Clients send it in initialize or, since revision 2026-07-28, in each request.
 type Peer struct {
-	Name, Version string // for display only, because a client can claim any name
+	Name, Version string // name and version of the client; for display only, because a client can claim any name
 	Protocol      string
 	Rev           *rev.Rev
 	Elicit        bool   // whether the client can show forms (elicitation in form mode)
@@ -26,8 +26,8 @@ func shortened(name string) string {
 }
 
 // Forwarded returns the client capabilities that the proxy declares to servers on behalf of the
-// client. It leaves out tasks of clients (tasks.requests in revision 2025-11-25), so that servers
-// send requests without tasks.
+// client. It leaves out the capability to run a server's requests as tasks (tasks.requests in
+// revision 2025-11-25), so that servers send requests without tasks.
 func (p Peer) Forwarded() []byte {
 	if p.Rev.PerRequest {
 		return forwardedCapabilities(p.Capabilities)

@@ -61,7 +61,7 @@ type Session struct {
 	ID        string
 	Principal string
 	By        string // how the session was chosen: connection, principal, name, header, meta or agent; see [Sessions.Of]
-	Label     string // distinguishes the session from other sessions of the same principal
+	Label     string // label that distinguishes the session from other sessions of the same principal
 	Since     time.Time
 	Lasting   bool        // whether the session is kept when the process ends, provided that the states are kept
 	About     []byte      // [About] in encoded form, for other replicas; nil: not stored
@@ -241,7 +241,7 @@ func (s *Sessions) EndAgent(id string) bool {
 	return true
 }
 
-// Uses returns when each session that has clients was last used.
+// Uses returns the time of last use for each session that has clients.
 func (s *Sessions) Uses() map[*Session]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -345,8 +345,8 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 }
 
 // Of returns the session whose nets decide a request. If necessary, it opens the session. Sessions
-// are chosen only here. A name chosen by a client only splits the sessions of its principal, and an
-// ID that the proxy did not issue never names a session.
+// are chosen only in this method. A name chosen by a client only splits the sessions of its
+// principal, and an ID that the proxy did not issue never names a session.
 func (s *Sessions) Of(o Origin) (*Session, error) {
 	switch s.way.By {
 	case "name":
