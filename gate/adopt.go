@@ -30,10 +30,11 @@ type Kept struct {
 	Net  string
 	Fate Fate
 
-	// From names the net that the state or usage comes from, if it differs from Net.
+	// From names the net from which the state or usage comes, if that net is not Net.
 	From string
 
-	// Lost means that a dropped or restarted net had left its initial state or had calls in flight.
+	// Lost means that a dropped or restarted net was not in its initial state or had calls in
+	// flight.
 	Lost bool
 }
 
@@ -98,7 +99,7 @@ type adoption struct {
 	kept     []Kept
 }
 
-// inherit transfers the state or usage of old to n.
+// inherit transfers the state or usage of the net old to n.
 func (a *adoption) inherit(n, old *net) {
 	k := Kept{Net: n.Name}
 	if old.Name != n.Name {
@@ -134,10 +135,10 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 	a.kept = append(a.kept, k)
 }
 
-// withSuspects returns d, n's initial state, with the calls in flight that may spoil n's evidence:
-// the calls that spoiled the evidence of the replaced net old, and every call that might have a
-// name listed by a spoiling transition. The tools of those calls are known, but not their
-// arguments.
+// withSuspects returns n's initial state d with those calls in flight added that may spoil n's
+// evidence: the calls that spoiled the evidence of the replaced net old, and every call that might
+// have a name listed by a spoiling transition. The tools of the latter calls are known, but not
+// their arguments.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
@@ -203,7 +204,7 @@ func (a *adoption) losesState(n *net) bool {
 	return n.moved(d) || len(d.Watches) > 0 || whole.Values.Len() > 0
 }
 
-// convertShadow adapts d to n's shadow mode if that mode has changed. The result starts from the
+// convertShadow adapts d to n's shadow mode if the mode has changed. The result starts from the
 // actual state, which includes the effects of all calls that were made.
 func (n *net) convertShadow(d *NetData) *NetData {
 	if n.Shadow == (d.Shadow != nil) {
@@ -218,8 +219,9 @@ func (n *net) convertShadow(d *NetData) *NetData {
 	return mapValues(&c, d.Values, n.convertShadow)
 }
 
-// withUsageOf returns n's state with the usage recorded in d, the state of the corresponding limit
-// old. If both limits belong to the same family, it keeps the watches as well.
+// withUsageOf returns n's state with the usage recorded in d, which is the state of the
+// corresponding limit old. If both limits belong to the same family, the result also keeps the
+// watches.
 func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}

@@ -2,7 +2,7 @@ package gate
 
 import "time"
 
-// Advertised lists the offered tools to show to a client in its next turn. It only narrows the
+// Advertised lists the offered tools that a client should see in its next turn. It only narrows the
 // list; the gate still decides on each call.
 type Advertised struct {
 	Tools    []string  // tools to show, ordered as in [Session.Offer]
@@ -11,19 +11,19 @@ type Advertised struct {
 	Ignored  []string  // advisory nets that would hide tools but yield
 }
 
-// Hidden is a hidden tool with the verdict of the net that hides it.
+// Hidden is a hidden tool and the verdict of the net that hides it.
 type Hidden struct {
 	Tool string
 	Block
 }
 
 // A Conflict means that the nets together allow no tool. Advisory nets then yield, and do not block
-// calls either. If required nets conflict with each other, none of them yields, and every tool that
-// any of them blocks is hidden.
+// calls either. If required nets conflict with each other, none of these nets yields, and every
+// tool that any of them blocks is hidden.
 type Conflict struct {
 	Winner string   // the highest-ranking net that does not yield; empty if all yield
 	Nets   []string // the conflicting nets, ranked by priority, then by fewer allowed tools, then by name
-	Yields []string // the advisory nets in Nets that yield
+	Yields []string // those of the nets in Nets that are advisory and yield
 }
 
 // Offer sets the callable tools. They determine which advisory nets yield; see [Net.Advisory].
@@ -63,7 +63,7 @@ func (v *adviser) advise() Advertised {
 	return a
 }
 
-// hidden returns the tool, along with the verdict of the net that hides it.
+// hidden returns the tool and the verdict of the net that hides it.
 func (v *adviser) hidden(tool, net int) Hidden {
 	h := Hidden{Tool: v.tools[tool].Tool}
 	v.judge(tool)

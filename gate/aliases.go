@@ -5,8 +5,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// Package toolnet defines nets and the calls that they refer to, independently of decisions. With
-// the aliases below, callers need not import it.
+// Package toolnet defines nets and the calls that they refer to, independently of decisions.
+// Because of the aliases below, callers need not import package toolnet.
 type (
 	// Net is [toolnet.Net].
 	Net = toolnet.Net
@@ -82,8 +82,8 @@ type (
 	Clock = netstate.Clock
 	// Spent is the amount that the calls of a net with a [Sum] have spent.
 	Spent = netstate.Spent
-	// Extras is the state that only some nets have: nets that spoil evidence, count equal calls in
-	// a row or have a key.
+	// Extras is the part of a state that only some nets have: nets that spoil evidence, count equal
+	// calls in a row or have a key.
 	Extras = netstate.Extras
 	// Debt is the usage that exceeds a limit's maximum.
 	Debt = netstate.Debt

@@ -25,9 +25,9 @@ func (n *net) usage(d *NetData, t time.Time) *big.Rat {
 // paidOff reports whether the clock has paid off the debt at time t.
 func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.Before(debt.Until) }
 
-// charge returns d at time t with the given usage, in addition to the tokens held by d's calls in
-// flight. If the usage exceeds the maximum, nothing is left. Clock refunds start at t or, if t is
-// zero, at the next known time.
+// charge returns the state d at time t with the given usage, in addition to the tokens that d's
+// calls in flight hold. If the usage exceeds the maximum, nothing is left. Clock refunds start at t
+// or, if t is zero, at the next known time.
 func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	c := *d
 	c.Stuck, c.Marking, c.Spent, c.Clock = false, n.start, nil, nil
@@ -74,8 +74,8 @@ func minRat(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// takeUsed removes the tokens for the usage and for the calls in flight, as far as there are
-// enough, and starts the clock.
+// takeUsed removes the tokens for the usage and for the calls in flight, or as many as there are,
+// and starts the clock.
 func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 	spend, m := &n.net.Transitions[n.budget.spend], slices.Clone(n.start)
 	for range d.Flights {

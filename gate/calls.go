@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Decide decides on c in the current state. It returns an [Allow] with a ticket, a [Refusal], or an
-// [Ask]. It never waits. After an Ask has been answered, call Decide again with the grant.
+// Decide decides on c in the current state. It returns an [Allow] and a ticket, a [Refusal], or an
+// [Ask]. It never waits. After an Ask has been answered, call Decide again and pass the grant.
 //
 // A grant is valid for one admission of the call in question. The arguments of c must not change
 // while the call is open.
@@ -38,12 +38,13 @@ func (s *Session) notify(c Call, d Decision) {
 	}
 }
 
-// Withdraw stops waiting for an answer to a, whose call will not be decided again.
+// Withdraw ends the wait for an answer to the question a. The call will not be decided again.
 func (s *Session) Withdraw(a *Ask) {
 	s.update(func(*State) *Delta { return a.Withdraw() })
 }
 
-// Withdraw returns the change to the state that removes a, whose call will not be decided again.
+// Withdraw returns the change to the state that removes the question a. The call will not be
+// decided again.
 func (a *Ask) Withdraw() *Delta { return &Delta{Answered: a.Number} }
 
 // Settle is [Ticket.Settle] for a call identified by its number.
@@ -72,9 +73,9 @@ func (s *Session) End(number uint64, e End) (changed bool) {
 // anything.
 func (t *Ticket) Settle(o Outcome) bool { return t.session.Settle(t.Number, o) }
 
-// SettleAt is like Settle, but also reports when the call ended. Nets with a clock that wait for
-// outcomes need this time. Without it, a clock restarts if the outcome changes its tokens, so that
-// it ticks late rather than early.
+// SettleAt is like Settle, but also reports when the call ended. Nets that have a clock and wait
+// for outcomes need this time. If the time is unknown, a clock restarts when the outcome changes
+// its tokens, so that it ticks late rather than early.
 func (t *Ticket) SettleAt(o Outcome, ended time.Time) bool {
 	return t.session.SettleAt(t.Number, o, ended)
 }
@@ -121,7 +122,7 @@ func ConfirmN(ctx context.Context, s *Session, c Call, ask func(context.Context,
 	if !ok {
 		return d
 	}
-	defer s.Withdraw(a) // this also happens if ask panics, and has no effect after an admission
+	defer s.Withdraw(a) // also reached if ask panics; has no effect after an admission
 	if ask != nil {
 		if n, err := ask(ctx, a); err == nil && n >= a.Approvals() && ctx.Err() == nil {
 			return s.Decide(c, a.Grant())

@@ -36,8 +36,8 @@ func (j *judgement) classify(s *State) {
 	}
 }
 
-// evaluate adds the verdict for s. In the acting world, it postpones a net in shadow mode until the
-// other nets have agreed.
+// evaluate adds the verdict for the subject s. In the acting world, it postpones a net in shadow
+// mode until the other nets have agreed.
 func (j *judgement) evaluate(s subject) {
 	n := s.net
 	if n.Shadow && j.world == acting {
@@ -96,7 +96,7 @@ func (j *judgement) judge(f *finding) {
 }
 
 // now returns n's state at the time of the call. If data is the state for one value of the key,
-// base is the default state.
+// base is the net's default state.
 func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {
@@ -194,7 +194,7 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
-	observes, forbids := false, false // whether an observer was chosen, and whether any other transition was
+	observes, forbids := false, false // whether an observer was chosen, and whether a transition that is not an observer was chosen
 	for i := range f.labels {
 		lists, free := f.net.listing.Lookup(&f.labels[i], spared)
 		if free {
@@ -240,8 +240,8 @@ func (f *finding) choose(room []int) {
 	}
 }
 
-// scratch is a copy of the marking. The transitions for a call's names take their tokens from it,
-// so that two names cannot spend the same token.
+// scratch is a copy of the marking. The transitions for the names of a call take their tokens from
+// this copy, so that two names cannot spend the same token.
 type scratch struct {
 	net     *net
 	marking []int // read-only until own is set
@@ -249,7 +249,7 @@ type scratch struct {
 	own     bool
 }
 
-// take removes the tokens that t consumes when it fires. It reports whether t was enabled.
+// take removes the tokens that t consumes when it fires. It reports whether t was enabled before.
 func (s *scratch) take(t int) bool {
 	if !s.net.net.Transitions[t].Enabled(s.marking) {
 		return false
@@ -273,8 +273,8 @@ func (s *scratch) take(t int) bool {
 }
 
 // judgeWatches removes from the choices the observers whose key is in the result, because the
-// default state has the watches for them. It also records which of these observers were not chosen;
-// their watches do not count for this value.
+// default state has the watches for these observers. It also records which of these observers were
+// not chosen. Their watches do not count for this value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {

@@ -27,9 +27,9 @@ func (p *Policy) Tick(s *State, t time.Time) *Delta {
 	return d
 }
 
-// advanced returns n's state at time t: d advanced as far as n's clock allows, or d itself if the
-// clock changes nothing. The clock of an inactive net does not run. If n has a key, base is its
-// default state.
+// advanced returns n's state at time t. This is d, advanced as far as n's clock allows, or d itself
+// if the clock changes nothing. The clock of an inactive net does not run. If n has a key, base is
+// n's default state.
 func (n *net) advanced(d, base *NetData, t time.Time) *NetData {
 	if !n.moving || t.IsZero() || !d.Active {
 		return d
@@ -61,8 +61,8 @@ func watchesOf(d *NetData) []Flight {
 }
 
 // tick advances n to time t, or to n's latest known time if that is later. over lists the watches
-// in the default state; a watch can lapse only after its call was admitted. large means that d is
-// the default state of a net with a key.
+// in the default state. Such a watch can lapse only after its call was admitted. large means that d
+// is the default state of a net with a key.
 func (n *net) tick(d *NetData, over []Flight, large bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {
@@ -104,8 +104,8 @@ func (n *net) isDue(d *NetData, t time.Time) bool {
 	return false
 }
 
-// nextTick returns the index of the timed transition that ticks next, and when it ticks. The index
-// is -1 if no timed transition is enabled.
+// nextTick returns the index of the timed transition that ticks next, and the time of that tick.
+// The index is -1 if no timed transition is enabled.
 func (n *net) nextTick(d *NetData) (k int, due time.Time) {
 	k = -1
 	for i, number := range n.timed {
@@ -118,8 +118,8 @@ func (n *net) nextTick(d *NetData) (k int, due time.Time) {
 	return k, due
 }
 
-// waitFor returns how long after t the clock enables one of the transitions. It simulates only a
-// limited number of ticks.
+// waitFor returns how long after t the clock enables one of the given transitions. It simulates
+// only a limited number of ticks.
 func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
 	if len(n.timed) == 0 || t.IsZero() || n.candidate(lists, d, false) >= 0 {
 		return 0, false
@@ -193,8 +193,8 @@ func (w *clockMove) fire(k int, due, t time.Time) {
 }
 
 // skipCycles skips whole cycles of a net whose marking the clock changes periodically. If the
-// marking and the time until each tick equal those at an earlier time, skipCycles jumps ahead by a
-// multiple of the period.
+// marking and the time until each tick equal those at an earlier time, skipCycles advances the
+// clock by a multiple of the period.
 func (w *clockMove) skipCycles(now, t time.Time) {
 	key := petri.Marking(w.data.Marking).AppendKey(nil)
 	for _, since := range w.data.Clock.Since {

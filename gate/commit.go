@@ -68,8 +68,8 @@ func (j *judgement) recordWaiting(d *Delta, open *OpenCall) {
 	}
 }
 
-// refusalDelta returns the delta for a refusal: the clock changes, and the removal of the waiting
-// call a, which may be nil.
+// refusalDelta returns the delta for a refusal. It contains the clock changes and the removal of
+// the waiting call a, which may be nil.
 func (j *judgement) refusalDelta(a *OpenAsk) *Delta {
 	if a == nil && len(j.ticked) == 0 {
 		return nil
@@ -97,7 +97,7 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 		for _, c := range f.choices {
 			reason := f.net.rejection(f.firing(j.call, c, metas[i]))
 			if reason != "" && j.world == actual {
-				metas[i] = nil // in this world, the call would not have changed the metadata
+				metas[i] = nil // in the world being evaluated, the call would not have changed the metadata
 				break
 			}
 			if reason != "" {
@@ -108,8 +108,8 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 	return metas, nil
 }
 
-// rejection returns why d's validator rejects f, or "" if the validator accepts it. A panic counts
-// as a rejection.
+// rejection returns the reason why d's validator rejects f, or "" if the validator accepts it. A
+// panic counts as a rejection.
 func (d *definition) rejection(f Firing) (reason string) {
 	defer func() {
 		if recover() != nil {
@@ -142,8 +142,8 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 	}
 }
 
-// applyMoves adds to d the moves of the nets that gate the call. It returns the finding of a net
-// that would not come to rest, if that matters in this world.
+// applyMoves adds to d the moves of the nets that gate the call. If a net would not come to rest,
+// and that matters in the world being evaluated, it returns the net's finding.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
 	var base *NetData // the current net's default state, if the call has changed it
@@ -185,9 +185,9 @@ func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	return nil
 }
 
-// move performs the net's move for f: first the transitions chosen for the call, then those that
-// spoil evidence. For a net with a key, base is the default state, which the call may already have
-// changed. move reports whether the net comes to rest.
+// move performs the net's move for the finding f: first the transitions chosen for the call, then
+// the transitions that spoil evidence. For a net with a key, base is the default state, which the
+// call may already have changed. move reports whether the net comes to rest.
 func (j *judgement) move(m *move, f *finding, base *NetData, number uint64) bool {
 	call := j.state.flight(f.net, number, j.call.Time)
 	if f.plan != nil {
@@ -214,7 +214,7 @@ func (j *judgement) move(m *move, f *finding, base *NetData, number uint64) bool
 	return true
 }
 
-// unrest returns the refusal because of a net that would not come to rest.
+// unrest returns the refusal for a net that would not come to rest.
 func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
@@ -229,8 +229,8 @@ func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	}
 }
 
-// watchesBefore returns the watches without those of the given call, which come last: new watches
-// start after the gating transitions have fired.
+// watchesBefore returns the watches without those of the given call. The call's watches come last,
+// because new watches start after the gating transitions have fired.
 func watchesBefore(watches []Flight, call *Flight) []Flight {
 	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
 		watches = watches[:len(watches)-1]
@@ -249,7 +249,7 @@ func (m *move) recordMissed(f *finding, call Flight) {
 	}
 }
 
-// start starts a transition that was chosen for the call.
+// start starts the transition that was chosen for the call.
 func (m *move) start(c choice, flight Flight) {
 	def, t := &m.net.Transitions[c.transition], &m.net.net.Transitions[c.transition]
 	flight.Transition, flight.Name = c.transition, c.name

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Verdicts returns the verdicts of the last decision, without those of nets that abstain or are in
+// Verdicts returns the verdicts of the last decision, except those of nets that abstain or are in
 // shadow mode.
 func (q *Prepared) Verdicts() []Verdict { return q.judgement.findings.verdicts(nil) }
 
-// Decide decides on c in state s. It returns an [Allow], a [Refusal] or an [Ask], together with the
-// resulting change to the state. It does not modify s: the caller must apply the delta to this very
-// state, or decide again. The Allow's ticket is not tied to a session; settle it by its number with
+// Decide decides on c in state s. It returns an [Allow], a [Refusal] or an [Ask], and the resulting
+// change to the state. It does not modify s. The caller must apply the delta to this very state, or
+// decide again. The Allow's ticket is not tied to a session; settle the ticket by its number with
 // [Policy.Settle].
 //
 // Decide calls the nets' hooks; see [Net.Validate].
@@ -21,8 +21,9 @@ func (p *Policy) Decide(s *State, c Call, g *Grant) (Decision, *Delta) {
 
 // Decide is [Policy.Decide] for the prepared call. It can be called again with another state.
 //
-// The order of the phases matters: no person is asked about a call that a net forbids, no validator
-// is called before the approval, and no net changes its state until all have agreed.
+// The order of the phases matters. A person must not be asked about a call that a net forbids, a
+// validator must not be called before the approval, and a net must not change its state until all
+// nets have agreed.
 func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	j := &q.judgement
 	if len(j.waived) > 0 {
@@ -74,8 +75,8 @@ func (j *judgement) refusal(g *Grant) *Refusal {
 	}
 }
 
-// checkGrant returns g if it is an unused grant of this session for c, and nil otherwise. asked is
-// the call that waits for the grant, or nil.
+// checkGrant returns the grant g if it is an unused grant of this session for c, and nil otherwise.
+// asked is the call that waits for the grant, or nil.
 func (s *State) checkGrant(g *Grant, c *Call) (*Grant, *OpenAsk) {
 	if g.Number == 0 || g.Number > s.Last || slices.Contains(s.Spent, g.Number) {
 		return nil, nil

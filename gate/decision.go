@@ -16,15 +16,15 @@ type Refusal struct {
 	Blocks []Block // the nets that block or ask, in policy order
 	Text   string  // the reason in one sentence
 
-	// Retry is the time from the call until the clock alone makes the call possible. It is 0 if the
-	// clock never does so, or does so only in the distant future.
+	// Retry is the time from the call until the call becomes possible merely because of the clock.
+	// It is 0 if the clock never makes the call possible, or does so only in the distant future.
 	Retry time.Duration
 }
 
-// Ask is a question: the call passes if as many different people as [Ask.Approvals] returns approve
-// all its steps.
+// Ask is a question. The call passes if at least [Ask.Approvals] different people approve all its
+// steps.
 type Ask struct {
-	Number uint64 // number assigned to the waiting call
+	Number uint64 // number that was assigned to the waiting call
 	Call   Call
 	Names  []Name
 	Steps  []Step
@@ -34,12 +34,12 @@ type Ask struct {
 type Step struct {
 	Net, Transition string
 	Name            string // the call's name
-	Via             string // channel for the question; empty: any
+	Via             string // channel through which the question must be asked; empty: any
 	Approvals       int    // number of different people who must approve; 0 means one
 	Rule            Position
 	Reason          string
 	Key             []KeyValue // for a net with a key: the value that the step is for
-	Doubt           *Doubt     // why it is uncertain whether the call has the name in Name; nil: it is certain
+	Doubt           *Doubt     // why it is uncertain whether the call has the name in Name; nil: the name is certain
 }
 
 // persons returns how many different people must approve the step.
@@ -57,12 +57,12 @@ func (a *Ask) Approvals() int {
 // A Grant states that as many people as required have approved the given steps. It does not
 // identify them. Its creator must have collected approvals from [Ask.Approvals] different people.
 type Grant struct {
-	Number uint64 // number of the [Ask] that it answers
+	Number uint64 // number of the [Ask] that the grant answers
 	Steps  []Step
 }
 
-// Grant returns the approval of all steps of a. The caller must have collected approvals from
-// [Ask.Approvals] different people.
+// Grant returns the approval of all steps of the question. The caller must have collected approvals
+// from [Ask.Approvals] different people.
 func (a *Ask) Grant() *Grant { return &Grant{Number: a.Number, Steps: a.Steps} }
 
 // Kind tells which phase of the decision refused the call.
@@ -85,12 +85,12 @@ type Block struct {
 	Reason string        // the reason why the net blocks the call, as a sentence
 	Words  string        // the quoted part of the arguments, as it appears in Reason; may be empty
 	Name   string        // the call's name
-	Holds  []Holder      // some calls in flight: those that hold the missing tokens or spoil the evidence, and one that would produce the tokens
+	Holds  []Holder      // some of the calls in flight: those that hold the missing tokens or spoil the evidence, and one that would produce the tokens
 	Retry  time.Duration // like [Refusal].Retry, but for this net alone
 	Key    []KeyValue    // for a net with a key: the value that is blocked; nil: the call has no value
 	More   int           // number of further blocked values
-	Doubt  *Doubt        // why it is uncertain whether the call has the name in Name; nil: it is certain
-	Near   []Near        // calls that had an awaited name but did not count as evidence when they succeeded
+	Doubt  *Doubt        // why it is uncertain whether the call has the name in Name; nil: the name is certain
+	Near   []Near        // calls that had a name awaited by the net, but did not count as evidence when they succeeded
 }
 
 // A Near is a call that certainly had a name, but whose success did not count as evidence for it.
@@ -114,16 +114,17 @@ func (n *Near) Sentence() string {
 	return sentence
 }
 
-// A Holder is a call with an unknown outcome that holds tokens or spoils other calls' evidence.
+// A Holder is a call in flight, or a call with an unknown outcome, that holds tokens or spoils
+// other calls' evidence.
 type Holder struct {
 	Number  uint64
 	ID      string // ID of the call; empty for another session's call
-	Tool    string // for another session's call: its name in the net
+	Tool    string // for a call in another session: its name in the net
 	Since   time.Time
 	Other   bool   // the call belongs to another session
 	Unknown bool   // the outcome was reported as unknown; an operator can supply it
 	More    uint64 // number of further calls with an unknown outcome that this call represents; see [OpenCall.More]
-	Brings  bool   // the call holds nothing: its success would produce the missing tokens
+	Brings  bool   // the call holds no tokens; its success would produce the missing tokens
 
 	// Voids lists the calls whose evidence this call spoils while it is in flight, such as "test or
 	// lint". It is empty if the call spoils no evidence.
@@ -134,7 +135,7 @@ type Holder struct {
 type Verdict struct {
 	Net        string
 	Kind       VerdictKind
-	Transition string // for Gated: the first chosen transition
+	Transition string // for the verdict Gated: the first chosen transition
 	Manual     bool
 	Rule       Position
 	Shadow     bool       // the net is in shadow mode and has no effect
@@ -157,8 +158,8 @@ func (*Refusal) decision() {}
 
 func (*Ask) decision() {}
 
-// WouldCount counts the calls that passed but would have been refused, or would have required
-// approval, without shadow mode.
+// WouldCount counts the calls that passed, but that would have been refused or would have required
+// approval if no net were in shadow mode.
 type WouldCount struct {
 	Refused int
 	Asked   int // a person would have been asked

@@ -18,12 +18,12 @@ type ending struct {
 
 	// For a single key value.
 	base  *NetData // default state
-	keys  uint64   // set of the net's keys that have the value in the result
+	keys  uint64   // those of the net's keys that have the value in the result, as a set
 	named []KeyValue
 }
 
-// applyBoth stores the state that follows old in room, including the enforced state of a net in
-// shadow mode. It reports whether the net waited for the call.
+// applyBoth stores in room the state that follows the state old, including the enforced state of a
+// net in shadow mode. It reports whether the net waited for the call.
 func (e *ending) applyBoth(n *net, old, room *NetData) bool {
 	waited := e.apply(n, old, room)
 	if old.Shadow == nil {
@@ -82,7 +82,7 @@ func (m *move) end(e *ending) bool {
 	return true
 }
 
-// succeed completes the call's transitions and fires those that watched the call.
+// succeed completes the call's transitions and fires the transitions that watched the call.
 func (m *move) succeed(e *ending, done []Flight) {
 	for _, f := range done {
 		if !m.paysDebt(f.Transition) {
@@ -96,7 +96,7 @@ func (m *move) succeed(e *ending, done []Flight) {
 	}
 }
 
-// credit fires the transition of w, a watch of the call, if it is enabled.
+// credit fires the transition of the watch w of the call, if the transition is enabled.
 func (m *move) credit(e *ending, w Flight) {
 	t := &m.net.net.Transitions[w.Transition]
 	if !t.Enabled(m.data.Marking) {
@@ -109,7 +109,7 @@ func (m *move) credit(e *ending, w Flight) {
 	m.callOnSuccess(e, w)
 }
 
-// nextWatch removes and returns the call's first watch.
+// nextWatch removes the call's first watch and returns it.
 func (m *move) nextWatch(call Flight) (Flight, bool) {
 	for i, w := range m.data.Watches {
 		if w.SameCall(&call) {

@@ -29,9 +29,9 @@ type finding struct {
 // findings are the verdicts on a call, in policy order.
 type findings []finding
 
-// subject is a net that applies to a call, with its state when the call is made. A net with a key
-// has a subject for each value in the call, and one without a value for everything that concerns no
-// value.
+// subject is a net that applies to a call, and its state when the call is made. A net with a key
+// has a subject for each value in the call, and a subject without a value for everything that
+// concerns no value.
 type subject struct {
 	net  *net
 	data *NetData
@@ -39,7 +39,7 @@ type subject struct {
 	// Set only for a net with a key, if the call's values are known.
 	base  *NetData        // default state
 	plan  *plan           // the call's plan
-	value *keyvalue.Value // nil: the part of the call that concerns no value
+	value *keyvalue.Value // nil: the subject is the part of the call that concerns no value
 }
 
 // special holds the parts of a finding that only a few nets have.
@@ -130,7 +130,7 @@ func (s *subject) copyState() NetData {
 	return netstate.ForNewValue(s.base)
 }
 
-// enforced returns s with its state in the world where the nets in shadow mode block.
+// enforced returns the subject s with its state in the world where the nets in shadow mode block.
 func (s subject) enforced() subject {
 	s.data = s.data.Shadow.Enforced
 	if s.base != nil {

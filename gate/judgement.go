@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// A Prepared is a call with its names. The names do not depend on the state, so they can be
-// computed before a state is locked. Several goroutines must not use a Prepared at once.
+// A Prepared is a call and its names. The names do not depend on the state, so they can be computed
+// before a state is locked. A Prepared must not be used by several goroutines at once.
 type Prepared struct {
 	// Offered lists the callable tools. If it is not nil, it replaces [State.Tools]; see
 	// [Session.Offer].
@@ -32,7 +32,7 @@ func (q *Prepared) Reset(p *Policy, c *Call) {
 	q.judgement.name(p, c)
 }
 
-// preparedCall stores a prepared call together with the call itself.
+// preparedCall holds a prepared call and the call itself.
 type preparedCall struct {
 	Prepared
 	call Call
@@ -56,8 +56,8 @@ func (q *Prepared) clear() {
 	}
 }
 
-// name computes the labels of c under policy p, which do not depend on the state. The rest of j
-// must be zero, except for withoutMaps and reusable memory.
+// name computes the labels of c under policy p. They do not depend on the state. All other fields
+// of j must be zero, except withoutMaps and memory for reuse.
 func (j *judgement) name(p *Policy, c *Call) {
 	j.policy, j.call = p, c
 	j.tools = naming.Physical(c, j.toolRoom[:0])
@@ -75,7 +75,7 @@ func (j *judgement) name(p *Policy, c *Call) {
 	}
 }
 
-// namedCall is a call with the names that a policy gives to it.
+// namedCall is a call and the names that a policy gives to it.
 type namedCall struct {
 	policy      *Policy
 	call        *Call
@@ -94,20 +94,20 @@ type judgement struct {
 	keyed *keyedCall // nil: no net with a key applies, or the arguments are unknown
 	spare *keyedCall // cleared plans whose memory is reused for keyed
 
-	findings findings // in policy order; without nets that abstain and do not change
+	findings findings // findings in policy order, except those of nets that abstain and do not change
 	room     []choice // empty slice with capacity for the choices of the next net
 	blocked  bool
 	manual   bool
-	known    bool       // an active net gates a certain name, or has it among its free tools
+	known    bool       // an active net gates a certain name of the call, or has such a name among its free tools
 	replayed bool       // the call was made regardless of the verdicts
 	offered  []Call     // callable tools; nil: the tools in the state
-	world    world      // world that is evaluated; the zero value is acting
+	world    world      // the world that is evaluated; the zero value is acting
 	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty: no net counts equal calls in a row
 	ticked   []NetDelta // clock changes in the evaluated nets
 	shadows  []subject  // nets in shadow mode that apply to the call
 
 	// Preallocated space for the usual case, so that a decision needs few allocations.
-	waived []naming.Label // uncertain names that a person is asked about
+	waived []naming.Label // uncertain names about which a person is asked
 
 	toolRoom    [3]naming.Label
 	labelRoom   [4]naming.Label

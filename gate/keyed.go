@@ -14,7 +14,7 @@ import (
 type netKeys struct {
 	keys    keyvalue.Set
 	keyed   listing.Set // nets with a key; nil: none
-	results bool        // some net reads results
+	results bool        // some net reads call results
 }
 
 // newNetKeys numbers the fields and keys of the nets.
@@ -64,8 +64,8 @@ type plan struct {
 	labels  []naming.Label
 	ok      bool          // the net's mapper did not fail
 	watches []choice      // chosen observers whose key is in the result
-	spoils  []choice      // spoiling transitions whose value is missing from the call; they spoil the evidence for all values
-	missing *missingValue // a value that a gating transition needs but the call lacks; nil: none is missing
+	spoils  []choice      // spoiling transitions for which the call has no value; they spoil the evidence for all values
+	missing *missingValue // a value that a gating transition needs but that the call lacks; nil: no value is missing
 }
 
 // missingValue describes a value that the call lacks for a gating transition.
@@ -81,7 +81,7 @@ type choice struct {
 	name       string
 }
 
-// keyedCall holds a call's plans for the nets with a key.
+// keyedCall holds the plans of a call for the nets with a key.
 type keyedCall struct {
 	plans   []plan // plans for the nets that might apply to the call, in order
 	next    int    // index of the plan that [judgement.classify] has reached
@@ -125,7 +125,7 @@ func (j *judgement) plan() {
 	}
 }
 
-// fillPlan computes p for its net.
+// fillPlan computes the plan p for its net.
 func (j *judgement) fillPlan(p *plan) {
 	n := p.net
 	p.labels, p.ok = j.labels, true
@@ -168,7 +168,7 @@ func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	}
 }
 
-// own returns the names that n, a net without Labels, gives to the call.
+// own returns the names that the net n, which has no Labels, gives to the call.
 func (c *namedCall) own(n *net) ([]naming.Label, bool) {
 	if c.withoutMaps && n.Mapper == nil {
 		return naming.WithPatterns(slices.Clip(c.tools), n.own.Patterns), true

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// settleKeyed adds to d the changes that the end of a call causes in a net with a key: for each
-// value that waits for the call, and for each value in the result.
+// settleKeyed adds to d the changes that the end of a call causes in a net with a key. Such changes
+// concern each value that waits for the call, and each value in the result.
 func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	base := n.advanced(s.Nets[n.index], s.Nets[n.index], e.time)
 	after := netstate.Unwatched(base, &e.flight, e.over)

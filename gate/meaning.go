@@ -6,7 +6,7 @@ import (
 
 // A Meaning holds the transitions of a net for a call's names, independently of the marking.
 type Meaning struct {
-	Net  int // index in the policy
+	Net  int // index of the net in the policy
 	Asks []Asked
 }
 
@@ -14,7 +14,7 @@ type Meaning struct {
 type Asked struct {
 	Transitions []int // transitions that list the name and do not exempt the call, in declaration order
 	Free        bool
-	Weak        bool // the name is not evidence
+	Weak        bool // the name is not evidence for the net
 }
 
 // Meaning returns the meaning of c for each net that lists one of its names, in policy order and
@@ -49,10 +49,10 @@ func (n *net) asks(ls []naming.Label) []Asked {
 	return asks
 }
 
-// Why reports whether the policy's maps give the name to c. It also explains why that is doubtful,
+// Why reports whether the policy's maps give the name to c. It also explains why this is doubtful,
 // or why c's success would not be evidence for the name. An empty doubt means that the name is
-// certain or that no map gives it. With [NotFound], a nonempty doubt means that the call contains
-// part of a map's pattern, and describes the missing part.
+// certain or that no map gives it. If the result is [NotFound], a nonempty doubt means that the
+// call contains part of a map's pattern, and the doubt describes the missing part.
 func (p *Policy) Why(c Call, name string) (Doubt, Found) {
 	j := &p.Prepare(c).judgement
 	return p.names.Why(j.call, j.tools, name)

@@ -13,7 +13,7 @@ import (
 type move struct {
 	net  *net
 	data *NetData
-	own  bool // the marking was copied, too
+	own  bool // the marking has been copied, too
 
 	// For a net with a key.
 	baseWatches []Flight // watches in the default state, which can lapse
@@ -49,17 +49,18 @@ func (m *move) endDisabledWatches() {
 	})
 }
 
-// fireStructural fires the structural transitions. If they do not come to rest, the net keeps its
-// marking and becomes stuck. fireStructural reports whether they came to rest.
+// fireStructural fires the structural transitions. If the net does not come to rest, it keeps its
+// marking and becomes stuck. fireStructural reports whether the net came to rest.
 func (m *move) fireStructural() bool {
 	enabled := func(t int) bool { return m.net.net.Transitions[t].Enabled(m.data.Marking) }
 	m.data.Stuck = slices.ContainsFunc(m.net.structural, enabled) && !m.net.advance(m.marking(), m.data.Flights)
 	return !m.data.Stuck
 }
 
-// setBaseWatches makes m a move of the state for a single value or, if large is set, of the default
-// state. over lists the default state's watches. Such a watch has lapsed for a value if, at any
-// time since the call was admitted, its transition was disabled or its evidence was spoiled.
+// setBaseWatches makes m a move of the default state if large is true, and otherwise of the state
+// for a single value. over lists the default state's watches. Such a watch has lapsed for a value
+// if, at any time since the call was admitted, its transition was disabled or its evidence was
+// spoiled.
 func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.baseWatches, m.isBase = over, large
 	if len(m.data.Lapsed()) > 0 {
@@ -77,7 +78,7 @@ func (m *move) lapseDisabled() {
 	}
 }
 
-// addLapsed records that watch w no longer counts for the value.
+// addLapsed records that the watch w no longer counts for the value.
 func (m *move) addLapsed(w Flight) {
 	if !slices.Contains(m.data.Lapsed(), w) {
 		netstate.SetLapsed(m.data, append(slices.Clip(m.data.Lapsed()), w))
@@ -85,7 +86,7 @@ func (m *move) addLapsed(w Flight) {
 }
 
 // paysDebt reports whether the tokens that the transition returns to the budget pay off a debt
-// instead. If so, it reduces the debt.
+// instead. If they do, it reduces the debt.
 func (m *move) paysDebt(transition int) bool {
 	debt := m.data.Debt()
 	if debt == nil || m.net.budget == nil || m.net.Sum != nil {

@@ -38,8 +38,9 @@ func (j *judgement) nearTo(n *net, name string) []Near {
 	return near
 }
 
-// near adds to d the call's names that nets await as evidence. A name has a reason if the call's
-// success will not count. It has none if the success will count; this removes an earlier near miss.
+// near adds to d those names of the call that nets await as evidence. A name has a reason if the
+// call's success will not count. It has no reason if the success will count, which removes an
+// earlier near miss.
 func (j *judgement) near(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]

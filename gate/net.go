@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// definition is a net as its author gave it, except for its name, together with its reason.
+// definition is a net, and its reason, as the net's author gave them except for its name.
 type definition struct {
 	Net               // private copy of the net
 	reasoned []string // the reason, split at each {key}
@@ -23,7 +23,7 @@ type net struct {
 	index int
 	print string // fingerprint of the structure and the maps
 
-	net             petri.Net // its transitions are in the order of Net.Transitions
+	net             petri.Net // the net's transitions, in the order of Net.Transitions
 	lasting         [][]petri.Arc
 	progress        []bool // transitions that a weak name cannot fire
 	structural      []int  // transitions without tools, except timed ones
@@ -33,7 +33,7 @@ type net struct {
 	start           petri.Marking // initial marking, at rest
 	on, off         *NetData      // initial states of the active net and of the inactive net
 	listing         listing.Listing
-	own             naming.Own // names given by the net itself if it has no Labels; always holds the net's patterns
+	own             naming.Own // names given by the net itself if it has no Labels; always contains the net's patterns
 	manual          bool       // some transition requires approval
 	moving          bool       // time alone changes the net
 	spoils          bool       // some transition spoils evidence
@@ -43,11 +43,11 @@ type net struct {
 
 	budget *budget // nil unless the net is a limit from rules
 
-	keys    []int        // distinct numbers of the net's keys in the policy; empty: the net has no key
+	keys    []int        // distinct numbers that the net's keys have in the policy; empty: the net has no key
 	keyOf   []int        // for each transition, index into keys; -1: no key
 	written keyvalue.Key // the key with the field names for display
 	results []int        // transitions whose key is in the result
-	mixed   bool         // some of these keys read the arguments, too
+	mixed   bool         // some of the keys that read the result also read the arguments
 }
 
 // A budget is the quantity that a limit from rules restricts: the tokens in a place, or a sum.
@@ -97,8 +97,8 @@ func (n *net) advance(m petri.Marking, flights []Flight) bool {
 }
 
 // candidate returns the first enabled transition in lists, or -1. Transitions with Evidence are
-// candidates only if observed is set, that is, if all transitions are observers: a call is never
-// its own evidence. Spoiling transitions are never candidates, because they fire last, on the
+// candidates only if observed is true, which means that all transitions are observers: a call is
+// never its own evidence. Spoiling transitions are never candidates, because they fire last, on the
 // remaining tokens.
 func (n *net) candidate(lists []int, data *NetData, observed bool) int {
 	if data.Stuck {

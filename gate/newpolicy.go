@@ -14,8 +14,9 @@ import (
 
 // NewPolicy checks the nets and returns a policy. A non-nil error is an [ErrorList].
 //
-// Equal nets with Labels are merged (see [Policy.Merged]), and different ones with the same name get
-// the suffixes "#2", "#3" and so on. Any other two nets with the same name are an error.
+// Equal nets with Labels are merged (see [Policy.Merged]). Different nets with Labels that have the
+// same name get the suffixes "#2", "#3" and so on. Any other two nets with the same name are an
+// error.
 func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	p := &Policy{asks: o.AskDoubts, deny: o.Deny, shadow: o.Shadow, static: o.Static, netTable: netTable{byName: make(map[string]*net, len(nets))}}
 	errs := p.add(nets, p.shadow, p.static)
@@ -112,7 +113,7 @@ func (t *netTable) add(nets []Net, shadow, static bool) (errs ErrorList) {
 	return errs
 }
 
-// freeName returns name, or name#2, name#3 and so on if it is taken.
+// freeName returns name if it is not taken, and otherwise name#2, name#3 and so on.
 func (t *netTable) freeName(name string, written map[string]bool) string {
 	free := name
 	for i := 2; t.byName[free] != nil || written[free]; i++ {

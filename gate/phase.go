@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// applyPhases blocks a call that a marked phase does not list.
+// applyPhases blocks a call that is not listed by a phase whose place is marked.
 func (f *finding) applyPhases(c *Call) {
 	if f.kind == Blocked {
 		return

@@ -11,12 +11,12 @@ import (
 
 // PolicyOptions are options shared by a policy's nets. The zero value is ready to use.
 type PolicyOptions struct {
-	Deny   bool // default: deny; calls that no active net knows are refused
+	Deny   bool // the policy has "default: deny", which refuses calls that no active net knows
 	Shadow bool // all nets and the default are in shadow mode
 	Static bool // no net can be switched on or off at run time
 
 	// AskDoubts asks a person about a call that a net blocks only because the call might have a
-	// name; see [Block.Doubt]. If approved, the call is decided without that name.
+	// name; see [Block.Doubt]. If the person approves, the call is decided without that name.
 	AskDoubts bool
 
 	// Labels are labels in addition to those of the nets. They are needed if no net has labels and
@@ -48,7 +48,7 @@ type Policy struct {
 
 	netKeys
 	maxValues int // maximum number of values in one net
-	givenMax  int // PolicyOptions.Keys as given
+	givenMax  int // PolicyOptions.Keys as the caller gave it
 
 	ignored ignoredArguments
 
@@ -135,7 +135,7 @@ type part struct {
 	first, other []byte // the first two words of the command
 }
 
-// in reports whether the arguments contain both words.
+// in reports whether the arguments contain both words of the part.
 func (p *part) in(args []byte) bool {
 	return bytes.Contains(args, p.first) && bytes.Contains(args, p.other)
 }
@@ -159,8 +159,8 @@ func (p *Policy) JudgesResults() bool { return len(p.successes) > 0 }
 // condition. If not, [End.Result] has no effect.
 func (p *Policy) ReadsResults() bool { return p.results || len(p.successes) > 0 }
 
-// Ignored returns the arguments that do not belong to c's identity; see [PolicyOptions.Ignored]. It
-// returns nil if all arguments do.
+// Ignored returns those arguments that do not belong to c's identity; see [PolicyOptions.Ignored].
+// It returns nil if all arguments belong to it.
 func (p *Policy) Ignored(c *Call) []string {
 	return p.ignored.of(c)
 }

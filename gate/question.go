@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// question returns the question to ask a person, including doubts. If g is not nil but does not
-// cover all steps, question returns a refusal, because the state has changed.
+// question returns the question to ask a person, which includes doubts. If g is not nil but does
+// not cover all steps, question returns a refusal, because the state has changed.
 func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
 	steps := append(doubts, j.steps()...)
 	if g == nil {

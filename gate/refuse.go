@@ -99,7 +99,7 @@ func (j *judgement) blocks() []Block {
 		}
 	}
 	blocks := make([]Block, 0, count)
-	values := 0 // number of the net's blocked values
+	values := 0 // number of values that the net blocks
 	for i := range j.findings {
 		f := &j.findings[i]
 		if i > 0 && j.findings[i-1].net != f.net {
@@ -215,7 +215,7 @@ func (j *judgement) explain(b *Block, f *finding) {
 	j.wait(f, lists, b)
 }
 
-// doubt returns the reason for a net that a weak name must not advance.
+// doubt returns the reason for a net that must not be advanced by a weak name.
 func doubt(l *naming.Label, name string) string {
 	if l.From&naming.FromTool != 0 {
 		return fmt.Sprintf("Cannot tell which server's %s this net waits for: the net must name the server too.", name)
@@ -223,7 +223,7 @@ func doubt(l *naming.Label, name string) string {
 	return fmt.Sprintf("Cannot tell whether this is %s: write the command plainly.", name)
 }
 
-// wait adds to b the time until the clock allows the call, if the clock ever does so.
+// wait adds to b the time until the clock allows the call, if the clock ever allows it.
 func (c *namedCall) wait(f *finding, lists []int, b *Block) {
 	if in, ok := f.net.waitFor(f.data, c.call.Time, lists); ok {
 		b.Retry = in
@@ -280,15 +280,15 @@ func (f *finding) holds(flight Flight, lists []int) bool {
 	return slices.ContainsFunc(lists, func(t int) bool { return ts[flight.Transition].TakesMissing(&ts[t], f.data.Marking) })
 }
 
-// Refusal returns the refusal of a call that was not approved: the answer was no or did not arrive,
-// or no person could be asked. The caller must withdraw a.
+// Refusal returns the refusal of a call that was not approved because the answer was no, the answer
+// did not arrive, or no person could be asked. The caller must withdraw the question.
 func (a *Ask) Refusal() *Refusal {
 	r := &Refusal{Kind: KindApproval, Names: a.Names, Blocks: blocksOf(a.Steps)}
 	r.Text = r.sentence(&a.Call)
 	return r
 }
 
-// blocksOf returns a block for each net in steps, stating that approval is required.
+// blocksOf returns a block for each net in steps, which states that approval is required.
 func blocksOf(steps []Step) []Block {
 	var blocks []Block
 	for _, s := range steps {

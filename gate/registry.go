@@ -45,9 +45,10 @@ func (p *Policy) Toggle(s *State, name string, on bool) (*Delta, error) {
 	return &Delta{Nets: []NetDelta{{Net: n.index, Data: netstate.Switched(data, on)}}}, nil
 }
 
-// Switch returns the list of active nets after switching the named net on or off, in policy order.
-// It is meant for [SessionOptions].Active and [SharedOptions].Active of later sessions. A nil list
-// means all nets. Switch fails in the same cases as [Session.Activate] and [Session.Deactivate].
+// Switch returns the list of active nets, in policy order, after switching the named net on or off.
+// The list is meant for [SessionOptions].Active and [SharedOptions].Active of later sessions. A nil
+// list means all nets. Switch fails in the same cases as [Session.Activate] and
+// [Session.Deactivate].
 func (p *Policy) Switch(active []string, name string, on bool) ([]string, error) {
 	n, err := p.dynamic(name)
 	if err != nil {
@@ -60,8 +61,8 @@ func (p *Policy) Switch(active []string, name string, on bool) ([]string, error)
 	return p.netNames(func(m *net) bool { return was(m) != (m == n) }), nil
 }
 
-// dynamic returns the named net if it can be switched. If the name is unknown, the error suggests a
-// similar one.
+// dynamic returns the named net if it may be switched. If the name is unknown, the error suggests a
+// similar name.
 func (t *netTable) dynamic(name string) (*net, error) {
 	if n := t.byName[name]; n != nil {
 		if n.Static {
@@ -76,8 +77,8 @@ func (t *netTable) dynamic(name string) (*net, error) {
 	return nil, fmt.Errorf("unknown net %q; the nets are: %s", name, strings.Join(known, ", "))
 }
 
-// already returns the error for a net that already is in the requested state. It lists the active
-// nets in case the caller meant another one.
+// already returns the error for a net that is already in the requested state. The error lists the
+// active nets, in case the caller meant another net.
 func (d *definition) already(on bool, active []string) error {
 	if on {
 		return fmt.Errorf("net %q is already active", d.Name)

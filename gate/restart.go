@@ -47,7 +47,7 @@ func restartedValues(base *NetData, old *Values) *Values {
 	return values
 }
 
-// reset returns the net's initial state. Calls in flight will settle without effect, but those that
+// reset returns the net's initial state. Calls in flight will settle without effect, but calls that
 // spoil evidence continue to do so.
 func (n *net) reset(d *NetData) *NetData {
 	fresh := &NetData{Active: d.Active, Marking: n.start, Shadow: d.Shadow}

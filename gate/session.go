@@ -9,10 +9,10 @@ import (
 // A Session holds a policy's state for a single conversation. It is safe for concurrent use.
 type Session struct {
 	policy     *Policy              // immutable
-	shared     []*Shared            // in lock order; immutable
+	shared     []*Shared            // the shared states, in lock order; immutable
 	onDecision func(Call, Decision) // called with each decision; immutable
 
-	spare atomic.Pointer[preparedCall] // cleared memory for the next decision; nil while another decision uses it
+	spare atomic.Pointer[preparedCall] // cleared memory for the next decision; nil while a decision uses it
 
 	mu    sync.Mutex
 	state *State // guarded by mu; accessed only in update
@@ -20,10 +20,10 @@ type Session struct {
 
 // SessionOptions configure a session. The zero value is ready to use.
 type SessionOptions struct {
-	Active []string // initially active nets; nil: all; unknown names are ignored
+	Active []string // nets that are active at first; nil: all; unknown names are ignored
 
-	// Time is when the session and its clocks start. If it is zero, a net's clock starts with the
-	// first call that the net applies to.
+	// Time is when the session and its clocks start. If Time is zero, the clock of a net starts
+	// with the first call to which the net applies.
 	Time time.Time
 
 	// Principal and Global hold the state of the nets with these scopes; see [NewShared]. If one of
@@ -47,7 +47,7 @@ func NewSession(p *Policy, o SessionOptions) *Session {
 	return s
 }
 
-// addShared adds the nets in h, which have the given scope, to the session.
+// addShared adds to the session the nets in h, which have the given scope.
 func (s *Session) addShared(scope Scope, h *Shared) {
 	switch {
 	case h == nil:
@@ -59,15 +59,15 @@ func (s *Session) addShared(scope Scope, h *Shared) {
 	}
 }
 
-// update calls f with the state under the lock and applies the delta that f returns. All reads and
-// writes of the state go through update; f must not block.
+// update calls f with the state while it holds the lock, and applies the delta that f returns. All
+// reads and writes of the state go through update. f must not block.
 func (s *Session) update(f func(*State) *Delta) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	updateShared(s.shared, s.state, f)
 }
 
-// read returns f's result for the state, under the lock.
+// read returns the result that f has for the state. It holds the lock while f runs.
 func read[T any](s *Session, f func(*State) T) (got T) {
 	s.update(func(state *State) *Delta {
 		got = f(state)

@@ -12,7 +12,7 @@ import (
 type End struct {
 	Outcome Outcome
 
-	// Time is when the call ended. If it is zero, a clock restarts if the outcome changes its
+	// Time is when the call ended. If Time is zero, a clock restarts when the outcome changes its
 	// tokens, so that it ticks late rather than early.
 	Time time.Time
 
@@ -27,13 +27,13 @@ type End struct {
 	// Broken is the condition that made [Policy.Judged] turn a success into a failure, or nil.
 	Broken *Condition
 
-	// All means that all calls represented by this call have ended in the same way, as an operator
-	// has found out. See [OpenCall.More].
+	// All means that an operator has found out that all calls represented by this call have ended
+	// in the same way. See [OpenCall.More].
 	All bool
 }
 
 // A PreparedEnd is an end whose result has been parsed for the policy's nets before a state is
-// locked. Several goroutines must not use it at once.
+// locked. It must not be used by several goroutines at once.
 type PreparedEnd struct {
 	policy  *Policy
 	end     End
@@ -56,8 +56,8 @@ func (p *Policy) PrepareEnd(e End) PreparedEnd {
 }
 
 // Judged applies the policy's conditions on results to e. If a successful call violates a
-// condition, judged is a failure, and broken is the first violated condition. Otherwise Judged
-// returns e unchanged and nil.
+// condition, judged is e turned into a failure, and broken is the first violated condition.
+// Otherwise Judged returns e unchanged and nil.
 func (p *Policy) Judged(c *Call, e End) (judged End, broken *Condition) {
 	if e.Outcome != Success {
 		return e, nil

@@ -27,7 +27,8 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	return w.findings, r
 }
 
-// move adds to d the moves that a net in shadow mode makes in both worlds, and counts the answer.
+// move adds to d the moves that a net in shadow mode makes in both worlds, and counts the net's
+// answer.
 func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	key := ""
 	if s.value != nil {
@@ -56,8 +57,8 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	d.set(s.net.index, key, &data)
 }
 
-// moveEnforced performs the moves in the world where the nets in shadow mode block. It performs
-// none if one of them does not agree.
+// moveEnforced performs the moves in the world where the nets in shadow mode block. It performs no
+// move if one of these nets does not agree.
 func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	j.yield()
 	if r := j.refusal(nil); r != nil {
@@ -81,7 +82,7 @@ func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	return nil
 }
 
-// moveActual performs the moves of the nets that can fire in the actual world.
+// moveActual performs the moves of the nets in shadow mode that can fire in the actual world.
 func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.findings.pass()
 	metas, _ := j.validate()

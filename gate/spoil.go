@@ -30,14 +30,14 @@ func (f *finding) findSpoilers(call *Call) {
 	}
 }
 
-// concerns reports whether spoiling transition t applies to the finding's value, or to all values
-// because the call lacks the value.
+// concerns reports whether the spoiling transition t applies to the finding's value. It also
+// returns true if t applies to all values because the call lacks the value.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
 	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)
 }
 
-// spoiled reports whether t waits for the call to succeed although that success will not be
+// spoiled reports whether t waits for the call to succeed although the success will not be
 // evidence, because this call or a call in flight spoils the evidence.
 func (f *finding) spoiled(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base != nil && len(f.base.Spoilers()) > 0)
@@ -114,8 +114,8 @@ func (f *finding) spoilers(s *State) (held []Holder) {
 	return held
 }
 
-// chooseEvidence chooses the Evidence transitions that the call's success will fire for later
-// calls: those that are enabled after the gating transitions have fired.
+// chooseEvidence chooses the transitions with Evidence that the call's success will fire for later
+// calls. These are the transitions that are enabled after the gating transitions have fired.
 func (f *finding) chooseEvidence(spared []int) {
 	var after petri.Marking
 	for i := range f.labels {
@@ -140,8 +140,9 @@ func (f *finding) chooseEvidence(spared []int) {
 	}
 }
 
-// markingAfter returns the marking after the call is admitted: the chosen transitions, which are
-// not observers, have consumed their tokens and, unless deferred, produced their outputs.
+// markingAfter returns the marking after the call is admitted. By then, the chosen transitions that
+// are not observers have consumed their tokens and, unless they are deferred, produced their
+// outputs.
 func (f *finding) markingAfter() petri.Marking {
 	m := petri.Marking(slices.Clone(f.data.Marking))
 	for _, c := range f.choices {

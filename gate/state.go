@@ -21,7 +21,7 @@ type State struct {
 
 	Tools []Call // callable tools; nil: unknown; see [Session.Offer]
 
-	Near []Near // for each name, the last call whose success was no evidence; not stored with the session
+	Near []Near // for each name, the last call whose success was not evidence; not stored with the session
 
 	Would WouldCount // answers that the nets in shadow mode would have given
 
@@ -82,12 +82,12 @@ type Delta struct {
 	Closed   uint64    // number of a call that was settled or merged into Opened
 	Would    Kind      // kind of refusal that shadow mode would have caused; empty: none
 	Tools    []Call    // new list of callable tools; nil: unchanged
-	Near     []Near    // near misses by name; an entry without a reason removes one
+	Near     []Near    // near misses by name; an entry without a reason removes a near miss
 }
 
 // A NetDelta is the new state of a net.
 type NetDelta struct {
-	Net int // index in the policy
+	Net int // index of the net in the policy
 
 	// Key is the key value that the state belongs to. It is empty for the net itself or, for a net
 	// with a key, for the default state. A value state that equals the default state is not stored.
@@ -138,7 +138,7 @@ func (s *State) Apply(d *Delta) {
 		return
 	}
 	for i := range d.Nets {
-		if netstate.HasNegative(d.Nets[i].Data) { // a bug in this package; no call must pass because of it
+		if netstate.HasNegative(d.Nets[i].Data) { // a bug in this package; it must not let any call pass
 			panic("gate: a place has a negative number of tokens")
 		}
 	}
@@ -258,7 +258,7 @@ func (s *State) storeNear(n *Near) {
 	s.Near = kept[max(0, len(kept)-maxNear):]
 }
 
-// wait records the key value for the net that was added last.
+// wait records the key value for the net that was last added.
 func (c *OpenCall) wait(key string) {
 	for len(c.Keys) < len(c.Nets)-1 {
 		c.Keys = append(c.Keys, "")

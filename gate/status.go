@@ -21,11 +21,11 @@ type NetState struct {
 	Moved    bool      // the net is not in its initial state, or it waits for a call
 	Static   bool      // the net cannot be switched at run time
 	Marking  Marking   // the marking; it includes the tokens in flight, in the places they came from
-	Enforced Marking   // in shadow mode: the marking if the nets in shadow mode had blocked; otherwise nil
+	Enforced Marking   // in shadow mode, the marking if the nets in shadow mode had blocked; otherwise nil
 	Next     time.Time // time of the next clock change, as of the last Tick; zero: never
 	Spent    string    // for a net with a sum: the spent amount, such as "120.50 of 1000 per day"; otherwise empty
 	InFlight []InFlight
-	Spoilers []InFlight // calls that spoil evidence; while there are any, no call is evidence for the net
+	Spoilers []InFlight // calls that spoil evidence; while such a call is open, no call is evidence for the net
 	Meta     Meta
 
 	// For a net with a key, Marking is the default state. Values lists up to ten values with a
@@ -38,7 +38,7 @@ type NetState struct {
 // A ValueState is a copy of a net's state for a single value of its key.
 type ValueState struct {
 	Key      []KeyValue
-	Marking  Marking // see [NetState]
+	Marking  Marking // see the fields of [NetState]
 	Enforced Marking
 	Next     time.Time
 	Spent    string
@@ -140,9 +140,10 @@ func (s *State) inFlight(n *net, flights []Flight) (list []InFlight) {
 	return list
 }
 
-// Status returns a line for each net: its name, whether it is active, its scope unless that is the
-// session, its marking, its spent amount, the calls that spoil its evidence, and its clock's next
-// tick; in shadow mode also the enforced marking. See [Session.Tick].
+// Status returns a line for each net. It contains the net's name, whether the net is active, the
+// scope unless that is the session, the marking, the spent amount, the calls that spoil the net's
+// evidence, and the clock's next tick; in shadow mode also the enforced marking. See
+// [Session.Tick].
 func (s *Session) Status() string {
 	var b strings.Builder
 	for _, n := range s.Nets() {
@@ -199,7 +200,7 @@ func (n *NetState) String() string {
 }
 
 // An Enabled is a transition that could fire now for a call to one of its tools. In a net with a
-// key, this may hold for some values only.
+// key, this may be true for some values only.
 type Enabled struct {
 	Net, Transition string
 	Tools           []Tool

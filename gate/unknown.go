@@ -29,9 +29,9 @@ func (c *OpenCall) withOneLess() *Delta {
 }
 
 // representative returns the first call with an unknown outcome that can represent c, whose outcome
-// is unknown as well: a call to the same tool, without tokens in flight, that spoils at least the
-// same evidence. It returns nil if no call is suitable, if c has tokens in flight, or if the
-// session has few such calls.
+// is also unknown. Such a call is a call to the same tool, has no tokens in flight, and spoils at
+// least the same evidence. It returns nil if no call is suitable, if c has tokens in flight, or if
+// the session has few calls with unknown outcomes.
 func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	if len(s.Calls) <= maxUnknown {
 		return nil

@@ -12,7 +12,7 @@ import (
 )
 
 // overfull returns the findings that would make a net with a key store more values than the policy
-// allows, at most one per net. Before that, it drops values that have returned to the default
+// allows, at most one finding per net. It first drops values that have returned to the default
 // state.
 func (j *judgement) overfull(d *Delta) (over []*finding) {
 	grown, freed := 0, -1
@@ -41,7 +41,8 @@ func (j *judgement) refuseOverfull(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.rejected(j.call.Tool, f.net.overfullReason(j.policy.maxValues))})
 }
 
-// dropNewValues removes the new values of the nets in over from d. The call was made nevertheless.
+// dropNewValues removes from d the new values of the nets in over. The call was made although the
+// nets are full.
 func (j *judgement) dropNewValues(d *Delta, over []*finding) {
 	for _, first := range over {
 		for i := range j.findings {

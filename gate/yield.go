@@ -38,8 +38,8 @@ func (j *judgement) callable() []Call {
 type adviser struct {
 	policy *Policy
 	state  *State
-	tools  []Call // callable tools
-	world  world  // acting or enforced
+	tools  []Call // tools that can be called
+	world  world  // the world that is evaluated: acting or enforced
 	now    time.Time
 
 	contest *precedence.Contest
@@ -94,8 +94,8 @@ func (v *adviser) add(j *judgement, tool int) {
 	}
 }
 
-// recovering reports whether an active net displays a recovery marking. A net in shadow mode does
-// not overrule nets that are enforced.
+// recovering reports whether an active net has a recovery marking. A net in shadow mode does not
+// overrule nets that are enforced.
 func (v *adviser) recovering(n *net) bool {
 	data := v.state.Nets[n.index]
 	if n.Recovery == nil || !data.Active || n.Shadow && v.world != enforced {

@@ -1,5 +1,5 @@
-// Package listing resolves call names: to the transitions of a net that list them, and to the nets
-// of a policy that might apply to the call.
+// Package listing resolves the names of calls. It finds the transitions of a net that list a name,
+// and the nets of a policy that might apply to a call.
 package listing
 
 import (
@@ -14,9 +14,9 @@ import (
 type Listing struct {
 	transitions []toolnet.Transition
 	entries     map[string]*nameEntry
-	names       []namedEntry     // the entries in order of first use
+	names       []namedEntry     // the entries for names, in order of first use
 	patterns    []naming.Pattern // the patterns in order of first use
-	globs       []globEntry      // entries of the patterns, one for each
+	globs       []globEntry      // the entries for patterns, one for each pattern
 	hasUnless   bool             // some transition has an Unless list
 	hasSpared   bool             // some Unless list has a tool with Spared set
 }
@@ -28,7 +28,7 @@ type nameEntry struct {
 	exact []int // transitions that list the name, either as a plain or as a literal one
 }
 
-// namedEntry is an entry with its name.
+// namedEntry is an entry and its name.
 type namedEntry struct {
 	name string
 	*nameEntry
@@ -204,7 +204,7 @@ func (l *Listing) leftOut(names []naming.Label) (out []int) {
 	return out
 }
 
-// OnlyObserve reports whether all of the transitions are observers.
+// OnlyObserve reports whether all of the given transitions are observers.
 func (l *Listing) OnlyObserve(transitions []int) bool {
 	return !slices.ContainsFunc(transitions, func(t int) bool { return !l.transitions[t].Observe })
 }
@@ -243,7 +243,7 @@ func (l *Listing) Spared(names []naming.Label) (spared []int) {
 	return spared
 }
 
-// Delete returns the transitions except those that the function out selects. It does not modify
+// Delete returns the transitions without those that the function out selects. It does not modify
 // transitions.
 func Delete(transitions []int, out func(t int) bool) []int {
 	if !slices.ContainsFunc(transitions, out) {

@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A Label is a call name with its sources.
+// A Label is a call name and its sources.
 type Label struct {
 	Text    string
-	Glob    int32 // 1 + pattern number if Text is a pattern, otherwise 0
+	Glob    int32 // one more than the pattern number if Text is a pattern, otherwise 0
 	From    Source
 	Certain bool
 	Weak    bool
-	Near    bool // a map certainly matches, but the call's success would not be evidence
+	Near    bool // a map certainly matches, but the success of the call would not be evidence
 }
 
 // Source is a set of reasons why a call has a name.
@@ -68,7 +68,7 @@ func Names(ls []Label) []toolnet.Name {
 type Pattern struct {
 	Text    string
 	Except  string // calls that are certain to have this name do not match the pattern; empty: no exception
-	Literal bool   // Except is quoted, so an action with that name does not count
+	Literal bool   // Except is quoted, so an action with this name does not count
 	Actions bool   // the pattern contains a dot and therefore applies to tool.action
 }
 
@@ -78,7 +78,7 @@ func NewPattern(t toolnet.Tool) Pattern {
 	return Pattern{Text: t.Name, Except: t.Except, Actions: strings.Contains(t.Name, ".")}
 }
 
-// appliesTo reports whether g should be compared with l.
+// appliesTo reports whether the pattern g should be compared with the label l.
 func (g *Pattern) appliesTo(l *Label) bool {
 	if l.From == FromAction && !g.Actions {
 		return false
@@ -86,7 +86,7 @@ func (g *Pattern) appliesTo(l *Label) bool {
 	return g.Except == "" || l.Text != g.Except || g.Literal && l.From == FromAction
 }
 
-// exempts reports whether l exempts the whole call from g.
+// exempts reports whether the label l exempts the whole call from the pattern g.
 func (g *Pattern) exempts(l *Label) bool {
 	return g.Except != "" && l.Certain && l.Text == g.Except && !(g.Literal && l.From == FromAction)
 }

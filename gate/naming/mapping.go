@@ -66,7 +66,7 @@ func (m *Mapping) addField(of subject, at place) {
 	}
 }
 
-// mapsOf returns the indexes of the maps that apply to a tool, in order.
+// mapsOf returns the indexes of the maps that apply to a tool, in the order of the maps.
 func (m *Mapping) mapsOf(tool string) []int {
 	numbers := m.byTool[subject{tool: tool}]
 	for _, p := range m.globs {
@@ -121,7 +121,7 @@ func (m *Mapping) names(c *toolnet.Call, tools, ls []Label) []Label {
 }
 
 // weakenIfSeveralFields makes matches in a field uncertain if the call has another field that
-// readers read, because the tool acts on both fields.
+// readers read. In this case the tool acts on both fields.
 func (m *Mapping) weakenIfSeveralFields(c *toolnet.Call, fields []field, tools []Label, hits []match) {
 	for i := range hits {
 		h := &hits[i]
@@ -233,7 +233,7 @@ func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Do
 	return d, found
 }
 
-// labels returns the physical names and the names given by maps. If first is set and any map
+// labels returns the physical names and the names given by maps. If first is true and any map
 // matches, it returns only the name given by the first matching map.
 func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
 	hits := m.matches(c, tools)
@@ -247,7 +247,7 @@ func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
 	return ls
 }
 
-// canGive reports whether a map for the tool gives a name that u matches. If certain is set, it
+// canGive reports whether a map for the tool gives a name that u matches. If certain is true, it
 // must also be possible that the name is certain. m may be nil.
 func (m *Mapping) canGive(tool string, u *toolnet.Tool, certain bool) bool {
 	return m != nil && slices.ContainsFunc(m.mapsOf(tool), func(number int) bool {

@@ -1,5 +1,5 @@
 // Package naming computes the names of a call: its tool, tool.action, the names given by maps, and
-// the patterns that match these names. It tells how certain each name is.
+// the patterns that match these names. It also determines how certain each name is.
 package naming
 
 import (
@@ -12,7 +12,7 @@ import (
 
 // Naming computes call labels for a policy.
 type Naming struct {
-	used           bool            // see [Naming.Use]
+	used           bool            // some net uses the policy's labels; see [Naming.Use]
 	mapping        *Mapping        // nil: no maps
 	bases          map[string]bool // tools that have an action which some rule names
 	dotted         map[string]bool // names of actions
@@ -64,8 +64,8 @@ func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt
 	return g.mapping.why(c, tools, name)
 }
 
-// Number returns the pattern's number. It registers the pattern if necessary, so that calls get it
-// as a label if it matches one of their names.
+// Number returns the pattern's number. If necessary, it registers the pattern, so that calls get
+// the pattern as a label if it matches one of their names.
 func (g *Naming) Number(p *Pattern) int {
 	g.actionPatterns = g.actionPatterns || p.Actions
 	g.Name(p.Except)
@@ -116,8 +116,8 @@ func (g *Naming) HasActions(tool string) bool { return g.actionPatterns || g.bas
 // Dotted returns the action names that rules use. The result must not be modified.
 func (g *Naming) Dotted() map[string]bool { return g.dotted }
 
-// actions appends the names of the form tool.action. An action that is not a single string can
-// contain many strings; only those that a rule refers to are added.
+// actions appends the names of the form tool.action. An action that is not a single string may
+// contain many strings, of which only those are added that a rule refers to.
 func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	f := jsonpath.Member(c.Args, "action")
 	l := Label{From: FromAction, Certain: tool.Certain && !f.Weak()}
@@ -151,8 +151,8 @@ func WithPatterns(ls []Label, globs []Pattern) []Label {
 	return ls
 }
 
-// CanGive reports whether arguments could give a call with the given physical names a name that u
-// matches. If certain is set, that name must be certain.
+// CanGive reports whether arguments could give a call that has the given physical names a name that
+// u matches. If certain is true, that name must be certain.
 func (g *Naming) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
 	return slices.ContainsFunc(tools, func(tool Label) bool {
 		return g.mapping.canGive(tool.Text, u, certain) || u.Kind != toolnet.Literal &&

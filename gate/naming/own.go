@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// Own computes names for a net that does not use the policy's labels. These are the names returned
-// by a Go function, or given by the net's maps, or the physical names, followed by the net's
+// Own computes names for a net that does not use the policy's labels. The names come from a Go
+// function or from the net's maps, or are the physical names. They are followed by the net's
 // matching patterns.
 type Own struct {
 	Mapper   func(toolnet.Call) []toolnet.Name

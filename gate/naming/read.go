@@ -51,7 +51,7 @@ func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	}
 	made := readings{reader: r}
 	if f.Weak() && f.Exceeds(maxTexts, 2*maxTextBytes) {
-		made.all = []toolnet.Reading{nil} // there is too much to read, so everything is possible
+		made.all = []toolnet.Reading{nil} // there is too much to read, so any match is possible
 	} else {
 		for _, s := range f.All() {
 			made.all = append(made.all, readSafely(r, c, s))

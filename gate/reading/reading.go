@@ -1,6 +1,6 @@
-// Package reading extracts the data that a policy's nets use besides names from calls: key values,
-// the amounts of sums, and whether calls are equal. A record that contains this data, even as
-// hashes, suffices to repeat the decision without the arguments.
+// Package reading extracts the data that a policy's nets use from calls in addition to names: key
+// values, the amounts of sums, and whether calls are equal. A record that contains this data, even
+// as hashes, suffices to repeat the decision without the arguments.
 package reading
 
 import (
@@ -15,7 +15,7 @@ import (
 // A Reader reads the fields that a set of nets uses, each field once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
-	keys []field         // fields of keys, by their number in the set
+	keys []field         // the fields of keys, indexed by the key's number in the set
 	sums []toolnet.Field // distinct fields that sums read
 	rows bool
 }
@@ -74,8 +74,8 @@ func (r *Reader) Fields() (arguments, results []string) {
 	return arguments, results
 }
 
-// Name returns the field name used to list f's values: the name of the first field that reads the
-// same values.
+// Name returns the field name under which the values of f are listed. It is the name of the first
+// field that reads the same values.
 func (r *Reader) Name(f toolnet.Field) string {
 	return r.keys[r.set.Number([]toolnet.Field{f})].name
 }

@@ -16,7 +16,7 @@ type Call struct {
 
 	Also []Name    // further physical names of the tool, with their certainty
 	Args []byte    // arguments: a valid JSON object without duplicate keys; nil: {}; read-only
-	Time time.Time // time of arrival; the clock for transitions with [Transition.Every]
+	Time time.Time // time of arrival, which is the clock for transitions with [Transition.Every]
 
 	// Others holds the names of other tools. If an action gives this call one of these names, the
 	// name restricts the call but is not evidence that the other tool was called. The map is
@@ -32,20 +32,20 @@ type Call struct {
 type Name struct {
 	Text    string
 	Certain bool // only a certain name can exempt a call or make it known
-	Weak    bool // a weak name can restrict a call but is not evidence; observers ignore it
+	Weak    bool // a weak name may restrict a call but is not evidence; observers ignore it
 }
 
 // A Firing is a transition that was chosen for a call, as passed to a validator or hook.
 type Firing struct {
 	Call       Call
 	Name       string   // the call's name that the transition gates
-	Names      []string // for a validator: all names of the call in this net; the transition may gate several
+	Names      []string // for a validator: all names that the call has in this net; the transition may gate several of them
 	Net        string
 	Transition string
 	Marking    Marking    // read-only
 	Meta       Meta       // the net's metadata; may be modified
 	Key        []KeyValue // for a net with a key: the value that the firing is for
-	Result     []byte     // for a success: the result, if the caller provided it; see [End]
+	Result     []byte     // for a success: the result, if the caller has provided it; see [End]
 }
 
 // A KeyValue is the value of a key field.
@@ -59,7 +59,7 @@ type KeyValue struct {
 // not copied, so hooks must treat it as immutable.
 type Meta map[string]any
 
-// Outcome tells how a call ended.
+// Outcome is the way in which a call ended.
 type Outcome uint8
 
 const (
@@ -76,8 +76,8 @@ func (o Outcome) String() string {
 	return [...]string{Unknown: "unknown", Success: "success", Failure: "failure"}[o]
 }
 
-// Ignored is a tool argument that describes or times a call without changing its effect, such as a
-// description for people. Calls that differ only in ignored arguments are equal.
+// Ignored is a tool argument that describes or times a call without changing the call's effect,
+// such as a description for people. Calls that differ only in ignored arguments are equal.
 type Ignored struct {
 	Tool  string // a name that calls certainly have
 	Field string // the argument's key

@@ -1,8 +1,8 @@
 package toolnet
 
-// A Condition decides from the result whether a call to Tool succeeded. If the condition does not
-// hold, the call has failed even if its result reports no error. If several conditions apply to a
-// call, all must hold.
+// A Condition decides from the result of a call to Tool whether the call succeeded. If the
+// condition does not hold, the call has failed even if its result reports no error. If several
+// conditions apply to a call, all of them must hold.
 type Condition struct {
 	Tool   string // the call's physical name
 	Glob   bool   // Tool is a pattern over physical names, like a tool of kind [Glob]

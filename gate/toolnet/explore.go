@@ -13,21 +13,21 @@ import (
 type Exploration struct {
 	States          int
 	Complete        bool // all states were visited; otherwise the other fields are partial
-	Deadlocks       int  // states without enabled transitions
+	Deadlocks       int  // states in which no transition is enabled
 	DeadTransitions []string
 	Bounded         Answer
 	Unbounded       []string // places whose token count is unbounded
-	Pump            []string // transitions that, repeated after Prefix, increase the unbounded places
+	Pump            []string // transitions that increase the unbounded places when they are repeated after Prefix
 	Prefix          []string
 
-	// Trapped is the number of deadlocks without a marked place of [Net.Terminal]. Trap is a
+	// Trapped is the number of deadlocks in which no place of [Net.Terminal] is marked. Trap is a
 	// shortest sequence of transitions into such a deadlock, or nil if unknown.
 	Trapped int
 	Trap    []string
 
-	// Invariants are token sums that never change, with minimal sets of places. They hold even if
-	// the exploration is incomplete; there may then be others.
-	Invariants []string // such as "idle + 2 running = 1"
+	// Invariants are token sums that never change and that use minimal sets of places. They hold
+	// even if the exploration is incomplete, but there may then be further invariants.
+	Invariants []string // the invariant as an equation, such as "idle + 2 running = 1"
 }
 
 // Answer is yes, no or unknown.

@@ -62,8 +62,8 @@ func (c *checker) key(t *Transition, size int) {
 	}
 }
 
-// results reports pairs of transitions that read the same tool's result: for values without their
-// own state, it is unknown which of the two would be enabled first.
+// results reports pairs of transitions that read the result of the same tool. For values that have
+// no state of their own, it is unknown which of the two would be enabled first.
 func (c *checker) results() {
 	reads := func(f Field) bool { return f.Result }
 	var before []*Transition
@@ -106,7 +106,7 @@ func (c *checker) fields(transition string, key []Field) {
 	}
 }
 
-// fault describes the error in a field, or returns "".
+// fault returns a description of the error in a field, or "" if there is no error.
 func (f *Field) fault() string {
 	switch {
 	case f.Path == "" && f.Reader == nil:

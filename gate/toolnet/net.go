@@ -11,16 +11,16 @@ type Net struct {
 	Name        string
 	Places      []string
 	Initial     map[string]int // initial marking; absent places have no tokens
-	Terminal    []string       // places where the net is allowed to stop
+	Terminal    []string       // places in which the net may stop
 	Free        []string       // names that this net always allows
-	Transitions []Transition   // ordered: the first enabled transition that lists a name gates the name
+	Transitions []Transition   // transitions in order: the first enabled transition that lists a name gates the name
 
-	// The following fields determine the names that the net gives to a call: the first of the
-	// fields that is set decides. If none is set, a call has its physical names.
+	// The following fields determine the names that the net gives to a call. The first field that
+	// is set decides. If no field is set, a call has its physical names.
 	Mapper     func(Call) []Name // a Go function that returns arbitrary names
 	Labels     *Labels           // the policy's labels; rules supply their own with every net
 	Maps       []Map             // the net's own maps, in addition to the physical names
-	MatchFirst bool              // use only the first matching entry of Maps, or else the physical names
+	MatchFirst bool              // use only the first matching entry in Maps, or the physical names if no entry matches
 
 	// Validate checks the arguments of a call that Transition gates, after the structural phase and
 	// the approval. An error or a panic rejects the call and restores all metadata. Validate runs
@@ -57,10 +57,10 @@ type Net struct {
 	// Sum limits the sum of a numeric field over all gated calls.
 	Sum *Sum
 
-	// Phases are allowlists by place. While the place is marked, only calls that certainly have a
-	// listed name pass, even calls to free tools. Tokens in flight count in the place they came
-	// from. [PolicyOptions].Deny treats a listed call as known in every marking, like a call that
-	// the net gates.
+	// Phases are allowlists by place. While a phase's place is marked, only calls that certainly
+	// have a listed name pass, even calls to free tools. Tokens in flight count in the place they
+	// came from. [PolicyOptions].Deny treats a listed call as known in every marking, like a call
+	// that the net gates.
 	Phases []Phase
 
 	Scope  Scope // determines which calls share the state
@@ -76,7 +76,7 @@ type Net struct {
 	// Advisory nets of equal priority are ordered by the number of allowed tools, fewest first, and
 	// then by name. All other nets are required: they always block.
 	Advisory bool
-	Recovery map[string]int // the net is in recovery while these places have at least these token counts; nil: never
+	Recovery map[string]int // token counts of places; the net is in recovery while each place has at least its count; nil: never
 }
 
 // KeyOf returns t's key fields, or nil if the net has no key or t has no tools.
@@ -113,7 +113,7 @@ type Transition struct {
 	Tools           []Tool // tools that the transition gates
 
 	Manual    bool   // a person must approve every firing
-	Via       string // channel for asking that person; empty: any
+	Via       string // channel through which that person is asked; empty: any
 	Approvals int    // number of different people who must approve a manual firing; 0 means one
 	Deferred  bool   // the outputs are produced only after a successful result; until then, the tokens are in flight
 	Observe   bool   // the transition follows calls to its tools but never forbids them
@@ -127,9 +127,9 @@ type Transition struct {
 	Evidence bool
 
 	// WeakProgress allows the transition to fire for a weak [Name] even if it puts tokens into
-	// places other than those it took them from. Without WeakProgress, in a net without Labels, a
-	// weak name can only use up tokens: the net blocks a call that is only possibly the one it
-	// waits for.
+	// places from which it took none. Without WeakProgress, in a net without Labels, a weak name
+	// can only use up tokens: the net blocks a call that only might be the one for which the net
+	// waits.
 	WeakProgress bool
 
 	// Spoils makes an observer that is not deferred spoil evidence. When its call is admitted, it
@@ -145,8 +145,8 @@ type Transition struct {
 	// spoils. In a net with a key, a call without a value spoils all values.
 	Spoils bool
 
-	// Key lists the key fields for this transition's calls, if they differ from the net's. Both
-	// must have the same number of fields in the same order.
+	// Key lists the key fields for the calls of this transition, if they differ from the net's key
+	// fields. Both lists must have the same number of fields in the same order.
 	Key []Field
 
 	// Unless exempts calls that certainly have one of these names. The transition ignores all tools
@@ -167,7 +167,7 @@ type Field struct {
 	Reader ValueReader // evaluates an expression; Path is then empty
 	Number int         // index of the expression in Reader
 	Source string      // source text, which is part of the net's identity and appears in messages
-	Result bool        // Path refers to a successful call's result; only for deferred observers
+	Result bool        // Path refers to the result of a successful call; allowed only for deferred observers
 }
 
 // Name returns the field's source text.
@@ -188,7 +188,7 @@ type ValueReader interface {
 type Sum struct {
 	Field Field         // the summed field; must be an argument
 	Most  int           // maximum sum
-	Every time.Duration // time until all of Most is available again, at a constant rate; 0: never
+	Every time.Duration // time until the whole maximum is available again, at a constant rate; 0: never
 }
 
 // A Phase is an allowlist that applies while a place is marked.
@@ -257,19 +257,19 @@ type Map struct {
 	Rule    Position
 }
 
-// A Reader parses calls for the maps that share it, so that each string is parsed only once: a
-// field as a shell script, or the call as data for an expression. It must be comparable and safe
-// for concurrent use, and must not block.
+// A Reader parses calls for the maps that share it, so that each string is parsed only once. For
+// example, it parses a field as a shell script, or the call as data for an expression. It must be
+// comparable and safe for concurrent use, and must not block.
 type Reader interface {
 	// Read parses a string from the field. For a map without a field, the string is empty.
 	Read(c *Call, text string) Reading
 }
 
-// A Reading is a parsed string. It tells which of its [Reader]'s patterns match.
+// A Reading is a parsed string. It reports which patterns of its [Reader] match the string.
 type Reading interface {
 	Finds(pattern int) Found
 	Only(patterns []int) bool  // reports whether the string consists entirely of matches of these patterns
-	Evidence(pattern int) bool // reports whether the match is evidence of a call, which can unlock or refill
+	Evidence(pattern int) bool // reports whether the match is evidence of a call, so that it can unlock a call or refill a limit
 	// Doubt explains [Perhaps], or [Surely] without evidence. For a match with evidence, it returns
 	// the matching part of the string as Code. For [NotFound], it returns the missing part of a
 	// match, or an empty Doubt.
@@ -282,7 +282,7 @@ type Found uint8
 const (
 	NotFound Found = iota
 	Surely
-	Perhaps // unknown; the call is restricted as if it matched
+	Perhaps // unknown; the call is restricted as if the string matched
 )
 
 // Cause is the kind of constraint that a net imposes on a tool.

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// MaxRounds limits how many rounds the transitions without tools may fire. A net that can still
-// move by itself afterwards does not come to rest.
+// MaxRounds limits the number of rounds in which the transitions without tools may fire. A net that
+// can still change by itself afterwards does not come to rest.
 const MaxRounds = 10_000
 
 // Structure returns the net as a plain place/transition net with its initial marking. Places and
@@ -55,7 +55,7 @@ func (c *checker) behavior() {
 	net, initial := n.Structure()
 	if !net.Advance(slices.Clone(initial), n.Structural(), MaxRounds, slices.Clone[petri.Marking]) {
 		c.report("", fmt.Sprintf("the transitions without tools still fire after %d rounds", MaxRounds), "give one of them a tool")
-		return // such a net may be unbounded as a consequence
+		return // the net may be unbounded only because it does not come to rest
 	}
 	if n.AllowUnbounded || net.NeverGrows() {
 		return
@@ -82,7 +82,7 @@ func (n *Net) placed(places []int) (names []string) {
 	return names
 }
 
-// Clone returns a copy of the net that shares only functions and labels with it.
+// Clone returns a copy of the net. The copy shares only functions and labels with the net.
 func (n *Net) Clone() Net {
 	c := *n
 	c.Places, c.Terminal = slices.Clone(n.Places), slices.Clone(n.Terminal)

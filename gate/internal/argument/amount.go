@@ -45,7 +45,7 @@ func read(f *toolnet.Field, c *toolnet.Call) (amount *big.Rat, number string, ok
 	return amount, number, ok && amount.Sign() >= 0
 }
 
-// single returns the field's only value in the call's arguments.
+// single returns the field's value in the call's arguments if there is only one.
 func single(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	if f.Reader != nil {
 		return Evaluate(f, c)
@@ -67,7 +67,7 @@ func Evaluate(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	return f.Reader.Value(c, f.Number)
 }
 
-// Text returns the map's field in the call if it is a single string.
+// Text returns the map's field in the call if the field is a single string.
 func Text(m *toolnet.Map, c *toolnet.Call) (string, bool) {
 	if m.Field == "" {
 		return "", false

@@ -32,7 +32,7 @@ func appendCanonical(text, doc []byte) []byte {
 	case len(doc) == 0:
 		return append(text, "{}"...)
 	case err != nil:
-		return append(text, doc...) // not JSON: compared byte for byte
+		return append(text, doc...) // the value is not JSON, so it is compared byte for byte
 	}
 	return appendValue(text, value)
 }
@@ -58,7 +58,7 @@ func appendValue(text []byte, value any) []byte {
 		if number, ok := jsonpath.Scalar([]byte(v)); ok {
 			return append(text, number...)
 		}
-		return append(text, v...) // equal only to a number with the same spelling
+		return append(text, v...) // the number equals only a number with the same spelling
 	case bool:
 		if v {
 			return append(text, 't')

@@ -1,5 +1,5 @@
-// Package fingerprint computes hashes of nets and policies that differ whenever their decisions can
-// differ.
+// Package fingerprint computes hashes of nets and policies. Two hashes differ whenever the
+// decisions of the nets or policies can differ.
 package fingerprint
 
 import (
@@ -122,7 +122,7 @@ type Policy struct {
 	Ignored []toolnet.Ignored
 }
 
-// A NetOfPolicy identifies a net and the options that apply to it in a policy.
+// A NetOfPolicy identifies a net in a policy, and the options that apply to the net.
 type NetOfPolicy struct {
 	Name, Print, Reason string
 	Because             string         `json:",omitempty"`

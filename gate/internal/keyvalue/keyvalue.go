@@ -20,9 +20,9 @@ import (
 
 // Limits on the data that a key reads from a call.
 const (
-	maxValues  = 1000    // number of key values
-	maxKeyText = 200     // number of bytes in a string that is not replaced by its hash
-	maxResult  = 1 << 20 // size of a result in bytes
+	maxValues  = 1000    // maximum number of key values
+	maxKeyText = 200     // maximum number of bytes in a string that is not replaced by its hash
+	maxResult  = 1 << 20 // maximum size of a result in bytes
 	maxNesting = 1000
 )
 
@@ -50,8 +50,8 @@ func (v *Value) Format() string {
 
 // A Key describes a key's fields.
 type Key struct {
-	Result  bool // at least one field reads the result
-	Mixed   bool // at least one field does not read the result
+	Result  bool // at least one of the fields reads the result
+	Mixed   bool // at least one of the fields does not read the result
 	Written []toolnet.Field
 	fields  []int // field numbers in the set
 }
@@ -114,7 +114,8 @@ type CallReader struct {
 	fields []fieldReading
 	keys   []Reading
 
-	// Preallocated space for the usual case: a single key with a single field and value.
+	// Preallocated space for the usual case, in which there is one key with one field and one
+	// value.
 	fieldRoom [1]fieldReading
 	keyRoom   [1]Reading
 	valueRoom [1]Value
@@ -126,7 +127,8 @@ type fieldReading struct {
 	fault  jsonpath.Fault
 }
 
-// A Reading holds a key's values in a call, or the fault that explains their absence.
+// A Reading holds a key's values in a call. If there are none, it holds the fault that explains
+// this.
 type Reading struct {
 	Values []Value
 	Field  int // index in the key of the faulty field
@@ -134,8 +136,8 @@ type Reading struct {
 	number int
 }
 
-// Explain explains in a sentence that a call with the given name needs a value for the key, and why
-// the call has none.
+// Explain returns a sentence which explains that a call with the given name needs a value for the
+// key, and why the call has no value.
 func (r *Reading) Explain(k *Key, name string) string {
 	why := map[jsonpath.Fault]string{
 		jsonpath.Absent:    "the call has no such value",
@@ -212,8 +214,8 @@ func (r *Reading) combine(k *Key, columns [][]string) {
 	}
 }
 
-// combination appends one of the total combinations of the column values to parts. number selects
-// the combination; the last column changes fastest.
+// combination appends one of the total combinations of the column values to parts. The parameter
+// number selects the combination; the last column changes fastest.
 func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, total int) []toolnet.KeyValue {
 	for i, column := range columns {
 		total /= len(column)
@@ -256,7 +258,7 @@ func (c *CallReader) field(number int) *fieldReading {
 	case c.Result == nil:
 		r.fault = jsonpath.Absent
 	default:
-		r.all, r.fault = f.path.Readable(c.Result, maxValues) // each value alone is evidence
+		r.all, r.fault = f.path.Readable(c.Result, maxValues) // each value is evidence by itself
 	}
 	if c.fields == nil {
 		c.fields = c.fieldRoom[:0]
@@ -273,7 +275,7 @@ func arguments(c *toolnet.Call) []byte {
 	return c.Args
 }
 
-// evaluate returns the value of f's expression, or null.
+// evaluate returns the value of the expression in f, or null.
 func (f *fieldReader) evaluate(c *toolnet.Call) []byte {
 	if v, ok := argument.Evaluate(&f.Field, c); ok {
 		return v
@@ -290,7 +292,7 @@ func (k *Key) named(parts []string) []toolnet.KeyValue {
 	return all
 }
 
-// ParseText reverses [Text]. It returns the parts of a value under the field names. For a long
+// ParseText reverses [Text]. It returns the parts of a value, keyed by field name. For a long
 // value, it returns only the beginning.
 func (k *Key) ParseText(text string) []toolnet.KeyValue {
 	if text[0] == '#' {
@@ -332,7 +334,7 @@ func formatPart(part string) string {
 	if part[0] != '"' {
 		return part
 	}
-	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // the string without quotes must not contain escapes
+	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // the string may stand without quotes only if it contains no escapes
 		return bare
 	}
 	s, _ := rawjson.String([]byte(part))

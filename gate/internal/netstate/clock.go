@@ -8,11 +8,11 @@ import (
 // A Clock is the time of a net whose transitions fire by the clock. It is immutable. A nil pointer
 // is a clock without any known time.
 type Clock struct {
-	Time  time.Time   // when the net last changed
-	Since []time.Time // for each timed transition, when it last ticked or became enabled; zero: not enabled, or unknown
+	Time  time.Time   // time when the net last changed
+	Since []time.Time // for each timed transition, the time when it last ticked or became enabled; zero: not enabled, or unknown
 }
 
-// Latest returns the later of t and c's time.
+// Latest returns the later of t and the time of the clock.
 func Latest(c *Clock, t time.Time) time.Time {
 	if c != nil && c.Time.After(t) {
 		return c.Time
@@ -20,7 +20,7 @@ func Latest(c *Clock, t time.Time) time.Time {
 	return t
 }
 
-// Since returns when the timed transition with index k last ticked or became enabled.
+// Since returns the time when the timed transition with index k last ticked or became enabled.
 func Since(c *Clock, k int) time.Time {
 	if c == nil {
 		return time.Time{}

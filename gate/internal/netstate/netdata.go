@@ -1,6 +1,7 @@
-// Package netstate represents a net's state as plain data: tokens, calls in flight, clocks, spent
-// sums, and the same for each key value. It copies and compares states. Package gate interprets the
-// states and fires the transitions. Package netstate has no mutable state of its own.
+// Package netstate represents a net's state as plain data: tokens, calls in flight, clocks and
+// spent sums, and the same data for each key value. It copies and compares states. Package gate
+// interprets the states and fires the transitions. Package netstate has no mutable state of its
+// own.
 package netstate
 
 import (
@@ -23,7 +24,7 @@ type NetData struct {
 	Shadow  *ShadowData // for a net in shadow mode, whose other fields are the actual state; nil for other nets
 	Spent   *Spent      // for a net with a sum; nil: nothing spent
 	Clock   *Clock      // nil: no timed transitions, or no known time yet
-	Extras  *Extras     // state that few nets have; nil: empty
+	Extras  *Extras     // state that only few nets have; nil: empty
 
 	// In a net with a key, this NetData is the default state, which applies to every value without
 	// an entry in Values. Its watches are those whose value is in the result, and its spoilers are
@@ -42,7 +43,7 @@ type ShadowData struct {
 // immutable. A nil pointer is empty.
 type Values struct {
 	states trie.Trie[storedState]
-	pool   trie.Trie[storedState] // pool of plain states by their encoding, so that equal states share memory
+	pool   trie.Trie[storedState] // pool of plain states, keyed by their encoding, so that equal states share memory
 }
 
 // storedState is the stored form of a state. The clock and the spent amount are stored separately,
@@ -87,8 +88,8 @@ func ForNewValue(d *NetData) NetData {
 	return c
 }
 
-// Unwatched returns d without the call's watches and, if the call has ended, without the call as a
-// spoiler.
+// Unwatched returns d without the call's watches. If the call has ended, the result also lacks the
+// call as a spoiler.
 func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
@@ -108,7 +109,7 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	return &c
 }
 
-// Prune drops the lapsed watches that base, the default state, no longer has. d must not be shared
+// Prune drops the lapsed watches that the default state base no longer has. d must not be shared
 // yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
@@ -123,8 +124,8 @@ func Prune(d, base *NetData) {
 	}
 }
 
-// EqualsDefault reports whether d, the state for a value, equals base, the default state, and has
-// nothing in flight, watched or spent.
+// EqualsDefault reports whether d, which is the state for a value, equals the default state base
+// and has nothing in flight, watched or spent.
 func EqualsDefault(d, base *NetData) bool {
 	return d.Stuck == base.Stuck && d.Spent == nil && d.Debt() == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Meta) == 0 &&
 		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed(), base.Lapsed()) && d.Clock.equalTicks(base.Clock) &&
@@ -163,22 +164,22 @@ func (d *NetData) Row() string {
 	return d.Extras.Row
 }
 
-// SetSpoilers sets the calls that spoil evidence; d must not be shared yet.
+// SetSpoilers sets the calls that spoil evidence. The NetData must not be shared yet.
 func SetSpoilers(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Spoilers = flights })
 }
 
-// SetLapsed sets the watches that do not count; d must not be shared yet.
+// SetLapsed sets the watches that do not count. The NetData must not be shared yet.
 func SetLapsed(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Lapsed = flights })
 }
 
-// SetRow sets the last counted call; d must not be shared yet.
+// SetRow sets the last counted call. The NetData must not be shared yet.
 func SetRow(d *NetData, row string) {
 	d.setExtras(func(a *Extras) { a.Row = row })
 }
 
-// SetDebt sets the debt; d must not be shared yet.
+// SetDebt sets the debt. The NetData must not be shared yet.
 func SetDebt(d *NetData, debt *Debt) {
 	d.setExtras(func(a *Extras) { a.Debt = debt })
 }
@@ -216,7 +217,7 @@ type Extras struct {
 // It is immutable.
 type Debt struct {
 	Amount *big.Rat  // number of calls, or an amount of a sum; always positive
-	Until  time.Time // when the clock has paid off the whole debt; zero: no clock, or unknown
+	Until  time.Time // time when the clock will have paid off the whole debt; zero: no clock, or unknown
 }
 
 // A Flight is a transition that waits for its call to end.
@@ -225,7 +226,7 @@ type Flight struct {
 	Call       uint64
 	Transition int       // transition index
 	Name       string    // the call's name
-	Since      time.Time // when the call was made
+	Since      time.Time // time when the call was made
 }
 
 // SameCall reports whether f and g belong to the same call.

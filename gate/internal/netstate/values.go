@@ -61,7 +61,7 @@ func (k *storedState) state() *NetData {
 	return &d
 }
 
-// Put sets the state for a value; v must not be shared yet.
+// Put sets the state for a value. v must not be shared yet.
 func Put(v *Values, key string, d *NetData) { v.put(key, d) }
 
 func (v *Values) put(key string, d *NetData) {
@@ -70,11 +70,11 @@ func (v *Values) put(key string, d *NetData) {
 	v.states = v.states.With(e)
 }
 
-// drop removes the state for a value; v must not be shared yet.
+// drop removes the state for a value. v must not be shared yet.
 func (v *Values) drop(key string) { v.states = v.states.Without(trie.Hash(key), key) }
 
-// share stores d in k. If many values can have equal states, it stores the clock and the spent
-// amount separately and shares the rest.
+// share stores the state d in k. If many values may have equal states, it stores the clock and the
+// spent amount separately and shares the rest.
 func (v *Values) share(k *storedState, d *NetData) {
 	own := *d // d may be part of a larger object
 	k.data = &own
@@ -118,8 +118,9 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	return text
 }
 
-// With returns d, a net's state, with value as the state for the given key value. fresh means that d
-// is not shared yet and can be modified. A state that equals the default state is not stored.
+// With returns the net's state d in which value is the state for the given key value. If fresh is
+// true, d is not shared yet and may be modified. A state that equals the default state is not
+// stored.
 func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
 	if !fresh {
 		c := *d

@@ -1,5 +1,5 @@
 // Package precedence decides which nets take effect if they contradict each other. Each net allows
-// some of the tools. Advisory nets yield rather than leave no tool at all.
+// some of the tools. Advisory nets yield if otherwise no tool would be left.
 package precedence
 
 import (
@@ -12,7 +12,7 @@ import (
 type Net struct {
 	Name     string
 	Priority int
-	Advisory bool // the net can yield; all other nets are required
+	Advisory bool // the net may yield; nets without this flag are required
 }
 
 // A Contest collects the tools that a policy's nets block.
@@ -68,7 +68,7 @@ type Settled struct {
 type Conflict struct {
 	Winner string   // the highest-ranking net that does not yield; empty if all yield
 	Nets   []string // the conflicting nets, by rank
-	Yields []string // the advisory nets in Nets that yield
+	Yields []string // those of the nets in Nets that are advisory and yield
 }
 
 // Settle decides which nets take effect: all required nets and then, by priority, each advisory net
@@ -104,7 +104,7 @@ func (c *Contest) Settle() *Settled {
 	return s
 }
 
-// overruled reports for each net whether it yields to a net in recovery.
+// overruled reports, for each net, whether the net yields to a net in recovery.
 func (c *Contest) overruled() []bool {
 	yields := make([]bool, len(c.nets))
 	for i := range c.nets {
@@ -113,7 +113,7 @@ func (c *Contest) overruled() []bool {
 	return yields
 }
 
-// ordered returns the allowlists of the nets that no recovery overrules, by rank, and records the
+// ordered returns, by rank, the allowlists of the nets that no recovery overrules. It records the
 // other nets as ignored.
 func (c *Contest) ordered(s *Settled) []*allowlist {
 	var lists []*allowlist

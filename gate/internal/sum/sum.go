@@ -47,8 +47,8 @@ func (l Limit) left(spent *big.Rat) *big.Rat {
 
 func (l Limit) most() *big.Rat { return new(big.Rat).SetInt64(int64(l.Most)) }
 
-// exceeded explains why a call with the given name cannot spend the amount, and returns the time
-// until it can.
+// exceeded explains why a call with the given name cannot spend the amount. It also returns the
+// time until the call can spend it.
 func (l Limit) exceeded(name string, left, amount *big.Rat) (reason string, retry time.Duration) {
 	if amount.Cmp(l.most()) > 0 {
 		return fmt.Sprintf("%s can spend at most %s, but this call needs %s.", name, l.each(), decimal(amount, true)), 0

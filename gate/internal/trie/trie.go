@@ -1,5 +1,5 @@
-// Package trie implements a persistent map with string keys as a hash array mapped trie. An update
-// returns a new map, which shares almost all its memory with the old one.
+// Package trie implements a persistent map from strings to values as a hash array mapped trie. An
+// update returns a new map, which shares almost all its memory with the old one.
 package trie
 
 import (
@@ -28,7 +28,7 @@ type slot[V any] struct {
 	entry *Entry[V]
 }
 
-// An Entry is a string with its value. [Trie.With] takes ownership of it.
+// An Entry is a string and its value. [Trie.With] takes ownership of the entry.
 type Entry[V any] struct {
 	Hash  uint64 // hash of Text; see [Hash]
 	Text  string
@@ -129,8 +129,8 @@ func (n *node[V]) replaced(at int, s slot[V]) *node[V] {
 	return c
 }
 
-// without returns the rest of n after a removal. If that is a single entry, the parent node takes
-// it over, so that the shape of a trie depends only on its entries.
+// without returns what remains of n after a removal. If a single entry remains, the parent node
+// takes it over, so that the shape of a trie depends only on its entries.
 func (n *node[V]) without(hash uint64, text string, shift int) slot[V] {
 	bit, at := n.slot(hash, shift)
 	var next slot[V]
