@@ -12,9 +12,9 @@ import (
 type File struct {
 	Name       string
 	Statements []Statement
-	Base       bool // other files narrow this file, so a lower limit in one of them is not a mistake
+	Base       bool // other files narrow this file, so a lower limit in another file is not a mistake
 
-	source map[Statement]*scanner // source lines of the statements, for excerpts
+	source map[Statement]*scanner // source lines that contain the statements, for excerpts
 	errs   ErrorList
 }
 
@@ -27,23 +27,23 @@ type Statement interface {
 	names() []Name // call names that the statement uses
 }
 
-// A Rule holds the fields common to all statements that compile to a net, except [Allow].
+// A Rule holds the fields that are common to all statements that compile to a net, except [Allow].
 type Rule struct {
 	Pos     gate.Position
-	Shadow  bool   // the rule only records refusals and refuses nothing
+	Shadow  bool   // the rule is in shadow: it only records what it would refuse
 	Unless  []Name // calls that certainly have one of these names are exempt
 	Because string // the author's reason, shown in refusals; may be empty
 }
 
 // Require is "require A, B before C, D": each call to C or D needs a success of A and a success of
-// B. With Or, as in "require A or B before C", a success of either is enough.
+// B. With Or, as in "require A or B before C", a success of A or B is enough.
 type Require struct {
 	Rule
 	First  []Name
 	Or     bool
 	Before []Name
 	Once   bool       // a single success is enough for all calls to Before, until a call to Since
-	Since  []Name     // a call to one of these names cancels the success
+	Since  []Name     // a call to one of these names cancels the success of the required call
 	Key    []KeyField // the rule applies separately to each value of these fields
 }
 
@@ -52,7 +52,7 @@ type Require struct {
 type Approve struct {
 	Rule
 	Persons      int    // number of different people who must approve; at least 1
-	Via          string // channel for asking them; empty: any
+	Via          string // channel through which these people are asked; empty: any
 	Before       []Name
 	After, Until []Name // see [Block]
 }
@@ -62,7 +62,7 @@ type Approve struct {
 type Block struct {
 	Rule
 	Tools        []Name
-	After, Until []Name // After is empty if the rule applies from the start, and Until if it applies to the end of the session
+	After, Until []Name // calls from which the rule applies (After), and calls whose success ends it (Until); After is empty if the rule applies from the start, and Until if it applies to the end of the session
 }
 
 // Limit is "limit A, B to N" over a span, for all names together. If Of is set, it limits the sum
@@ -73,7 +73,7 @@ type Limit struct {
 	Count      int
 	Of         *Field
 	Over       Span
-	PerUser    bool  // "per user per day": Over is a time span
+	PerUser    bool  // the limit is "per user per day"; Over is then a time span
 	Per        *Name // call that refills the budget by one; nil: none
 	Successful bool  // only successful calls to Per refill the budget
 	Key        []KeyField
@@ -94,7 +94,7 @@ type Map struct {
 	Pattern Pattern
 	As      Name
 
-	whole *Map // the statement for several tools that this map was split off from; nil: this map is the whole statement
+	whole *Map // the statement for several tools from which this map was split off; nil: this map is the whole statement
 }
 
 // Example is "example T, U.F "text" as N", or "not as N": a call to T and U, and a name that the
@@ -114,10 +114,10 @@ type Example struct {
 // Position returns the start of the statement.
 func (r *Rule) Position() gate.Position { return r.Pos }
 
-// tool returns the tool of a map that has only one.
+// tool returns the tool of a map that applies to only one tool.
 func (s *Map) tool() Name { return s.Tools[0] }
 
-// each splits a map into maps for a single tool.
+// each splits a map into maps that each apply to a single tool.
 func (s *Map) each() []*Map {
 	if len(s.Tools) == 1 {
 		return []*Map{s}
@@ -195,7 +195,7 @@ func (f *File) Labels() []string {
 	return labels
 }
 
-// statementsOf returns the statements with the given type.
+// statementsOf returns the statements that have the given type.
 func statementsOf[T Statement](all []Statement) (ts []T) {
 	for _, s := range all {
 		if t, ok := s.(T); ok {
@@ -210,7 +210,7 @@ func statementsOf[T Statement](all []Statement) (ts []T) {
 type Success struct {
 	Pos       gate.Position
 	Tools     []Name
-	Condition Pattern // condition on the result; its Kind is [When]
+	Condition Pattern // condition that the result must meet; its Kind is [When]
 }
 
 // Position returns the start of the statement.
@@ -221,11 +221,11 @@ func (s *Success) names() []Name { return nil }
 // certain reports whether the name that the map gives can be evidence of what a call does.
 func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.many() }
 
-// exempts reports whether the map can give a name with certainty: for a script, or for an
-// expression that is true without an error.
+// exempts reports whether the map can give a name with certainty. It can do so for a script, or for
+// an expression that is true without an error.
 func (s *Map) exempts() bool { return s.certain() || s.Pattern.Kind == When }
 
-// many reports whether the map reads several values. None of them is then evidence.
+// many reports whether the map reads several values. If it does, none of the values is evidence.
 func (s *Map) many() bool {
 	if !isPath(s.Field) {
 		return false

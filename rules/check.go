@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// check finds errors and warnings about well-formed statements that involve several lines.
+// check finds errors and warnings that concern well-formed statements on several lines.
 func (c *compiler) check() {
 	for _, s := range c.statements {
 		c.checkNames(s)

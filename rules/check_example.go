@@ -14,8 +14,8 @@ import (
 // A labelSource identifies the maps that give a label to a tool.
 type labelSource struct{ tool, as string }
 
-// checkExamples lets the gate compute the names of each example's call and compares them with the
-// example.
+// checkExamples lets the gate compute the names of each example's call, and compares these names
+// with the example.
 func (c *compiler) checkExamples() {
 	byLabel := make(map[string][]gate.Map)
 	for _, m := range c.out.Labels.Maps {
@@ -32,7 +32,7 @@ func (c *compiler) checkExamples() {
 				asked[g] = namingPolicy(maps[g])
 			}
 			switch {
-			case c.refused(g): // the map's error is reported already
+			case c.refused(g): // the map's error has already been reported
 			case len(maps[g]) == 0:
 				c.failName(e, e.As, NoSuchMap, c.nearLabel(e, tool), "no map gives calls of %s the name %s", tool, e.As)
 			case e.hasName(tool, asked[g]) == e.Not:
@@ -59,8 +59,8 @@ func isEvidence(nets []gate.Net, name string) bool {
 	return false
 }
 
-// noEvidenceReason explains why the call's success would not count for its name. It returns nil if
-// it would count, or if the name is uncertain.
+// noEvidenceReason explains why the call's success would not count for the call's name. It returns
+// nil if the success would count, or if the name is uncertain.
 func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {
@@ -109,7 +109,8 @@ func (e *Example) args() []byte {
 // shownMaps is the maximum number of maps shown in an error.
 const shownMaps = 3
 
-// failExample reports the maps that matched but must not match, or those that did not match.
+// failExample reports the maps that matched although they must not match, or those that did not
+// match although they must.
 func (c *compiler) failExample(e *Example, tool Name, maps []gate.Map) {
 	var found []string
 	for _, m := range maps {

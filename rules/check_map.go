@@ -47,7 +47,7 @@ func (c *compiler) usedLabels() map[string]bool {
 	return used
 }
 
-// scripts holds the fields that maps read as shell scripts, each with its first map.
+// scripts holds the fields that maps read as shell scripts, and the first map for each field.
 type scripts map[string]*Map
 
 // of returns the first map that reads m's field as a script for one of m's tools, or nil.
@@ -73,7 +73,7 @@ func (c *compiler) scripts() scripts {
 // target returns the tool and field of a map for a single tool, as a key.
 func (m *Map) target() string { return m.tool().Text + "\x00" + m.Field }
 
-// checkWord checks a word that is searched for as text. script is a map that reads the same field
+// checkWord checks a word that a map looks for in text. script is a map that reads the same field
 // as a script, or nil.
 func (m *Map) checkWord(r *report, script *Map) {
 	p := m.Pattern
@@ -86,12 +86,12 @@ func (m *Map) checkWord(r *report, script *Map) {
 	}
 }
 
-// keywordForms maps pattern keywords, and "exactly", to the form of what follows them.
+// keywordForms maps each pattern keyword, and "exactly", to the form of what follows the keyword.
 var keywordForms = map[string]string{
 	"runs": "runs COMMAND", "reads": "reads FILES", "writes": "writes FILES", "exactly": "runs exactly COMMAND", "when": `map TOOL when "EXPRESSION" as NAME`,
 }
 
-// checkKeyword warns about a pattern keyword with nothing after it, since the map then looks for
+// checkKeyword warns about a pattern keyword that nothing follows, because the map then looks for
 // the keyword as a word.
 func (m *Map) checkKeyword(r *report) bool {
 	p := m.Pattern
@@ -102,16 +102,16 @@ func (m *Map) checkKeyword(r *report) bool {
 	return ok
 }
 
-// checkExactly warns about "exactly" with nothing after it, since the map then looks for a program
-// with that name.
+// checkExactly warns about an "exactly" that nothing follows, because the map then looks for a
+// program with that name.
 func (m *Map) checkExactly(r *report) {
 	if p := m.Pattern; p.Text == "exactly" && !p.Exactly {
 		r.warnPattern(m, KeywordAsWord, "write: runs exactly COMMAND", "the map looks for a program called exactly")
 	}
 }
 
-// checkProgram refuses a program name that contains a space, which is a whole command in a single
-// pair of quotes.
+// checkProgram refuses a program name that contains a space. Such a name is a whole command in a
+// single pair of quotes.
 func (m *Map) checkProgram(r *report) {
 	if program := m.Pattern.Words[0]; strings.ContainsAny(program, " \t") && !strings.ContainsAny(program, `/\`) {
 		p := m.Pattern
@@ -131,7 +131,7 @@ func (m *Map) checkStar(r *report) {
 // looseDot matches a dot that matches any character but looks like a literal dot.
 var looseDot = regexp.MustCompile(`^(?:[^\\\[]|\\.|\[[^\]]*\])*?\w\.\w`)
 
-// checkRegex checks a regex. command means that the field contains commands.
+// checkRegex checks a regex. If command is true, the field contains commands.
 func (m *Map) checkRegex(r *report, command bool) {
 	p := m.Pattern
 	bare, escaped := strings.CutSuffix(p.Text, "$")

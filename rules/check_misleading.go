@@ -23,8 +23,8 @@ func (c *compiler) checkMisleading(s Statement) {
 	}
 }
 
-// checkPeople refuses a human approval as the call that ends a rule, and warns about calls with a
-// similar name. write is the statement that asks a person.
+// checkPeople refuses a human approval as the call that ends a rule, and warns about calls whose
+// names are similar. write is the statement that asks a person.
 func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 	for _, n := range until {
 		help := "write: " + write + "; quote the name of a tool"
@@ -54,14 +54,14 @@ func (c *compiler) checkTimes(lists ...[]Name) {
 	}
 }
 
-// fields are common field names, which people write after "per" to count each value separately.
+// fields are common field names that people write after "per" to count each value separately.
 var fields = []string{"channel", "channel_id", "path", "file", "filename", "folder", "directory", "repo", "repository", "branch", "project",
 	"customer", "customer_id", "account", "recipient", "url", "host", "domain", "env", "environment", "table", "database", "tenant", "team", "group", "org", "organization", "user_id", "id"}
 
-// users are words for the user, which people write after "per".
+// users are words for the user that people write after "per".
 var users = []string{"client", "agent", "principal", "person", "caller", "member"}
 
-// checkEach warns about a refilling call that is named like a field or like the user.
+// checkEach warns about a refilling call whose name is that of a field or a word for the user.
 func (c *compiler) checkEach(s *Limit) {
 	n := s.Per
 	if n == nil || n.Quoted || len(s.Key) > 0 || c.labels.maps[n.Text] != nil {

@@ -15,15 +15,15 @@ func (c *compiler) checkParts() {
 	}
 }
 
-// A part is what a statement with lists states about a combination of names. name is the last of
-// them.
+// A part is what a statement with lists states about one combination of names. name is the last of
+// these names.
 type part struct {
 	statement Statement
 	name      Name
 }
 
-// partsOf splits a statement with lists into its parts, without the author's reason. A limit has no
-// parts, because it counts its calls together.
+// partsOf splits a statement with lists into its parts, which do not include the author's reason. A
+// limit has no parts, because it counts all its calls together.
 func partsOf(s Statement) (parts []part) {
 	switch s := s.(type) {
 	case *Require:

@@ -34,9 +34,9 @@ func (c *compiler) checkRequire(s *Require) {
 
 // checkPairs compares a waiting call with the calls that it waits for.
 func (c *compiler) checkPairs(s *Require, before Name) {
-	var own []Name // the names of calls that always have the name before, too, and so must wait themselves
+	var own []Name // the names of calls that also always have the name before, and so must wait themselves
 	for _, first := range s.First {
-		// An exempt call passes, and its success counts.
+		// An exempt call passes, and its success counts as well.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.labels.isOneOf(first, before))
 		itself := is || c.labels.onlyAs(first, before) && !c.labels.excludes(first, before) || c.labels.alsoAs(first, before)
 		if !itself || s.exempts(first) {
@@ -51,8 +51,8 @@ func (c *compiler) checkPairs(s *Require, before Name) {
 	}
 }
 
-// warnLocked warns that a call can never pass, because every call that would unlock it must wait
-// itself.
+// warnLocked warns that a call can never pass because every call that would unlock it must itself
+// wait.
 func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 	switch names := text.Join(nameTexts(own), "or"); {
 	case len(own) == 1 && own[0].same(before):
@@ -73,7 +73,7 @@ func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	}
 }
 
-// checkUntil warns about a rule whose first and last calls are the same.
+// checkUntil warns about a rule that begins and ends with the same call.
 func (c *compiler) checkUntil(after, until []Name) {
 	for _, n := range until {
 		if slices.ContainsFunc(after, n.same) {
@@ -82,7 +82,7 @@ func (c *compiler) checkUntil(after, until []Name) {
 	}
 }
 
-// checkLocked warns if the rule itself blocks the call that would end it.
+// checkLocked warns if a rule blocks the very call that would end the rule.
 func (c *compiler) checkLocked(blocked, until []Name) {
 	for _, n := range until {
 		for _, b := range blocked {

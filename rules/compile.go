@@ -12,7 +12,7 @@ import (
 // Options are the options for scripts in maps.
 type Options struct {
 	Strict bool // treat a script that is not fully understood as able to run any command
-	Pass   bool // do not give a name to a script that might, but need not, run the command
+	Pass   bool // do not give a name to a script if it is uncertain whether the script runs the command
 }
 
 // Compile compiles files with default options; see [Options.Compile].
@@ -44,7 +44,7 @@ func Load(fsys fs.FS, paths ...string) (*Compiled, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading rules: %w", err)
 		}
-		files[i], _ = Parse(path, src) // Compile reports its errors
+		files[i], _ = Parse(path, src) // ignore the error, because Compile reports it
 	}
 	return Compile(files...)
 }
@@ -84,7 +84,7 @@ func (c *compiler) add(s Statement) {
 }
 
 // afterStates returns the state count for a rule that applies between two calls. always is the
-// count for a rule that applies from the start.
+// state count for a rule that applies from the start.
 func afterStates(after, until []Name, always Verification) Verification {
 	switch {
 	case len(after) == 0:

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/cel"
 )
 
-// gateMaps converts m to gate maps, one for each tool and each file pattern. It returns none if m
-// was refused.
+// gateMaps converts m to gate maps, one for each tool and each file pattern. It returns no maps if
+// m was refused.
 func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	out := []gate.Map{{Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}}
 	var bad *Error
@@ -36,8 +36,8 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	return all
 }
 
-// keys converts a key to gate fields: first those of the calls that earn (see [KeyField]), then
-// those of the calls that the rule restricts.
+// keys converts a key to gate fields. The fields of the calls that earn a success come first (see
+// [KeyField]), followed by those of the calls that the rule restricts.
 func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Field) {
 	for _, k := range key {
 		earn = append(earn, c.field(s, k.Other))
@@ -46,7 +46,7 @@ func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Fi
 	return earn, restricted
 }
 
-// likeField matches text that looks like a field rather than an expression.
+// likeField matches text that looks like a field name rather than an expression.
 var likeField = regexp.MustCompile(`^(\$\.)?[\pL_-][\pL\pN_.*\[\]-]*$`)
 
 // field converts a field to a gate field.
@@ -65,7 +65,7 @@ func (c *compiler) field(s Statement, f Field) gate.Field {
 	return gate.Field{Reader: c.readers.calls, Number: number, Source: f.String()}
 }
 
-// compile adds the condition to the labels, once per tool.
+// compile adds the condition to the labels, once for each tool.
 func (s *Success) compile(c *compiler) {
 	for _, tool := range s.Tools {
 		if maps := c.labels.maps[tool.Text]; maps != nil && !tool.Quoted {
@@ -90,7 +90,7 @@ func (s *Success) compile(c *compiler) {
 	}
 }
 
-// fieldOfResult matches a result field without a comparison.
+// fieldOfResult matches an expression that is only a field of the result, without a comparison.
 var fieldOfResult = regexp.MustCompile(`^result(\.\w+|\[[\w']+\])+$`)
 
 // warnUntyped warns about a condition without a comparison, which never holds for a number or a

@@ -12,7 +12,7 @@ import (
 type compiler struct {
 	report
 	statements []Statement // statements in all files, without duplicates
-	maps       []*Map      // maps in the statements, each for a single tool
+	maps       []*Map      // the maps in the statements, split so that each is for a single tool
 	labels     *labels     // labels that the maps give
 	netNames   map[string]int
 	readers    readers
@@ -57,19 +57,19 @@ func newCompiler(files []*File) *compiler {
 // make up the complete policy for [gate.NewPolicy].
 type Compiled struct {
 	Nets     []gate.Net   // nets, in statement order
-	Labels   *gate.Labels // the nets' labels; if there are maps but no rules, only this field holds them
+	Labels   *gate.Labels // the nets' labels; if there are maps but no rules, they are only here
 	Claims   []*Prove     // claims about the policy that contains the nets
 	Warnings []Warning    // warnings in file and line order
 
-	verified []Verification // verifications of Nets
+	verified []Verification // the verifications of Nets, in the same order
 }
 
 // A Verification counts a net's reachable states.
 type Verification struct {
 	Name      string
 	States    int
-	Deadlocks int      // states without an enabled transition, as when a limit is used up
-	Dead      []string // transitions that never fire, such as a blocked call
+	Deadlocks int      // number of states in which no transition is enabled, for example because a limit is used up
+	Dead      []string // transitions that never fire, for example the one for a blocked call
 }
 
 // warn adds a warning about a whole statement.

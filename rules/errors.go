@@ -23,7 +23,7 @@ func (e *Error) Error() string { return oneLine(e.Pos, e.Msg, e.Hint) }
 // Excerpt returns the source line with carets below the position, or "" if the line is unknown.
 func (e *Error) Excerpt() string { return e.span.excerpt() }
 
-// A Warning is a problem in a statement that loads but is probably a mistake.
+// A Warning concerns a statement that loads but is probably a mistake.
 type Warning struct {
 	Pos  gate.Position
 	Code Code
@@ -81,20 +81,20 @@ const (
 	LargeRegex     Code = "E015" // the regex exceeds a limit
 	MapGlob        Code = "E017" // the example's tool is a glob
 	QuotedWord     Code = "E018" // the map's word is in quotes
-	AmbiguousRegex Code = "E019" // the slash can begin a word or a regex
+	AmbiguousRegex Code = "E019" // the slash may begin a word or a regex
 	UnknownClaim   Code = "E020" // the word after prove is unknown
 	UnknownChannel Code = "E021" // the word after via is unknown
 	NoRule         Code = "E022" // shadow precedes a statement that is not a rule
 	BadPath        Code = "E023" // the field's path is invalid
 	BadCommand     Code = "E024" // the command after runs is invalid
 	BadExpression  Code = "E025" // the expression after when is invalid
-	WeakExemption  Code = "E026" // unless has a name that is never certain
+	WeakExemption  Code = "E026" // unless contains a name that is never certain
 	BadExample     Code = "E027" // the example's text or arguments are invalid
 	NoSuchMap      Code = "E028" // no map gives the example's name
 	FailedExample  Code = "E029" // the maps do not produce the example's result
 	PatternName    Code = "E030" // a regex stands where a name is expected
 	BadField       Code = "E031" // the field in a key or sum is invalid
-	BadKey         Code = "E032" // the rule cannot have this key
+	BadKey         Code = "E032" // the rule must not have this key
 	ManyPairs      Code = "E033" // two long lists form too many pairs
 )
 
@@ -109,7 +109,7 @@ const (
 	KeywordLike    Code = "W007" // a name looks like a keyword
 	MatchesAll     Code = "W008" // the regex matches every text
 	WordLikeRegex  Code = "W009" // the word looks like a regex
-	LabelLikeGlob  Code = "W010" // a rule reads the label as a glob
+	LabelLikeGlob  Code = "W010" // a rule reads the map's name as a glob
 	ContraryLimits Code = "W011" // two limits apply to the same calls
 	Locked         Code = "W012" // only the locked calls could meet the requirement
 	Anchored       Code = "W013" // the regex finds a command only at one end of the text
@@ -122,7 +122,7 @@ const (
 	SelfSpoil      Code = "W021" // a call cancels the success that it earns or uses
 	EndsItself     Code = "W022" // a rule between two calls ends where it begins, or never
 	ManyBudgets    Code = "W023" // the limit counts each value separately, and the caller can vary the value
-	LikePath       Code = "W024" // a key looks like a path
+	LikePath       Code = "W024" // a key of the arguments looks like a path
 	OwnRefill      Code = "W025" // calls that count in a limit can refill it for other values
 	LikeExpression Code = "W026" // a name looks like an expression
 	IdleStar       Code = "W027" // a * between the words of a command has no effect

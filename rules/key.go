@@ -7,12 +7,12 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A KeyField is a pair of fields in a key: the value in Field of a call that the rule restricts
-// must equal the value in Other of a call that earns. Calls that earn are those of First in a
-// [Require] and of Per in a [Limit].
+// A KeyField is a pair of fields in a key. The value of Field in a call that the rule restricts
+// must equal the value of Other in a call that earns a success or refill. The calls that earn are
+// those in First of a [Require] and in Per of a [Limit].
 type KeyField struct {
 	Field Field // the field in calls that the rule restricts
-	Other Field // the field in calls that earn; equal to Field unless "as" names two
+	Other Field // the field in calls that earn; equal to Field unless the statement names two fields with "as"
 }
 
 // A Field is a part of a call: an argument with a flat key, a path, or a CEL expression.
@@ -23,7 +23,7 @@ type Field struct {
 	Result     bool   // the path refers to the call's result
 
 	line *scanner
-	at   token // position of the field in line
+	at   token // position of the field in the line
 }
 
 // String returns the field as written in statements.
@@ -55,11 +55,11 @@ func keyNetForm(key []KeyField, first bool) string {
 	return strings.Join(texts, "-and-")
 }
 
-// same reports whether two fields are written alike.
+// same reports whether two fields are written in the same way.
 func (f Field) same(g Field) bool { return f.String() == g.String() }
 
 // pair returns the field as written in statements. If the key names two fields, the field of the
-// earlier call comes first, except that a result field comes last. first means that the calls that
+// earlier call comes first, except that a result field comes last. If first is true, the calls that
 // earn are the earlier ones.
 func (k KeyField) pair(first bool) string {
 	switch {

@@ -6,7 +6,7 @@ import (
 )
 
 // labels indexes the names that maps give, so that a rule or map need not be compared with all
-// others.
+// other maps.
 type labels struct {
 	maps  map[string][]*Map // maps by the name that they give
 	weak  map[string]*Map   // for each name, the first map that gives it without certainty
@@ -32,7 +32,8 @@ func newLabels(maps []*Map) *labels {
 	return l
 }
 
-// firstWeak returns the first map, in file order, that gives a name matching n without certainty.
+// firstWeak returns the first map, in file order, that gives a name without certainty that n
+// matches.
 func (l *labels) firstWeak(n Name) *Map {
 	var first *Map
 	l.words.matching(n, func(label string) {
@@ -43,8 +44,8 @@ func (l *labels) firstWeak(n Name) *Map {
 	return first
 }
 
-// A vocabulary is a sorted set of names. It finds the matches for a pattern by the pattern's
-// prefix.
+// A vocabulary is a sorted set of names. To find the names that a pattern matches, it uses the
+// pattern's prefix.
 type vocabulary []string
 
 func newVocabulary(texts []string) vocabulary {

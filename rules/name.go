@@ -36,10 +36,10 @@ func (n Name) Matches(name string) bool {
 	return n.Text == name
 }
 
-// same reports whether two names are written alike.
+// same reports whether two names are written in the same way.
 func (n Name) same(m Name) bool { return n.Text == m.Text && n.Quoted == m.Quoted }
 
-// String returns the name as written in statements, quoted if it was quoted.
+// String returns the name as written in statements. It is in quotes if it was written in quotes.
 func (n Name) String() string {
 	if !n.Quoted {
 		return n.Text
@@ -89,7 +89,7 @@ func nameTexts(names []Name) []string {
 const maxListed = 2
 
 // joinNetForms joins names for use in the names of nets and transitions. For a long list, it uses
-// the first name, the number of the others, and a hash, so that different lists have different
+// the first name, the number of the other names, and a hash, so that different lists have different
 // names.
 func joinNetForms(names []Name, word string) string {
 	texts := make([]string, len(names))
@@ -105,8 +105,9 @@ func joinNetForms(names []Name, word string) string {
 	return fmt.Sprintf("%s-%s-%d-more-%04x", texts[0], word, len(names)-1, sum.Sum32()&0xffff)
 }
 
-// shortList joins names for a sentence in a refusal. Of more than three names, it lists two and the
-// number of the others, since the refusal refers to the rule's line, which lists all of them.
+// shortList joins names for a sentence in a refusal. If there are more than three names, it lists
+// two of them and the number of the others, because the refusal refers to the rule's line, which
+// lists all names.
 func shortList(names []Name, last string) string {
 	texts := nameTexts(names)
 	if len(texts) > 3 {
@@ -126,7 +127,7 @@ func calls(names []Name) []gate.Tool {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// reserved are bare words that a statement can read as something other than a call name.
+// reserved are bare words that a statement may read as something other than a call name.
 var reserved = []string{
 	"or", "before", "once", "since", "for", "with", "unless", "human-approval", "human-approvals", "via", "after", "until", "to", "per", "at", "in",
 	"of", "as", "because", "session", "user", "successful", "not", "without", "while", "runs", "when",

@@ -15,9 +15,9 @@ const (
 	ready   = "ready"   // the rule is in force
 	gated   = "gate"    // the required call has succeeded
 	locked  = "locked"  // a place that is never marked
-	tainted = "tainted" // the call that activates the rule was made
+	tainted = "tainted" // the call that activates the rule has been made
 	budget  = "budget"  // one token for each remaining call
-	spent   = "spent"   // one token for each used call that can be given back
+	spent   = "spent"   // one token for each used call that may be given back
 )
 
 // ruleNet returns a net with the fields common to all rules.
@@ -38,8 +38,8 @@ func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.
 // maxPairs limits the number of nets for a statement.
 const maxPairs = 256
 
-// requireNets returns a net for each pair of calls, or for each call that waits for any of several.
-// It returns none if there are too many.
+// requireNets returns a net for each pair of calls, or for each call that waits for one of several
+// calls. It returns no nets if there would be too many.
 func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	if s.pairs() > maxPairs {
 		return nil
@@ -65,7 +65,8 @@ func (s *Require) pairs() int {
 	return len(s.First) * len(s.Before)
 }
 
-// requireNet returns the net for a single waiting call, which needs a success of one of first.
+// requireNet returns the net for a single waiting call, which needs a success of one of the calls
+// in first.
 func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	tool, spared := s.waitingCall(before)
 	observer, second, after := "do-"+joinNetForms(first, "or"), transitionName(before), ready
@@ -94,8 +95,8 @@ func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	return n
 }
 
-// waitingCall returns the waiting call, as a gate tool, and the exempt calls. In "require backup
-// before *", the pattern must not lock backup itself.
+// waitingCall returns the waiting call, as a gate tool, and the exempt calls. For example, in
+// "require backup before *", the pattern must not lock backup itself.
 func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) {
 	tool, spared = before.Call(), calls(s.Unless)
 	if tool.Kind != gate.Glob {
@@ -202,7 +203,7 @@ func taint(after, until []Name) []gate.Transition {
 	return ts
 }
 
-// untilExcluded returns the names in until that a pattern in the same rule must not lock.
+// untilExcluded returns those names in until that a pattern in the same rule must not lock.
 func untilExcluded(n Name, until []Name) []gate.Tool {
 	if !n.Glob() {
 		return nil
@@ -219,7 +220,7 @@ func excluded(names []Name) []gate.Tool {
 	return tools
 }
 
-// afterNetForm returns the net name's suffix for after and until.
+// afterNetForm returns the suffix of the net's name for the clauses after and until.
 func afterNetForm(after, until []Name) string {
 	name := "-after-" + joinNetForms(after, "or")
 	if len(until) > 0 {
@@ -242,5 +243,5 @@ func allowNet(s *Allow, tool Name) gate.Net {
 		gate.Transition{Name: transitionName(tool), Inputs: []string{ready}, Outputs: []string{ready}, Tools: []gate.Tool{tool.Call()}})
 }
 
-// transitionName returns the name of the transition that calls with these names fire.
+// transitionName returns the name of the transition that fires for calls with the given names.
 func transitionName(names ...Name) string { return "do-" + joinNetForms(names, "and") }

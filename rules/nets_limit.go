@@ -81,7 +81,7 @@ func (s *Limit) reason() string {
 		return fmt.Sprintf("%s would exceed the limit of %d of %s %s%s.", tools, s.Count, s.Of, s.span(), of)
 	case s.Over == InARow:
 		if of = " of " + s.Tools[0].String(); len(s.Tools) > 1 || s.Tools[0].String() == "*" {
-			of = "" // the caller knows which call it made
+			of = "" // the caller knows which call it has made
 		}
 		return fmt.Sprintf("The same call%s was made %s in a row: repeating it changes nothing.", of, text.Count(s.Count, "time"))
 	}
@@ -91,7 +91,7 @@ func (s *Limit) reason() string {
 // ofPrincipal reports whether the limit counts over all sessions of a principal.
 func (s *Limit) ofPrincipal() bool { return s.Per == nil && (s.Over == User || s.PerUser) }
 
-// window returns the limit's time span, or 0 if it has none.
+// window returns the limit's time span, or 0 if the limit has no time span.
 func (s *Limit) window() time.Duration {
 	if s.Per != nil {
 		return 0
@@ -99,9 +99,9 @@ func (s *Limit) window() time.Duration {
 	return s.Over.Window()
 }
 
-// every returns the time until a call is refilled, or 0 for a limit without a time span. It is
-// rounded up: after a burst that uses the whole budget, no more calls come back within the next
-// span than the limit allows.
+// every returns the time until one call is refilled, or 0 for a limit without a time span. The time
+// is rounded up. After a burst that uses the whole budget, the next span therefore does not give
+// back more calls than the limit allows.
 func (s *Limit) every() time.Duration {
 	n := time.Duration(s.Count)
 	return (s.window() + n - 1) / n
@@ -119,7 +119,7 @@ func (s *Limit) refill(key []gate.Field) gate.Transition {
 	return t
 }
 
-// states returns the net's state count.
+// states returns the number of states of the limit's net.
 func (s *Limit) states() Verification {
 	switch {
 	case s.Of != nil || s.Over == AtOnce:

@@ -9,8 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Parse parses a rules file. file is its name in positions. The File contains all valid statements.
-// The list contains all errors, at most one per line; it is empty if there are no errors.
+// Parse parses a rules file. file is the file's name in positions. The returned File contains all
+// valid statements. The list contains all errors, at most one per line; it is empty if there are no
+// errors.
 func Parse(file string, src []byte) (*File, ErrorList) {
 	return ParseAt(src, func(line, column int) gate.Position {
 		return gate.Position{File: file, Line: line, Column: column}
@@ -83,8 +84,8 @@ func (p *parser) rule(t token, r Rule) Statement {
 	return nil
 }
 
-// ruleWords are the keywords of statements that compile to a net; statementWords are those of all
-// statements.
+// ruleWords are the keywords of statements that compile to a net. statementWords are the keywords
+// of all statements.
 var (
 	ruleWords      = []string{"require", "block", "limit"}
 	statementWords = []string{"require", "block", "limit", "allow", "shadow", "map", "success", "example", "prove"}

@@ -2,12 +2,12 @@ package rules
 
 import "strings"
 
-// A keyParser parses the fields in keys, and other fields.
+// A keyParser parses fields, both in keys and elsewhere.
 type keyParser struct{ *parser }
 
-// A side describes which fields a key can have in addition to those of the restricted calls.
+// A side describes which fields a key may have in addition to the fields of the restricted calls.
 type side struct {
-	other  bool // the rule has calls that earn
+	other  bool // the rule has calls that earn a success or refill
 	first  bool // the field of the calls that earn is written first
 	result bool // calls earn by succeeding, so they have a result
 }
@@ -38,7 +38,7 @@ func (p keyParser) key(of side) []KeyField {
 	return key
 }
 
-// keyField parses a field in a key, or two with "as" between them.
+// keyField parses a field in a key, or two fields with "as" between them.
 func (p keyParser) keyField(of side) KeyField {
 	f := p.field(sameForm)
 	k := KeyField{Field: f, Other: f}

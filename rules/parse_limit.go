@@ -8,7 +8,7 @@ import (
 )
 
 func (p ruleParser) limit(r Rule) Statement {
-	if t := p.line.peek(); t.is("session") { // a limit is per session; session itself cannot be limited
+	if t := p.line.peek(); t.is("session") { // a limit may be per session, but a call named session cannot be limited
 		p.line.fail(Unexpected, t, `quote a tool of this name: limit "session" to`, "%q is not a call", t.text)
 	}
 	l := &Limit{Tools: p.list("the name to limit is missing", "name", limitForm)}
@@ -52,14 +52,14 @@ func (p ruleParser) sumHint() {
 	}
 }
 
-// secondSpan refuses a second span.
+// secondSpan refuses a second span in the same limit.
 func (p ruleParser) secondSpan() {
 	if t := p.line.peek(); t.is("per") || t.is("at") || t.is("in") {
 		p.line.fail(Trailing, t, "write two limits: limit A to 1 at once, limit A to 3 per session", "unexpected %q after the span of the limit", t.text)
 	}
 }
 
-// later returns the keywords that can still follow.
+// later returns the keywords that may still follow.
 func (l *Limit) later() []string {
 	if l.Key != nil || l.Over == InARow {
 		return nil
@@ -123,7 +123,7 @@ func (p ruleParser) per(l *Limit) {
 	}
 }
 
-// spanOnly parses a span of sessions or time, the only spans that a sum can have.
+// spanOnly parses a span of sessions or time. A sum cannot have any other span.
 func (p ruleParser) spanOnly(l *Limit) {
 	t := p.line.next()
 	switch {

@@ -22,9 +22,9 @@ func (p *parser) mapping(at token) Statement {
 	return m
 }
 
-// target parses the target of a map or example: tools separated by commas, and an argument field.
-// The first dot outside quotes separates the field. The field is empty if the tools stand alone,
-// before an expression or an argument object.
+// target parses the target of a map or example, which consists of tools separated by commas, and an
+// argument field. The first dot outside quotes separates the field. The field is empty if an
+// expression or an argument object follows the tools.
 func (p *parser) target(form string) (tools []Name, field string) {
 	for {
 		tool, end := p.targetTool(form)
@@ -39,7 +39,7 @@ func (p *parser) target(form string) (tools []Name, field string) {
 	}
 }
 
-// oneOfTools reports whether a comma and another tool follow.
+// oneOfTools reports whether a comma and another tool follow the tool.
 func (p *parser) oneOfTools(tool *token) bool {
 	if tool.kind == bare && len(tool.text) > 1 && p.line.off == p.line.wordEnd(tool.off) {
 		if name, comma := strings.CutSuffix(tool.text, ","); comma {
@@ -73,15 +73,15 @@ func (p *parser) targetField(tool token, end int) string {
 	return field
 }
 
-// anotherTool reports whether a comma and another tool follow. A comma alone may be the word that a
-// map looks for.
+// anotherTool reports whether a comma and another tool follow. A comma without a tool may be the
+// word that a map looks for.
 func (p *parser) anotherTool() bool {
 	rest, comma := strings.CutPrefix(p.line.text[p.line.skip(p.line.off):], ",")
 	word, _, _ := strings.Cut(strings.TrimLeftFunc(rest, isSeparator), " ")
 	return comma && strings.HasPrefix(rest, " ") && word != "as"
 }
 
-// wholeCall reports whether the rest concerns the whole call rather than a field.
+// wholeCall reports whether the rest of the statement concerns the whole call rather than a field.
 func (p *parser) wholeCall() bool {
 	return strings.HasPrefix(p.line.text[p.line.skip(p.line.off):], "{") || p.line.peek().is("when")
 }
@@ -108,8 +108,8 @@ func (p *parser) targetTool(form string) (token, int) {
 	return t, end
 }
 
-// fieldEnd returns the end of the field whose dot is at off. In a path, quoted keys may contain
-// separators.
+// fieldEnd returns the end of the field whose dot is at the offset off. In a path, quoted keys may
+// contain separators.
 func (p *parser) fieldEnd(off int) int {
 	if !isPath(strings.TrimPrefix(p.line.text[off:], ".")) {
 		return p.line.wordEnd(off)

@@ -63,7 +63,7 @@ var otherForms = map[string]string{
 	"run": "runs", "running": "runs", "execute": "runs", "executes": "runs", "exec": "runs", "starts": "runs", "read": "reads", "write": "writes",
 }
 
-// likeKeyword refuses a word that looks like a pattern keyword and is followed by other words.
+// likeKeyword refuses a word that looks like a pattern keyword and that other words follow.
 func (p patternParser) likeKeyword(t token) {
 	word := strings.ToLower(t.text)
 	hint := text.Suggest(word, patternWords[Runs:])
@@ -80,7 +80,8 @@ func (p patternParser) patternAt(from, to int) Pattern {
 	return Pattern{Pos: p.line.position(from), line: p.line, written: token{off: from, end: to}}
 }
 
-// runs parses the command after runs. "exactly" is its program only if "as" follows.
+// runs parses the command after runs. The word "exactly" is the command's program only if "as"
+// follows it.
 func (p patternParser) runs(at token) Pattern {
 	start := p.line.off
 	exactly := p.line.next().is("exactly") && !p.line.peek().is("as")
@@ -116,7 +117,7 @@ func (p patternParser) words(kind PatternKind, at token, missing, form string) P
 	return found
 }
 
-// otherList refuses the notation used in agents' permission lists, and suggests the words for a
+// otherList refuses the notation that permission lists of agents use, and suggests the words for a
 // map. before holds the preceding words. A quoted word may end in :*.
 func (p patternParser) otherList(before []string, t token) {
 	list, hint := ruleOfAgent.FindStringSubmatch(p.line.text[t.off:]), ""

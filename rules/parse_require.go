@@ -28,7 +28,7 @@ func (p ruleParser) require(r Rule) Statement {
 	return s
 }
 
-// later returns the keywords that can still follow.
+// later returns the keywords that may still follow.
 func (s *Require) later() []string {
 	switch {
 	case s.Key != nil:
@@ -75,8 +75,8 @@ func (p ruleParser) before() {
 	p.keyword("before", requireForm)
 }
 
-// approvals parses "human-approval", optionally with the number of people. It returns nil for a
-// call.
+// approvals parses "human-approval" and an optional number of people before it. It returns nil if
+// the words are a call.
 func (p ruleParser) approvals() *Approve {
 	t := p.listItem()
 	next := p.line.peek()
@@ -109,7 +109,7 @@ func (p ruleParser) approve(a *Approve, r Rule) Statement {
 	return a
 }
 
-// channel parses an approval's channel.
+// channel parses the channel for an approval.
 func (p ruleParser) channel() string {
 	t := p.line.next()
 	channels := channel.Names(nil)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A ruleParser parses a rule after its keyword.
+// A ruleParser parses the part of a rule after its keyword.
 type ruleParser struct{ *parser }
 
 func (p ruleParser) block(r Rule) Statement {
@@ -37,7 +37,7 @@ func (p ruleParser) after() (after, until []Name) {
 	return after, until
 }
 
-// afterWords returns the keywords that can still follow.
+// afterWords returns the keywords that may still follow.
 func (p ruleParser) afterWords(after []Name) []string {
 	if after == nil {
 		return []string{"after"}
@@ -46,7 +46,7 @@ func (p ruleParser) afterWords(after []Name) []string {
 }
 
 // ending parses the exemptions, the author's reason, and the end of a rule. form shows the rule's
-// clauses. earlier lists the keywords that could have come before.
+// clauses. earlier lists the keywords that could have preceded the ending.
 func (p ruleParser) ending(r Rule, form string, earlier ...string) Rule {
 	if p.optional("unless") {
 		r.Unless = p.names("name", unlessForm)

@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// numberedSpan parses a number with a unit, such as 10m. word is empty if the unit is not attached.
+// numberedSpan parses a number and a unit, such as 10m. word is empty if the unit is not attached
+// to the number.
 func numberedSpan(text string) (n int, word string, ok bool) {
 	word = strings.TrimLeft(text, "0123456789")
 	n, err := strconv.Atoi(strings.TrimSuffix(text, word))
@@ -49,7 +50,7 @@ func (p ruleParser) spansHint(l *Limit, n int, word string) string {
 	return write(l.Count, words[next]) + fmt.Sprintf(" (stricter), or %d per %s (the same rate, but more at once)", rate, words[next])
 }
 
-// seconds returns the length in seconds of the span of time with this keyword.
+// seconds returns the length in seconds of the time span with the given keyword.
 func seconds(word string) int {
 	over, _ := spanOf(word)
 	return int(over.Window() / time.Second)

@@ -14,7 +14,7 @@ import (
 // A parser parses the statement in a line.
 type parser struct {
 	line *scanner
-	seen map[string]bool // names or fields in the current list, if it has several
+	seen map[string]bool // names or fields in the current list, if the list has several
 }
 
 // name parses a single name.
@@ -40,7 +40,7 @@ func (p *parser) names(noun, form string) []Name {
 }
 
 // list parses the names in a rule, without duplicates. missing is the message if there are no
-// names. A comma ends a bare name only at the end of a word: "a, b" are two names, but "a,b" is a
+// names. A comma ends a bare name only at the end of a word: "a, b" is two names, but "a,b" is a
 // single name, for compatibility with files that predate lists.
 func (p *parser) list(missing, noun, form string) []Name {
 	return p.listOf(p.nameInList, missing, noun, form)
@@ -123,7 +123,7 @@ func (p *parser) upTo(stop func(start int) int) token {
 	return p.line.bare(start, end)
 }
 
-// comma parses an optional comma.
+// comma parses an optional comma and reports whether it was present.
 func (p *parser) comma() bool {
 	if !p.atComma() {
 		return false
@@ -164,8 +164,8 @@ func (p *parser) optional(word string) bool {
 	return true
 }
 
-// end refuses anything after a statement. optional lists the keywords that the author might have
-// meant.
+// end refuses anything that follows a statement. optional lists the keywords that the author might
+// have meant.
 func (p *parser) end(optional ...string) { p.endOf("", optional...) }
 
 // endOf is like end, but for a rule. form shows the rule's clauses in order.

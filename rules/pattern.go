@@ -14,8 +14,8 @@ import (
 
 // Limits on regexes, so that every file is cheap to load and to match.
 const (
-	maxRegexLength = 1000  // length in bytes
-	maxRegexSteps  = 20000 // number of instructions in the compiled program
+	maxRegexLength = 1000  // maximum length in bytes
+	maxRegexSteps  = 20000 // maximum number of instructions in the compiled program
 )
 
 // A Pattern is a map's pattern.
@@ -23,13 +23,13 @@ type Pattern struct {
 	Pos     gate.Position
 	Kind    PatternKind
 	Text    string   // the pattern as written, without slashes, quotes and keywords
-	Words   []string // command words for Runs; file globs for Reads and Writes
-	Exactly bool     // Runs allows no further arguments
+	Words   []string // the words of the command for Runs; the file globs for Reads and Writes
+	Exactly bool     // Runs does not allow further arguments
 	Fold    bool     // the regex ignores case
 
 	line     *scanner
-	written  token // position in line, including the keyword
-	argument token // position of the argument to Runs or When
+	written  token // the pattern's position in the line, including the keyword
+	argument token // the position of the argument to Runs or When
 	match    func(string) bool
 }
 
@@ -42,7 +42,7 @@ const (
 	Runs                      // a command that a field, read as a shell script, would run
 	When                      // a CEL expression about the call
 	Reads                     // files that a field, read as a shell script, would read
-	Writes                    // files that such a script would write
+	Writes                    // files that a field, read as a shell script, would write
 )
 
 // patternWords are the pattern keywords, by kind.
@@ -51,7 +51,7 @@ var patternWords = [...]string{Runs: "runs", When: "when", Reads: "reads", Write
 // script reports whether the pattern reads a field as a shell script.
 func (k PatternKind) script() bool { return k == Runs || k == Reads || k == Writes }
 
-// command returns the command's words without a final *.
+// command returns the command's words, without * if it is the last word.
 func (p Pattern) command() []string {
 	if last := len(p.Words) - 1; last > 0 && p.Words[last] == "*" {
 		return p.Words[:last]
@@ -123,7 +123,7 @@ var (
 )
 
 // compileRegex returns a matching function that first searches for a literal string that occurs in
-// every match. Most calls match no map, and searching for a literal string is cheap.
+// every match. Most calls do not match any map, and searching for a literal string is cheap.
 func compileRegex(expr string, fold bool) (func(string) bool, error) {
 	if expr == "" {
 		return nil, errEmptyRegex

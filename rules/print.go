@@ -94,7 +94,7 @@ func (r *Rule) withClauses(text string) string {
 	return text + becauseOf(r.Because)
 }
 
-// becauseOf formats the author's reason.
+// becauseOf returns the clause that contains the author's reason.
 func becauseOf(reason string) string {
 	if reason == "" {
 		return ""

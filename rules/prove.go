@@ -15,8 +15,8 @@ import (
 type Prove struct {
 	Pos    gate.Position
 	Claim  Claim
-	Tools  []Name // calls that the claim is about
-	Others []Name // other calls for NeverBefore, NeverAfter and NeverWhile; for AtMost, the calls that restart the count, instead of Over
+	Tools  []Name // calls that the claim concerns
+	Others []Name // for NeverBefore, NeverAfter and NeverWhile, the other calls; for AtMost, the calls that restart the count, instead of Over
 	Until  []Name // NeverAfter: calls whose success ends the claim; nil: none
 	Once   bool   // NeverBefore: a single success is enough for all calls
 
@@ -38,7 +38,7 @@ type Prove struct {
 // An Approval is a person's approval of a call.
 type Approval struct {
 	Count int    // number of people; at least 1
-	Via   string // channel for asking them; empty: any
+	Via   string // channel through which these people are asked; empty: any
 }
 
 // A Claim is the kind of a [Prove].
@@ -108,7 +108,7 @@ func (s *Prove) Each() []*Prove {
 	return out
 }
 
-// single returns a list for each name, or a single empty list if there are no names.
+// single returns a list for each name. If there are no names, it returns a single empty list.
 func single(names []Name) [][]Name {
 	if len(names) == 0 {
 		return [][]Name{nil}

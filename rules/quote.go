@@ -32,7 +32,7 @@ func quote(s string) string {
 
 func isInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Cc, unicode.Co, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) ||
-		r == '\u2800' // the blank Braille pattern
+		r == '\u2800' // the blank pattern in Braille
 }
 
 // invisible returns the first invisible character in a string.
@@ -58,5 +58,6 @@ func joinWords(words []string) string {
 	return strings.Join(texts, " ")
 }
 
-// operators are words that have a meaning for shells, and therefore are never program arguments.
+// operators are words that have a meaning for shells. They are therefore never arguments of a
+// program.
 var operators = []string{"&&", "||", "|", "|&", ";", "&", ">", ">>", "<", "2>", "2>&1", "&>"}

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// readers holds a compilation's script and expression readers. Each is created when a statement
-// first needs it.
+// readers holds the script reader and the expression reader of a compilation. Each reader is
+// created when a statement first needs it.
 type readers struct {
 	options shell.Options
 	scripts *shell.Reader

@@ -10,8 +10,8 @@ func (l *labels) isOneOf(n, other Name) bool {
 	return n.same(other) || l.covers(other, n) || other.Glob() && !n.Glob() && other.Matches(n.Text)
 }
 
-// covers reports whether every call to b is also a call to a: the names are equal, b is an action
-// of tool a, or b is a label that only calls to a get.
+// covers reports whether every call to b is also a call to a. This is so if the names are equal, if
+// b is an action of the tool a, or if b is a label that only calls to a get.
 func (l *labels) covers(a, b Name) bool {
 	if a.Glob() || b.Glob() {
 		return false
@@ -38,8 +38,8 @@ func (l *labels) alsoLabels(m *Map, label string) bool {
 	})
 }
 
-// includes reports whether p matches whenever q does: both are equal, or q is the same command with
-// more words.
+// includes reports whether p matches whenever q does. This is so if both are equal, or if q is the
+// same command as p with more words.
 func (p Pattern) includes(q Pattern) bool {
 	if p.Kind != Runs || q.Kind != Runs {
 		return p.String() == q.String()
@@ -69,13 +69,13 @@ func (l *labels) onlyAs(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// excludes reports whether the pattern excludes calls that certainly have the name through a map.
-// Such calls do not wait; see [Require.waitingCall].
+// excludes reports whether the pattern excludes calls that certainly have the name because of a
+// map. Such calls do not wait; see [Require.waitingCall].
 func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }
 
-// alsoAs reports whether maps give the first name only to calls that also get the other name.
+// alsoAs reports whether maps give the first name only to calls that also have the other name.
 func (l *labels) alsoAs(n, other Name) bool {
 	return n.Text != other.Text && l.maps[n.Text] != nil && l.maps[other.Text] != nil && l.covers(other, n)
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A scanner reads a line from left to right. After the first failure, all methods return zero
+// A scanner reads a line from left to right. After the first failure, all its methods return zero
 // values. Therefore callers need no check after each word, and a line has at most one error.
 type scanner struct {
 	place  func(line, column int) gate.Position
 	number int
 	text   string
-	off    int // byte offset of the scanner
+	off    int // byte offset that the scanner has reached
 	marks  []mark
 
 	err *Error
@@ -27,8 +27,8 @@ type scanner struct {
 // A mark is the number of runes before an offset in a line.
 type mark struct{ off, runes int }
 
-// markEvery is the distance between marks in bytes. With marks, computing a position takes constant
-// time.
+// markEvery is the distance between marks in bytes. Because of the marks, computing a position
+// takes constant time.
 const markEvery = 1 << 8
 
 // A token is a word in a line.
@@ -50,7 +50,7 @@ const (
 // is reports whether t is the given bare word.
 func (t token) is(word string) bool { return t.kind == bare && t.text == word }
 
-// isCase reports whether t is the given bare word in another letter case.
+// isCase reports whether t is the given bare word, but in another letter case.
 func (t token) isCase(word string) bool {
 	return t.kind == bare && t.text != word && strings.EqualFold(t.text, word)
 }
@@ -113,8 +113,8 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset for reporting a word that is missing at off: one separator after
-// the last word.
+// contentEnd returns the offset at which a word that is missing at off is reported. This is one
+// separator after the last word.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {
@@ -151,7 +151,7 @@ func (s *scanner) quoted(start int) token {
 	return t
 }
 
-// jsonString reads a JSON string. what describes it in messages.
+// jsonString reads a JSON string. what describes the string in messages.
 func (s *scanner) jsonString(start int, what string) token {
 	end := stringEnd(s.text, start)
 	if end < 0 {
@@ -162,7 +162,7 @@ func (s *scanner) jsonString(start int, what string) token {
 	switch err := json.Unmarshal([]byte(s.text[start:end]), &t.text); {
 	case err != nil:
 		s.fail(BadQuotes, t, "write it as in JSON, including tabs and backslashes", "the quoted %s is not a JSON string", what)
-	case strings.ContainsRune(t.text, utf8.RuneError): // package json decodes half of a surrogate pair to the same rune
+	case strings.ContainsRune(t.text, utf8.RuneError): // package json decodes either half of a surrogate pair to the same rune
 		s.fail(BadQuotes, t, "", "the quoted %s contains an invalid character", what)
 	}
 	return t

@@ -6,26 +6,27 @@ import (
 	"time"
 )
 
-// A Span is the period or set of calls that a limit counts over, unless calls refill it.
+// A Span is the period, or the set of calls, over which a limit counts, unless calls refill the
+// limit.
 type Span uint8
 
 // The values of Span. Each has a row in the table spans.
 const (
-	Session Span = iota // calls in one session
-	User                // calls in all sessions of a principal
+	Session Span = iota // the calls in one session
+	User                // the calls in all sessions of a principal
 	Second              // time spans: the budget is refilled over time
 	Minute
 	Hour
 	Day
-	AtOnce // calls under way
-	InARow // consecutive equal calls
+	AtOnce // the calls under way
+	InARow // equal calls in a row
 )
 
 // A spanRow is a row in the table of spans.
 type spanRow struct {
 	word   string        // keyword after "per"; empty: phrase is used instead
 	short  []string      // abbreviations that people write
-	phrase string        // notation in a rule, instead of "per" and the keyword
+	phrase string        // notation in a rule that replaces "per" and the keyword
 	window time.Duration // length of a time span
 }
 
