@@ -3,8 +3,9 @@ package petri
 import "slices"
 
 // Advance fires the structural transitions on m, round by round, until none can fire or a marking
-// repeats. It reports whether that happened within the given number of rounds; if not, m is
-// unchanged. Conflicts between transitions are judged on present(m) instead of m itself.
+// repeats. It reports whether this happened within the given number of rounds; if not, m is
+// unchanged. Conflicts between transitions are judged on the marking present(m) instead of m
+// itself.
 func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Marking) Marking) bool {
 	start := slices.Clone(m)
 	seen := map[string]bool{string(m.AppendKey(nil)): true}
@@ -36,7 +37,7 @@ func (n *Net) round(m Marking, structural []int, present Marking) bool {
 	}
 	fired := false
 	for _, t := range ready {
-		if tr := &n.Transitions[t]; tr.Enabled(m) { // three transitions can compete although no two of them do
+		if tr := &n.Transitions[t]; tr.Enabled(m) { // three transitions may compete although no two of them do
 			tr.Fire(m)
 			fired = true
 		}

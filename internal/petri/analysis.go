@@ -7,14 +7,14 @@ type Analysis struct {
 	Stop      Stop
 	States    int   // number of distinct reachable markings
 	Edges     int   // number of pairs of a state and a transition that the state enables
-	Deadlocks int   // number of states without enabled transitions
-	Trapped   int   // number of deadlocks without a marked terminal place
-	Trap      []int // a shortest firing sequence into a trapped deadlock; nil if unknown
+	Deadlocks int   // number of states in which no transition is enabled
+	Trapped   int   // number of deadlocks in which no terminal place is marked
+	Trap      []int // a shortest firing sequence that leads to a trapped deadlock; nil if unknown
 	Dead      []int // transitions that are never enabled
-	Bounds    []int // the largest token count in each place; Omega if unbounded
+	Bounds    []int // the largest token count in each place; Omega if the place is unbounded
 
 	Bounded   Answer
-	Unbounded []int // places without a bound
+	Unbounded []int // places whose token count is unbounded
 	Pump      *Pump // a proof that the net is unbounded
 
 	Invariants    []Invariant
@@ -23,23 +23,23 @@ type Analysis struct {
 	// Live is Yes if every transition can always fire again eventually. Without Options.Liveness,
 	// the answer is Unknown unless a deadlock or a dead transition proves No.
 	Live    Answer
-	NotLive []int // if Live is No, the transitions that are not live; without Options.Liveness, some of them
+	NotLive []int // if Live is No, the transitions that are not live; without Options.Liveness, only some of them
 
-	BytesPerState float64 // search memory per state, including the hash table
+	BytesPerState float64 // number of bytes that the search uses per state, including the hash table
 }
 
-// A Pump proves that a net is unbounded: after Prefix, Cycle can be repeated forever, and each
-// repetition adds tokens to Places without removing any from a place.
+// A Pump proves that a net is unbounded. After Prefix, Cycle can be repeated forever, and each
+// repetition adds tokens to Places without removing tokens from any place.
 type Pump struct {
 	Places        []int
-	Prefix, Cycle []int // sequences of transitions
+	Prefix, Cycle []int // sequences of transitions, by index
 }
 
 // Options limit an [Analyze] run. The zero value uses the defaults.
 type Options struct {
 	MaxStates int   // maximum number of states; below 1: DefaultLimit
 	MaxBytes  int64 // maximum memory for states; 0: unlimited
-	Terminal  []int // places where the net is allowed to stop
+	Terminal  []int // places in which the net may stop
 
 	// Liveness requests the transitions that can always fire again. When the states are visited one
 	// by one, this takes about ten times as long as the search, and at least 20 bytes per state,
@@ -56,8 +56,8 @@ type Options struct {
 // DefaultLimit is the default maximum number of states that a search visits.
 const DefaultLimit = 100_000
 
-// largeCount is the default number of tokens that makes a place a counter. Smaller counts are not
-// worth the effort.
+// largeCount is the default number of tokens from which on a place is a counter. Smaller counters
+// are not worth the effort.
 const largeCount = 256
 
 // Stop is the reason why a search ended.
@@ -91,7 +91,7 @@ func unfired(fired []bool) []int {
 	return dead
 }
 
-// live returns the answer for a net where exactly the transitions in lost are not live.
+// live returns the answer for a net in which exactly the transitions in lost are not live.
 func live(lost []int) (Answer, []int) {
 	if len(lost) > 0 {
 		return No, lost

@@ -39,8 +39,8 @@ func (a *Analysis) bound(n *Net, initial Marking) []int {
 	return bounds
 }
 
-// coverWhole describes an unbounded net by its coverability. If the cover cannot be completed, the
-// result lists no dead transitions, and only the unbounded places found so far.
+// coverWhole describes an unbounded net by its coverability. If the coverability search cannot be
+// completed, the result lists no dead transitions, and only the unbounded places found so far.
 func (a *Analysis) coverWhole(n *Net, initial Marking) {
 	c := newCover(n, initial, coverBudget(n, thoroughCover), false)
 	a.Pump, a.Bounded = c.pump, No
@@ -78,7 +78,7 @@ func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 	switch a.Stop {
 	case Finished:
 		a.Live, a.NotLive = s.liveness(o)
-	case StopStates, StopMemory: // too many states to find all deadlocks in this way
+	case StopStates, StopMemory: // there are too many states to find all deadlocks in this way
 		d, _ := findDeadlocks(n, initial, bounds, o)
 		a.Deadlocks, a.Trapped = max(a.Deadlocks, d.deadlocks), max(a.Trapped, d.trapped)
 		if a.Trap == nil {
@@ -103,7 +103,7 @@ func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 	fires := slices.ContainsFunc(changing, func(t int) bool { return !slices.Contains(a.Dead, t) })
 	switch {
 	case a.Stop != Finished && (a.Bounded == No || !fires):
-		return Unknown // it is unknown which of these transitions can ever fire
+		return Unknown // it is unknown whether these transitions can ever fire
 	case fires:
 		return No
 	}
@@ -112,8 +112,8 @@ func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 
 // findDeadlocks finds all deadlocks, and visits only as many other states as necessary. The order
 // of transitions that share no place is irrelevant. In each state the search therefore fires only a
-// strong stubborn set: a set of transitions that no transition outside the set can interfere with.
-// The search proves nothing about the net except its deadlocks.
+// strong stubborn set, which is a set of transitions that no transition outside the set can
+// interfere with. The search proves nothing about the net except which deadlocks it has.
 func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) (*search, Stop) {
 	s := newSearch(n, initial, bounds)
 	s.stubborn, s.known = newStubborn(n), &knownSuccessors{}

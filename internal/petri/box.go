@@ -6,7 +6,8 @@ const maxCounters = 3
 // infinite is larger than any token count; as an upper bound it means "unbounded".
 const infinite = 1 << 50
 
-// box is a set of counter values: the product of a range for each counter. Unused counters are 0.
+// box is a set of counter values. It is the product of one range for each counter. Unused counters
+// are 0.
 type box struct {
 	lo, hi [maxCounters]int
 }
@@ -56,7 +57,7 @@ func (d step) negate() step {
 }
 
 // unit returns the only counter that the step changes. ok is false unless the step changes exactly
-// one counter, by 1 or -1.
+// one counter, and changes it by 1 or -1.
 func (d step) unit() (counter int, ok bool) {
 	for c, n := range d {
 		switch {
@@ -108,7 +109,7 @@ func (b box) subtract(o box, out []box) []box {
 	return out
 }
 
-// subtractAll returns b without the other boxes, as disjoint boxes.
+// subtractAll returns what is left of b without the other boxes, as disjoint boxes.
 func (b box) subtractAll(others []box) []box {
 	left := []box{b}
 	for _, o := range others {

@@ -5,19 +5,20 @@ import (
 	"slices"
 )
 
-// Limits on the effort spent on counters. If they are exceeded, the states are visited one by one.
+// Limits on the effort spent on counters. If a limit is exceeded, the states are visited one by
+// one.
 const (
 	maxControls  = 2_000
 	maxBoxes     = 4_000
 	maxLoopSteps = 6
-	maxLoopWork  = 400 // number of edges to follow when looking for the loops of a control
+	maxLoopWork  = 400 // number of moves to follow when looking for the loops of a control
 )
 
-// counterSearch explores a net where a few places, the counters, hold many tokens. The token counts
-// in the other places form a control. The counter values that are reachable in a control are stored
-// as boxes. A loop of controls that changes a single counter by one is accelerated: a single step
-// adds all values that repeating the loop reaches, so that a budget of a million costs as much as a
-// budget of three.
+// counterSearch explores a net in which a few places, the counters, hold many tokens. The token
+// counts in the other places form a [control]. The counter values that are reachable in a control
+// are stored as boxes. A loop of controls that changes a single counter by one is accelerated: a
+// single step adds all values that repeating the loop reaches, so that a budget of a million costs
+// as much as a budget of three.
 type counterSearch struct {
 	net      *Net
 	small    []int // places that are neither counters nor mirrors; their token counts form a control
@@ -31,8 +32,8 @@ type counterSearch struct {
 	fired    []bool
 }
 
-// mirror is a large place that an invariant ties to a counter: their sum times weight equals the
-// invariant's constant minus the weighted tokens in the small places.
+// mirror is a large place that an invariant ties to a counter. The sum of the two places times
+// weight equals the invariant's constant minus the weighted tokens in the small places.
 type mirror struct {
 	place, counter int
 	weight         int
@@ -45,7 +46,7 @@ type control struct {
 	out, in  []move
 	looped   bool
 	loops    []move // loops from the control to itself that change a single counter by one
-	boxes    []box  // reachable counter values, disjoint
+	boxes    []box  // the reachable counter values, as disjoint boxes
 }
 
 // move leads from one control to another for the counter values in guard.
@@ -112,7 +113,7 @@ func tiedPlaces(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 	return found[0].Place, found[1].Place, found[0].Weight, true
 }
 
-// control returns the index of the control with marking m, and adds the control if necessary.
+// control returns the index of the control whose marking is m, and adds the control if necessary.
 func (c *counterSearch) control(m Marking) int {
 	key := string(m.AppendKey(nil))
 	i, ok := c.index[key]
@@ -125,7 +126,7 @@ func (c *counterSearch) control(m Marking) int {
 	return i
 }
 
-// expand computes a control's moves, once.
+// expand computes the moves of a control, unless they are already known.
 func (c *counterSearch) expand(u int) {
 	from := c.controls[u]
 	if from.expanded || c.failed {
@@ -145,7 +146,8 @@ func (c *counterSearch) expand(u int) {
 	}
 }
 
-// fire returns the control's marking after t. ok is false if a small place has too few tokens.
+// fire returns the control's marking after t fires. ok is false if a small place has too few
+// tokens.
 func (c *counterSearch) fire(t int, m Marking) (Marking, bool) {
 	tr := &c.net.Transitions[t]
 	for _, place := range c.small {
@@ -187,7 +189,7 @@ func (r *mirror) total(m Marking) int {
 	return left / r.weight
 }
 
-// insert adds the values in b to a control and appends the new ones to queue.
+// insert adds the values in b to a control and appends the values that are new to queue.
 func (c *counterSearch) insert(u int, b box, queue []controlBox) []controlBox {
 	at := c.controls[u]
 	for _, part := range b.subtractAll(at.boxes) {
@@ -243,7 +245,7 @@ func (e *move) repeat(r box) box {
 	return r
 }
 
-// loopsOf returns the short loops from u to u that change a single counter by one.
+// loopsOf returns the short loops from the control u to itself that change a single counter by one.
 func (c *counterSearch) loopsOf(u int) []move {
 	at := c.controls[u]
 	if at.looped {
@@ -268,8 +270,8 @@ type loopFinder struct {
 	home, work int
 }
 
-// follow extends the path that has been followed so far by each move out of u, and records the
-// loops that return to the home control.
+// follow extends the path that has been followed so far by each move out of the control u. It
+// records the loops that return to the home control.
 func (f *loopFinder) follow(u int, so move, path []int) {
 	f.expand(u)
 	path = append(path, u)
@@ -291,8 +293,8 @@ func (f *loopFinder) follow(u int, so move, path []int) {
 	}
 }
 
-// exploreCounters explores the net by its counters. It reports whether that succeeded; if so, the
-// analysis is complete.
+// exploreCounters explores the net by its counters. It reports whether the exploration succeeded;
+// if so, the analysis is complete.
 func (a *Analysis) exploreCounters(n *Net, initial Marking, bounds []int, o *Options) bool {
 	c := newCounterSearch(n, initial, bounds, a.Invariants, cmp.Or(o.counter, largeCount))
 	if c == nil || !c.run(o) || !a.countStates(c, o) {
@@ -313,7 +315,7 @@ func (a *Analysis) exploreCounters(n *Net, initial Marking, bounds []int, o *Opt
 }
 
 // countStates counts states, edges and deadlocks. It reports whether all counters are bounded and
-// the numbers are small enough to be exact. Otherwise it sets the numbers to 0.
+// the numbers are small enough to be exact. If not, it sets the numbers to 0.
 func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	exact := true
 	add := func(to *int, b box) {
@@ -403,8 +405,8 @@ func (c *counterSearch) liveness() (Answer, []int) {
 	return live(lost)
 }
 
-// canLeadTo returns, for each control, the counter values that can lead to a state enabling t. They
-// may include unreachable values.
+// canLeadTo returns, for each control, the counter values from which a state that enables t can be
+// reached. They may include unreachable values.
 func (c *counterSearch) canLeadTo(t int) (met [][]box, ok bool) {
 	met = make([][]box, len(c.controls))
 	top := c.hull()

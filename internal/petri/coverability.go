@@ -8,12 +8,12 @@ import (
 // Omega is the token count in an unbounded place.
 const Omega = math.MaxInt
 
-// Limits on the two searches for a proof of unboundedness: a quick one before the states are
-// visited, and a thorough one if there are too many states.
+// Limits on the two searches for a proof that the net is unbounded: a quick search before the
+// states are visited, and a thorough search if there are too many states.
 const (
 	quickCover    = 500
 	thoroughCover = 20_000
-	maxCoverCells = 8_000_000 // number of token counts in all markings of a cover
+	maxCoverCells = 8_000_000 // maximum number of token counts in all markings of a cover
 )
 
 func coverBudget(n *Net, markings int) int {
@@ -45,19 +45,19 @@ type cover struct {
 	complete bool
 }
 
-// node is a marking with its parent and with the transition from the parent to the marking.
+// node is a marking, its parent, and the transition from the parent to the marking.
 type node struct {
 	marking    Marking
 	sum        int // sum of all tokens; Omega counts as omegaSum
 	parent, by int // both are -1 in the node of the initial marking
 }
 
-// omegaSum is an unbounded place's contribution to a sum. It is large enough that a marking with
-// more unbounded places never has the smaller sum.
+// omegaSum is an unbounded place's contribution to a sum. It is so large that of two markings the
+// one that has more unbounded places never has the smaller sum.
 const omegaSum = 1 << 40
 
 // newCover runs the search until it is complete or exceeds the given number of markings. If first
-// is set, it also stops at the first pump.
+// is true, the search also stops at the first pump.
 func newCover(n *Net, initial Marking, markings int, first bool) *cover {
 	c := &cover{net: n, fired: make([]bool, len(n.Transitions)), work: 200 * markings}
 	c.nodes = []node{{slices.Clone(initial), total(initial), -1, -1}}
@@ -73,7 +73,7 @@ func newCover(n *Net, initial Marking, markings int, first bool) *cover {
 	return c
 }
 
-// total returns the sum of all tokens in m, with Omega as omegaSum.
+// total returns the sum of all tokens in m, where Omega counts as omegaSum.
 func total(m Marking) (sum int) {
 	for _, tokens := range m {
 		sum += min(tokens, omegaSum)
@@ -101,7 +101,8 @@ func (c *cover) fire(i, t int) {
 	}
 }
 
-// accelerate sets the places of m that have grown since an ancestor covered by m to Omega.
+// accelerate compares m with each ancestor that m covers. It sets the places of m that have grown
+// since that ancestor to Omega.
 func (c *cover) accelerate(m Marking, parent, by int) {
 	for a := parent; a >= 0; a = c.nodes[a].parent {
 		c.work--

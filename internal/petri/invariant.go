@@ -18,7 +18,7 @@ type Invariant struct {
 	Constant int // the weighted sum in the initial marking
 }
 
-// Limits on the effort spent on invariants, whose number can be exponential.
+// Limits on the effort spent on invariants. Their number can be exponential.
 const (
 	maxRows          = 400
 	maxInvariantWork = 40_000_000
@@ -60,7 +60,8 @@ func Invariants(n *Net, initial Marking) (found []Invariant, all bool) {
 	return found, !f.cut
 }
 
-// invariantBounds returns the place bounds that follow from the invariants; -1 if unknown.
+// invariantBounds returns the place bounds that follow from the invariants. A bound is -1 if it is
+// unknown.
 func invariantBounds(places int, invariants []Invariant) []int {
 	bounds := slices.Repeat([]int{-1}, places)
 	for _, inv := range invariants {
@@ -80,7 +81,7 @@ type farkas struct {
 	rows []farkasRow
 	open []int // columns that are nonzero in some row
 	work int
-	cut  bool // something was dropped because of a limit
+	cut  bool // something was omitted because of a limit
 }
 
 type farkasRow struct {
@@ -259,8 +260,9 @@ func (f *farkas) combine(a, b *farkasRow, column int) (farkasRow, bool) {
 	return r, true
 }
 
-// addMinimal adds r unless its support contains that of another row, and drops the rows whose
-// supports contain r's. If there are too many rows, it drops the one with the largest support.
+// addMinimal adds the row r unless r's support contains the support of another row. It drops the
+// rows whose supports contain r's support. If there are too many rows, it drops the row with the
+// largest support.
 func (f *farkas) addMinimal(rows []farkasRow, r farkasRow) []farkasRow {
 	f.work += len(rows) * len(r.support)
 	for i := range rows {

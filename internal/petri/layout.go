@@ -10,21 +10,21 @@ import (
 const maxWidth = 62
 
 // layout defines each place's position in a packed marking. Each place has a lane of bits and,
-// above it, a guard bit that is 0 in a valid marking. With the guards set, a single subtraction
-// compares all lanes in a word: a lane that is too small borrows from its own guard and from no
-// other.
+// above the lane, a guard bit that is 0 in a valid marking. When the guards are set, a single
+// subtraction compares all lanes in a word: a lane that is too small borrows from its own guard and
+// from no other guard.
 type layout struct {
 	words int
 	lanes []lane // the lane of each place
 	guard []uint64
 	ones  []uint64 // the lowest bit in each lane
-	owner []int32  // the place whose guard is bit b in word w, at 64*w+b
+	owner []int32  // the place whose guard is bit b in word w, at index 64*w+b
 }
 
 type lane struct {
 	word  int
 	shift uint
-	width uint // number of bits, not counting the guard
+	width uint // number of bits in the lane, not counting the guard
 }
 
 // newLayout returns a layout with lanes of the given widths. It places wide lanes first, each into
@@ -40,7 +40,7 @@ func newLayout(widths []uint) *layout {
 	for _, place := range order {
 		width := widths[place]
 		word := slices.IndexFunc(used, func(u uint) bool { return u+width < 64 })
-		if word < 0 { // no word has room
+		if word < 0 { // no word has enough room
 			word = len(used)
 			used = append(used, 0)
 		}
@@ -124,7 +124,7 @@ func (l *layout) packArcs(arcs []Arc) []uint64 {
 }
 
 // neededWidths returns lane widths that fit the initial marking, every arc, and the known bounds. A
-// negative bound is unknown.
+// negative bound means that the bound is unknown.
 func neededWidths(n *Net, initial Marking, bounds []int) []uint {
 	widths := make([]uint, n.Places)
 	need := func(place, tokens int) {

@@ -32,7 +32,7 @@ func (s *search) liveness(o *Options) (Answer, []int) {
 // It does not store edges, but fires each transition again when it follows the transition's edge.
 type components struct {
 	*search
-	live []bool // transitions that are enabled in every terminal component so far
+	live []bool // transitions that are enabled in every terminal component completed so far
 	ask  func(states int) bool
 
 	number      []uint32 // 1-based discovery order of each state; 0: not visited
@@ -49,7 +49,7 @@ type components struct {
 type visit struct {
 	state  uint32
 	try    int32 // the next transition to try
-	leaves bool  // whether an edge leads to another component
+	leaves bool  // whether an edge leads from the component to another component
 }
 
 const componentDone = math.MaxUint32
@@ -112,7 +112,7 @@ func (c *components) step() {
 }
 
 // finishState removes a state from the path. If the state is the root of its component, finishState
-// completes the component.
+// also completes the component.
 func (c *components) finishState(v visit) {
 	c.path = c.path[:len(c.path)-1]
 	first := c.low[v.state] == c.number[v.state]

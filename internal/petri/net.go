@@ -115,8 +115,7 @@ func (t *Transition) Adds() bool {
 	return slices.ContainsFunc(t.Out, func(a Arc) bool { return a.Weight > weight(t.In, a.Place) })
 }
 
-// ConflictsWith reports whether t and u share an input place whose tokens in m do not suffice for
-// both.
+// ConflictsWith reports whether t and u share an input place that has too few tokens in m for both.
 func (t *Transition) ConflictsWith(u *Transition, m Marking) bool {
 	for _, a := range t.In {
 		if w := weight(u.In, a.Place); w > 0 && m[a.Place] < a.Weight+w {
@@ -127,7 +126,7 @@ func (t *Transition) ConflictsWith(u *Transition, m Marking) bool {
 }
 
 // NeverGrows reports whether no transition increases the total number of tokens. Such a net is
-// bounded, which is thus shown without exploration.
+// bounded, so boundedness is proved without an exploration.
 func (n *Net) NeverGrows() bool {
 	ones := slices.Repeat([]int{1}, n.Places)
 	return !slices.ContainsFunc(n.Transitions, func(t Transition) bool { return weigh(t.Out, ones) > weigh(t.In, ones) })
@@ -141,7 +140,7 @@ func (m Marking) AppendKey(b []byte) []byte {
 	return b
 }
 
-// weight returns the weight of the arc to place, or 0 without such an arc.
+// weight returns the weight of the arc to place, or 0 if there is no such arc.
 func weight(arcs []Arc, place int) int {
 	for _, a := range arcs {
 		if a.Place == place {

@@ -2,8 +2,8 @@ package petri
 
 import "slices"
 
-// pathToTrap returns a shortest firing sequence to the first trapped state, or nil if no state is
-// trapped.
+// pathToTrap returns a shortest firing sequence that leads to the first trapped state, or nil if no
+// state is trapped.
 func (s *search) pathToTrap() []int {
 	if s.firstTrapped < 0 {
 		return nil
@@ -11,9 +11,9 @@ func (s *search) pathToTrap() []int {
 	return s.path(s.firstTrapped)
 }
 
-// path returns a shortest firing sequence to a state. States are numbered in discovery order. A
-// state was therefore discovered from its predecessor with the smallest number, and this
-// predecessor need not be stored.
+// path returns a shortest firing sequence that leads to a state. States are numbered in discovery
+// order. A state was therefore discovered from the predecessor that has the smallest number, and
+// this predecessor need not be stored.
 func (s *search) path(state int) []int {
 	path := []int{}
 	m, prev := make(Marking, s.net.Places), make(Marking, s.net.Places)

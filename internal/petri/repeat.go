@@ -54,8 +54,8 @@ func (t *Transition) ChangesInputOf(u *Transition) bool {
 	return slices.ContainsFunc(u.In, func(a Arc) bool { return weight(t.In, a.Place) != weight(t.Out, a.Place) })
 }
 
-// TakesMissing reports whether t consumes from an input place of u that has too few tokens for u, so that
-// t may hold the missing tokens.
+// TakesMissing reports whether t consumes tokens from an input place of u that has too few tokens
+// for u. If it does, t may hold the missing tokens.
 func (t *Transition) TakesMissing(u *Transition, m Marking) bool {
 	return slices.ContainsFunc(u.In, func(need Arc) bool { return m[need.Place] < need.Weight && weight(t.In, need.Place) > 0 })
 }

@@ -2,7 +2,8 @@ package petri
 
 import "math/bits"
 
-// run expands states until all are expanded or a limit is reached. It returns why it stopped.
+// run expands states until all are expanded or a limit is reached. It returns the reason why it
+// stopped.
 func (s *search) run(o *Options) Stop {
 	limit := o.MaxStates
 	if limit < 1 {
@@ -86,8 +87,8 @@ func (s *search) inTerminal(key []uint64) bool {
 	return false
 }
 
-// widenLayout widens the lanes that the gathered successors overflow and repacks all states. It
-// reports whether the memory limit allows that.
+// widenLayout widens the lanes that are too narrow for the gathered successors, and repacks all
+// states. It reports whether the memory limit allows the wider layout.
 func (s *search) widenLayout() bool {
 	old := s.layout
 	widths := old.widths()

@@ -18,12 +18,12 @@ type search struct {
 	transitions []packedTransition
 	states      *stateSet
 	high        []uint64 // largest token count in each place, as a packed marking
-	fired       []bool   // transitions that some state enabled
+	fired       []bool   // transitions that at least one state has enabled
 
 	// In a net with many transitions, each transition watches one of its input places, and the
 	// search tries only transitions that watch a marked place.
 	watchers [][]int32 // transitions that watch each place
-	always   []int32   // transitions without inputs; in a net with few transitions, all transitions
+	always   []int32   // transitions that are always tried: those without inputs or, in a net with few transitions, all
 	marked   []int     // for each place, the number of states that mark it; used only while learning
 
 	stubborn *stubborn // if not nil, only the transitions that it chooses are fired
@@ -31,26 +31,26 @@ type search struct {
 	known *knownSuccessors // successors that need no lookup; unused if stubborn is set
 
 	firable   []int32  // transitions enabled in the current states
-	lookups   []int32  // the transitions in firable whose successors need a lookup
+	lookups   []int32  // those of the transitions in firable whose successors need a lookup
 	next      []uint64 // the successors reached by lookups, as concatenated keys
-	ends      []end    // for each current state, the end of its entries
+	ends      []end    // for each current state, where its entries end
 	scratch   []uint64 // scratch space for a key
-	knownHere []uint64 // known transitions of the current state; may be empty
+	knownHere []uint64 // for the current state, the transitions whose successors are known; may be empty
 
 	hashes, found []uint64 // hash and first slot of each key in next; filled by probe
 
 	edges        int
 	expanded     int
-	deadlocks    int // number of states without enabled transitions
-	trapped      int // number of deadlocks without a marked terminal place
+	deadlocks    int // number of states in which no transition is enabled
+	trapped      int // number of deadlocks in which no terminal place is marked
 	firstTrapped int // the first trapped state; -1: no such state
 	terminal     []int
 }
 
-// end is the end of a state's entries in firable and lookups.
+// end is where a state's entries in firable and lookups end.
 type end struct{ firable, lookups int }
 
-// newSearch prepares a search. bounds are the known place bounds, negative if unknown.
+// newSearch prepares a search. bounds contains the known place bounds. A negative bound is unknown.
 func newSearch(n *Net, initial Marking, bounds []int) *search {
 	s := &search{net: n, initial: initial, fired: make([]bool, len(n.Transitions)), firstTrapped: -1}
 	if len(n.Transitions) > manyTransitions {
@@ -76,8 +76,9 @@ func (s *search) setLayout(l *layout) {
 	s.chooseWatched()
 }
 
-// chooseWatched chooses the place that each transition watches: the input place that the fewest
-// states have marked so far or, among equals, the one with the fewest watchers.
+// chooseWatched chooses the place that each transition watches. It is the input place that the
+// fewest states have marked so far. If several places are equal in this respect, it is the one that
+// the fewest transitions watch.
 func (s *search) chooseWatched() {
 	s.watchers, s.always = make([][]int32, s.net.Places), s.always[:0]
 	for i := range s.net.Transitions {
@@ -140,7 +141,7 @@ func (s *search) bounds() []int {
 	return m
 }
 
-// reserveSet makes room for the next state's set. It reports whether the memory limit allows that.
+// reserveSet makes room for the next state's set. It reports whether the memory limit allows this.
 func (s *search) reserveSet() bool {
 	k, waiting := s.known, s.states.len()-s.expanded
 	if waiting < k.size || k.words == 0 {

@@ -7,10 +7,10 @@ import (
 )
 
 // stateSet is a set of keys of equal length, numbered in insertion order. It is the visited set of
-// a search and, as an arena in that order, also the queue of a breadth-first search. Keys are
-// compared exactly, so two different keys are never confused.
+// a search. Because its keys are stored in that order, it is also the queue of a breadth-first
+// search. Keys are compared exactly, so two different keys are never confused.
 //
-// It allocates memory for thousands of keys at once and never for a single one. It is not safe for
+// It allocates memory for thousands of keys at once and never for a single key. It is not safe for
 // concurrent use.
 type stateSet struct {
 	maxBytes int64 // maximum memory; 0: unlimited
@@ -60,13 +60,13 @@ const (
 	firstSlots = 1 << firstBits
 )
 
-// add adds a copy of a key that is not in the set. It reports whether the memory limit allows that.
+// add adds a copy of a key that is not in the set. It reports whether the memory limit allows this.
 func (s *stateSet) add(key []uint64) bool { return s.insert(key, s.slot(key)) }
 
 // find returns the number of key. ok is false if the set does not contain key.
 func (s *stateSet) find(key []uint64) (index int, ok bool) {
 	if s.table == nil {
-		s.bytes += 4 * int64(s.size) // may exceed the limit: a search that stopped at the limit must still report its path
+		s.bytes += 4 * int64(s.size) // may exceed the limit, because a search that stopped at the limit must still report its path
 		s.buildNumbers()
 	}
 	entry := s.table[s.slot(key)]
@@ -108,7 +108,7 @@ func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 	}
 }
 
-// tagOf returns a hash's tag. It uses other bits than firstSlot does.
+// tagOf returns a hash's tag. It does not use the bits that firstSlot uses.
 func tagOf(hash uint64) uint8 { return uint8(hash) | 1 }
 
 // wordSlot is like slot, but for a one-word key.
@@ -121,7 +121,7 @@ func (s *stateSet) wordSlot(key, hash uint64) int {
 }
 
 // insert adds a key that is not in the set and belongs in slot. It reports whether the memory limit
-// allows that.
+// allows this.
 func (s *stateSet) insert(key []uint64, slot int) bool {
 	if s.full() {
 		if !s.grow() {
@@ -188,7 +188,7 @@ func (s *stateSet) grow() bool {
 	}
 	s.size, s.hashShift = 2*s.size, s.hashShift-1
 	if s.words != 1 {
-		s.table, s.tags = nil, nil // so that the garbage collector can free the old tables first
+		s.table, s.tags = nil, nil // the garbage collector can then free the old tables first
 		s.rebuildTags()
 		return true
 	}
@@ -202,7 +202,7 @@ func (s *stateSet) grow() bool {
 	return true
 }
 
-// rebuildTags rebuilds table and tags.
+// rebuildTags fills table and tags again.
 func (s *stateSet) rebuildTags() {
 	s.table, s.tags = make([]uint32, s.size), make([]uint8, s.size)
 	for i := range s.count {
@@ -249,7 +249,7 @@ func hashWord(w uint64) uint64 {
 	return hi ^ lo
 }
 
-// Two odd numbers without a bit pattern.
+// Two odd numbers that have no regular bit pattern.
 const (
 	hashSeed   = 0x9e3779b97f4a7c15
 	hashFactor = 0xa0761d6478bd642f

@@ -10,12 +10,12 @@ type stubborn struct {
 
 	marking Marking
 	active  []bool // transitions enabled in marking
-	addedIn []int  // the last round that added each transition to the set
+	addedIn []int  // for each transition, the last round that added it to the set
 	round   int
 	set     []int32
 	best    []int32
 
-	states, enabled, chosen int // totals of the states so far
+	states, enabled, chosen int // totals over the states so far
 }
 
 // worthwhile reports whether the sets chosen so far are small enough to be worth computing.
@@ -81,7 +81,7 @@ func (s *stubborn) choose(l *layout, key []uint64) []int32 {
 			break
 		}
 	}
-	if len(s.best) == 0 { // no set was small enough: fire all enabled transitions
+	if len(s.best) == 0 { // no set was small enough, so fire all enabled transitions
 		for i, able := range s.active {
 			if able {
 				s.best = append(s.best, int32(i))

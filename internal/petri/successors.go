@@ -3,7 +3,7 @@ package petri
 import "math/bits"
 
 // successors appends a state's enabled transitions and successors to firable, lookups and next. It
-// reports whether every token count fits its lane; if not, the layout must be widened first.
+// reports whether every token count fits its lane. If not, the layout must first be widened.
 func (s *search) successors(key []uint64) bool {
 	if s.stubborn != nil && s.stubborn.worthwhile() {
 		return s.fireEnabled(s.stubborn.choose(s.layout, key), key)

@@ -14,12 +14,13 @@ import (
 // A Flusher flushes files with Linux asynchronous I/O (see io_submit(2)), so that no thread waits
 // for the disk. When a thread blocks, the Go scheduler hands its processor to another thread, which
 // takes about as long as a flush on a fast disk. The Flusher uses fdatasync(2) if the system does
-// not support asynchronous flushes, and also for the first flush, because most files are flushed
-// only once. The zero value is ready to use. A Flusher is not safe for concurrent use.
+// not support asynchronous flushes. It also uses fdatasync(2) for the first flush, because most
+// files are flushed only once. The zero value is ready to use. A Flusher is not safe for concurrent
+// use.
 type Flusher struct {
-	used        bool     // Flush was called before
+	used        bool     // Flush has been called before
 	unsupported bool     // the system does not support asynchronous flushes
-	completion  *os.File // an eventfd that becomes readable when a flush completes; nil: not open yet
+	completion  *os.File // an eventfd that becomes readable when a flush completes; nil: not yet open
 	context     uintptr
 	request     *iocb
 	event       *ioEvent
@@ -67,7 +68,7 @@ func (l *Flusher) Flush(f *os.File) error {
 	return nil
 }
 
-// await waits for the flush to complete. If the scheduler can wait for an eventfd, await does not
+// await waits until the flush completes. If the scheduler can wait for an eventfd, await does not
 // block a thread.
 func (l *Flusher) await() syscall.Errno {
 	var count [8]byte
@@ -111,7 +112,8 @@ func fdatasync(fd uintptr) error {
 	}
 }
 
-// Close closes the eventfd and the context. It must not be called during a flush.
+// Close closes the eventfd and the context for asynchronous I/O. It must not be called during a
+// flush.
 func (l *Flusher) Close() {
 	if l.context != 0 {
 		_, _, _ = syscall.RawSyscall(unix.SYS_IO_DESTROY, l.context, 0, 0)

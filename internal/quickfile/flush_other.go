@@ -4,12 +4,12 @@ package quickfile
 
 import "os"
 
-// A Flusher flushes files. On this system it only uses [os.File.Sync]. The zero value is ready to
-// use. A Flusher is not safe for concurrent use.
+// A Flusher flushes files. On this operating system it only uses [os.File.Sync]. The zero value is
+// ready to use. A Flusher is not safe for concurrent use.
 type Flusher struct{}
 
 // Flush writes the file's contents to the disk. The file must stay open until Flush returns.
 func (*Flusher) Flush(f *os.File) error { return f.Sync() }
 
-// Close has no effect on this system.
+// Close has no effect on this operating system.
 func (*Flusher) Close() {}

@@ -4,7 +4,7 @@ package quickfile
 
 import "os"
 
-// A File uses the regular operations of [os.File] on this system.
+// A File uses the regular operations of [os.File] on this operating system.
 type File struct{}
 
 // Of returns a File for an open file.
@@ -16,8 +16,8 @@ func (*File) Write(f *os.File, b []byte) (int, error) { return f.Write(b) }
 // WriteAt writes all of b at the given offset.
 func (*File) WriteAt(f *os.File, b []byte, offset int64) (int, error) { return f.WriteAt(b, offset) }
 
-// State returns the file's size, and reports whether the file was removed, so that further writes
-// would be lost.
+// State returns the file's size. It also reports whether the file was removed, so that further
+// writes would be lost.
 func (*File) State(f *os.File) (size int64, gone bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
