@@ -139,7 +139,7 @@ func oneLine(pos gate.Position, msg, hint string) string {
 // A span is the part of a source line that a problem concerns.
 type span struct {
 	line          string
-	column, width int // both are numbers of runes
+	column, width int // start and length of the span, in runes
 }
 
 // excerpt returns the line with carets below the span, or "" for the zero span.

@@ -38,7 +38,7 @@ func (a arg) may(word string) bool {
 	return len(word) >= len(a.text)+len(a.tail) && strings.HasPrefix(word, a.text) && strings.HasSuffix(word, a.tail)
 }
 
-// cut splits the argument at the first equals sign in it.
+// cut splits the argument at its first equals sign.
 func (a arg) cut() (name string, value arg, ok bool) {
 	name, text, ok := strings.Cut(a.text, "=")
 	value, value.text = a, text

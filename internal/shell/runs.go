@@ -65,8 +65,8 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: how}
 }
 
-// endsOptions reports whether p would be ruled out if there were a -- before the first argument
-// that is not literal, as in rm -- "$f".
+// endsOptions reports whether p would be ruled out if the first argument that is not literal were
+// preceded by --, as in rm -- "$f".
 func (c *command) endsOptions(p *Pattern) bool {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind != literal })
 	if i < 0 || c.possible || !p.name.is(c.name) {

@@ -26,8 +26,8 @@ func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admi
 	}
 }
 
-// askOnce waits for the answer to one request. It returns false if approval of the call must be
-// requested again.
+// askOnce waits for the answer to one request. It returns false if the caller must request approval
+// of the call again.
 func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) (d admission.Decision, over bool) {
 	r, err := g.Approvals.Open(approvalKey(c, where, q), asked(c, where, q), q.Ask)
 	if err != nil {
