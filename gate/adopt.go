@@ -135,10 +135,10 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 	a.kept = append(a.kept, k)
 }
 
-// withSuspects returns n's initial state d with those calls in flight added that may spoil n's
-// evidence: the calls that spoiled the evidence of the replaced net old, and every call that might
-// have a name listed by a spoiling transition. The tools of the latter calls are known, but not
-// their arguments.
+// withSuspects returns n's initial state d together with the calls in flight that may spoil n's
+// evidence. These are the calls that spoiled the evidence of the replaced net old, and every call
+// that might have a name listed by a spoiling transition. The tools of the latter calls are known,
+// but not their arguments.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight

@@ -29,7 +29,7 @@
 // A call has one or more names (see [Policy.Names]). Each active net that lists one of them gates
 // the call or blocks it; the others abstain. If any net blocks, the call is refused. Otherwise, a
 // person is asked to approve all manual transitions at once; then the nets' validators check the
-// call; and then all nets move, or none.
+// call; and then either all nets fire their transitions, or none of them does.
 //
 // A deferred transition takes its tokens when the call is admitted and produces tokens when the
 // call succeeds; in between, the tokens are in flight and unavailable to other calls. An observing

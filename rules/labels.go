@@ -32,8 +32,8 @@ func newLabels(maps []*Map) *labels {
 	return l
 }
 
-// firstWeak returns the first map, in file order, that gives a name without certainty that n
-// matches.
+// firstWeak returns the first map, in file order, that gives a name matched by n but does not give
+// it with certainty.
 func (l *labels) firstWeak(n Name) *Map {
 	var first *Map
 	l.words.matching(n, func(label string) {

@@ -109,7 +109,7 @@ func (b box) subtract(o box, out []box) []box {
 	return out
 }
 
-// subtractAll returns what is left of b without the other boxes, as disjoint boxes.
+// subtractAll returns the values in b that are in none of the other boxes, as disjoint boxes.
 func (b box) subtractAll(others []box) []box {
 	left := []box{b}
 	for _, o := range others {

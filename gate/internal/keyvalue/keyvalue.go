@@ -136,8 +136,8 @@ type Reading struct {
 	number int
 }
 
-// Explain returns a sentence which explains that a call with the given name needs a value for the
-// key, and why the call has no value.
+// Explain explains in a sentence that a call with the given name needs a value for the key, and why
+// the call has none.
 func (r *Reading) Explain(k *Key, name string) string {
 	why := map[jsonpath.Fault]string{
 		jsonpath.Absent:    "the call has no such value",

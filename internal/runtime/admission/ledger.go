@@ -73,7 +73,7 @@ type Commit interface {
 	Wait(ctx context.Context) error
 }
 
-// wait waits for a commit, which may be nil.
+// wait waits for a commit. The commit may be nil.
 func wait(ctx context.Context, c Commit) error {
 	if c == nil {
 		return nil

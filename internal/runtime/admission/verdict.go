@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// verdict is a decision in progress on a call, under one generation.
+// verdict is an unfinished decision on a call, under one generation.
 type verdict struct {
 	call    *Call
 	grant   *gate.Grant // nil: no approval was requested

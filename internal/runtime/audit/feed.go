@@ -51,7 +51,7 @@ func (f *Feed) AppendAll(records [][]byte) error {
 	return nil
 }
 
-// distribute gives copies of the records to all followers.
+// distribute passes copies of the records to all followers.
 func (f *Feed) distribute(records [][]byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

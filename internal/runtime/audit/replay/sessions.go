@@ -49,7 +49,8 @@ type partKey struct {
 	name    string
 }
 
-// with calls f with the session's state, which then includes the states of its shared parts.
+// with calls f with the session's state. During the call, this state also contains the states of
+// the session's shared parts.
 func (s *session) with(f func(*gate.State)) {
 	for _, p := range s.parts {
 		for k, i := range p.nets {
