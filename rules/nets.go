@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Place names in rule nets.
+// Names of the places in rule nets.
 const (
 	idle    = "idle"    // initial place, before the start transition
 	ready   = "ready"   // the rule is in force

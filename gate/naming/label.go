@@ -67,7 +67,7 @@ func Names(ls []Label) []toolnet.Name {
 // A Pattern is a glob over call names.
 type Pattern struct {
 	Text    string
-	Except  string // calls that are certain to have this name do not match the pattern; empty: no exception
+	Except  string // name excluded from the pattern: a call that certainly has this name does not match; empty: no exception
 	Literal bool   // Except is quoted, so an action with this name does not count
 	Actions bool   // the pattern contains a dot and therefore applies to tool.action
 }

@@ -29,7 +29,7 @@ type toolStats struct {
 	held            int // number of sessions that have a success
 	opened          int // number of sessions with an early success: among the first two events, or in the first eighth of the session's events
 	first           time.Time
-	perSession      map[int]int        // for each number of calls, the number of sessions that have it
+	perSession      map[int]int        // for each number of calls, the number of sessions that made that many
 	perDay          map[int]int        // for each number of calls, the number of days on which a principal made that many
 	fields          map[string]int     // for each field, the number of calls that have it
 	sums            map[string]float64 // for each field, the maximum sum that one principal reached in a day

@@ -73,5 +73,5 @@ type Record struct {
 	Line   int    // line number in the file, from 1
 }
 
-// Entry decodes the record's event. The error describes a fault in its JSON.
+// Entry decodes the record's event. It returns an error if the event's JSON is invalid.
 func (r *Record) Entry() (Entry, error) { return audit.ReadEntry(r.Event) }

@@ -141,8 +141,8 @@ func (e *encoder) net(n *net, d *gate.NetData) {
 	e.text("}")
 }
 
-// state appends the members of a net's state. It omits the states for single values of the net's
-// key, which [Codec.AppendValue] encodes.
+// state appends the members of a net's state, except for the states of single key values, which
+// [Codec.AppendValue] encodes.
 func (e *encoder) state(n *net, d *gate.NetData) {
 	if d.Stuck {
 		e.member(`"stuck":true`)

@@ -30,7 +30,7 @@ func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
 type overlaps struct {
 	found []Overlap
 	more  bool
-	read  int // number of overlaps between maps that both have a Reader
+	read  int // number of overlaps between two maps that each have a Reader
 	stop  func() bool
 }
 
