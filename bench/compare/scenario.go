@@ -17,8 +17,8 @@ type goal int
 
 const (
 	noGoal    goal = iota
-	costGoal       // the cost is at most mostCost times the cost of memory
-	flushGoal      // the cost is at most mostCost times the cost of memory, plus one flush
+	costGoal       // the cost is at most mostCost times that of the driver memory
+	flushGoal      // the cost is at most mostCost times that of the driver memory, plus one flush
 	rateGoal       // the rate is at least leastRate times memory's number of calls per second
 )
 

@@ -45,7 +45,7 @@ func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	return nil, false
 }
 
-// mayMatch returns the doubt about a command that may match p.
+// mayMatch returns why it is uncertain whether c matches p.
 func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	what := "an argument that is not literal"
 	switch {

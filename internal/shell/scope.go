@@ -192,7 +192,7 @@ func (r *scope) settle() {
 	}
 }
 
-// note carries out a step of a plan that does not run a command.
+// note carries out s, a step that runs no command.
 func (r *scope) note(s step) {
 	switch s.do {
 	case addsDoubt:

@@ -47,7 +47,7 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 }
 
 // A gap explains why the success of a script does not prove the success of a command. The gap's
-// argument is the command as the script contains it. A gap returns the explanation and the advice.
+// argument is the command as written in the script. A gap returns the explanation and the advice.
 type gap func(own string) (what, advice string)
 
 // gapOutside returns a gap that can be avoided by running the command in a separate call.
@@ -223,8 +223,8 @@ func (c *command) optionDeviates(p *Pattern, options *knownOptions, tests bool, 
 	return n, less
 }
 
-// shows returns an option that makes a test program print something instead of running tests, or
-// use another shell.
+// shows returns an option that makes a test program use another shell, or print something instead
+// of running tests.
 func (c *command) shows(p *Pattern) (option string, ok bool) {
 	words := otherEffectOptions[c.name]
 	for _, a := range c.args {

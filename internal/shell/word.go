@@ -252,7 +252,7 @@ var settingPrograms = map[string]set{
 // setsUp reports whether list is a call of one of the settingPrograms.
 func setsUp(list []*syntax.Stmt) bool { return calls(list, settingPrograms) }
 
-// printsName reports whether list is a call of one of the nameCommands.
+// printsName reports whether list is a call to one of nameCommands.
 func printsName(list []*syntax.Stmt) bool { return calls(list, nameCommands) }
 
 // calls reports whether list is a single call of one of the programs. If the table lists

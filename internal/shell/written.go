@@ -45,7 +45,7 @@ func (f *findings) runsWritten() {
 	}
 }
 
-// isText reports whether everything that is written to files is text in the script.
+// isText reports whether everything that is written to files is literal text from the script.
 func (f *files) isText(commands []command) bool {
 	return !slices.ContainsFunc(commands, func(c command) bool {
 		if c.writes() && c.name != "tee" || c.name == "cat" && len(c.args) > 0 && f.writer["cat"] {
@@ -131,7 +131,8 @@ func (f *findings) element(at int, read func()) {
 	w.texts = outer
 }
 
-// mayBeObeyed reports whether a command may obey a file that the script wrote before.
+// mayBeObeyed reports whether a command may run, or take orders from, a file that the script wrote
+// earlier.
 func (f *findings) mayBeObeyed() bool {
 	w, commands := &f.files, f.commands
 	if w.after == 0 {

@@ -246,8 +246,8 @@ func (d *Driver) notRecorded(f *file) error {
 	return nil
 }
 
-// undoSteps undoes the recorded steps in reverse order and returns the resulting content. The
-// result exists is false if petrigate created the file and nothing else was added to it.
+// undoSteps undoes the recorded steps in reverse order and returns the resulting content. exists
+// is false if petrigate created the file and nothing else was added to it.
 func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	for _, s := range slices.Backward(n.Steps) {

@@ -67,7 +67,7 @@ var failure = regexp.MustCompile(`^\w*Error\b`)
 // failed reports whether the call ended with an error. A negative answer is not an error.
 func (r *record) failed() bool { return failure.MatchString(r.result) }
 
-// yes reports whether the call has provided the service.
+// yes reports whether the call's result is true.
 func (r *record) yes() bool {
 	s := strings.Trim(r.result, "[(")
 	return strings.HasPrefix(s, "True") || strings.HasPrefix(s, "true")

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// A task is a task in a domain. It contains only the fields that are needed here.
+// A task is something that a user wants done. It contains only the fields that are needed here.
 type task struct {
 	Goal    string `json:"user_goal"`
 	Graph   graph  `json:"directed_action_graph"`
@@ -152,7 +152,7 @@ func (d domain) read(tasks map[string][]task, in implied) error {
 // the matching parameter names. For example, a successful login proves that the user exists.
 type implied map[string][]implication
 
-// An implication names an implied function.
+// An implication names a function whose success follows from the success of another function.
 type implication struct {
 	Function   string            `json:"function"`
 	Parameters map[string]string `json:"parameters"` // parameters of the implied function, keyed by their names in the successful call

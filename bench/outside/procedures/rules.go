@@ -37,8 +37,8 @@ func (t *tree) clauses() [][]*tree {
 	return all
 }
 
-// rules formats the procedures as rules. Its result loose is the number of rules that leave out a
-// required parameter because not all of their functions have it.
+// rules formats the procedures as rules. loose is the number of rules that leave out a required
+// parameter because not all of their functions have it.
 func (d domain) rules() (text string, loose int, err error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(d)) {

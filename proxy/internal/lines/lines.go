@@ -135,7 +135,7 @@ func (w *Writer) Send(parts ...[]byte) {
 // Broken returns a channel that is closed when the first error occurs, or by Close.
 func (w *Writer) Broken() <-chan struct{} { return w.broken }
 
-// Err returns the error that has ended the output, or nil if there was none.
+// Err returns the error that ended output, or nil if there was none.
 func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
