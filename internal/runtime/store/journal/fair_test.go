@@ -17,13 +17,16 @@ import (
 // TestProcessLockIsFair: if several processes write to one file as fast as they can, none gets less than half of
 // its share.
 func TestProcessLockIsFair(t *testing.T) {
+	if soak.Race {
+		t.Skip("shares say nothing under the race detector, which makes turns uneven")
+	}
 	for _, processes := range []int{2, 3} {
 		t.Run(strconv.Itoa(processes), func(t *testing.T) { fairly(t, processes) })
 	}
 }
 
 func fairly(t *testing.T, processes int) {
-	enough := soak.Count(3000)
+	const enough = 3000
 	path := place(t)
 	var all []*child
 	for range processes {
