@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestProcessLockIsFair: if several processes write to one file as fast as they can, none gets less than half of
-// its share.
+// TestProcessLockIsFair checks that no process starves if several write to one file as fast as they
+// can: each gets at least a quarter of its share.
 func TestProcessLockIsFair(t *testing.T) {
 	if soak.Race {
 		t.Skip("shares say nothing under the race detector, which makes turns uneven")
@@ -64,7 +64,7 @@ func fairly(t *testing.T, processes int) {
 	}
 	t.Log(counts)
 	for _, n := range counts {
-		if n < sum/processes/2 {
+		if n < sum/processes/4 {
 			t.Errorf("a process has %d steps of %d", n, sum)
 		}
 	}
