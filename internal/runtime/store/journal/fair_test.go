@@ -26,7 +26,7 @@ func TestProcessLockIsFair(t *testing.T) {
 }
 
 func fairly(t *testing.T, processes int) {
-	const enough = 3000
+	const enough = 9000
 	path := place(t)
 	var all []*child
 	for range processes {
