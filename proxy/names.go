@@ -26,13 +26,13 @@ type Recorder interface {
 
 // Record configures the content of records. The zero value is ready to use.
 type Record struct {
-	Arguments string   // form in which the arguments of a call are recorded: hash, masked or full; empty: hash
+	Arguments string   // how the arguments of a call are recorded: hash, masked or full; empty: hash
 	Mask      []string // members to mask: names, which match at any depth, and paths that begin with "$."; case does not matter
 	Process   string   // name of this process in the records; empty: a random name
 	Files     []File   // files of the policy
 }
 
-// A File is a file from which the policy was read.
+// A File is a file that the policy was read from.
 type File struct{ Name, SHA256 string }
 
 // A Remedy describes how a refused call can become allowed. The zero value means that no remedy is
@@ -56,8 +56,8 @@ type Meter interface {
 // or the URL of a streamable HTTP endpoint.
 type Upstream = pool.Upstream
 
-// A SessionWay configures to which session a call belongs. With the zero value, a call belongs to
-// the session of its connection.
+// A SessionWay configures how the session of a call is determined. With the zero value, a call
+// belongs to the session of its connection.
 type SessionWay = session.Way
 
 // Limits limits how many calls, sessions and bytes an upstream may use at the same time.
@@ -100,9 +100,8 @@ type Approval struct {
 	People map[string]string
 
 	// Page returns the URL of an approval's page, for the url channel. nil, or an empty result:
-	// there is no page. The URL must not contain credentials, because it passes through the client.
-	// The page must authenticate its visitor. Page must not block and must be safe for concurrent
-	// use.
+	// no page. The URL must not contain credentials, because it passes through the client. The page
+	// must authenticate its visitor. Page must not block and must be safe for concurrent use.
 	Page func(id string) string
 
 	// Asked is called with each approval when the first call begins to wait for it, and Answered is

@@ -59,7 +59,7 @@ type Options struct {
 	// nets have changed. nil: it is unknown which tools can never be called.
 	Impossible func(tools []gate.Call, active []string) []string
 
-	Session    SessionWay // determines to which session a call belongs
+	Session    SessionWay // how the session of a call is determined
 	Approval   Approval
 	Startup    time.Duration // how long the first list request waits for upstreams; 0: 10 seconds
 	MaxRequest int           // maximum size of a client's message in bytes; 0: 4 MiB

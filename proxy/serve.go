@@ -48,7 +48,8 @@ func (p *Proxy) Start() {
 	}
 }
 
-// warnOfSlowStarts logs the upstreams for whose tools list requests no longer wait.
+// warnOfSlowStarts logs the upstreams that are still starting. List requests no longer wait for
+// their tools.
 func (p *Proxy) warnOfSlowStarts() {
 	for _, u := range p.pool.Servers {
 		if u.State().Phase == upstream.Starting {

@@ -317,7 +317,7 @@ func (p *sessionView) unwrittenCalls() []operator.UnknownCall {
 	return list
 }
 
-// writerOf returns the name of this process in the database, or "" if there is no database.
+// writerOf returns the name of this process in the database, or "" without a database.
 func (p *sessionView) writerOf() string {
 	if p.options.Database == nil {
 		return ""

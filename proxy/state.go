@@ -29,7 +29,7 @@ func (p *Proxy) ledger() (admission.Ledger, admission.Switch, error) {
 	return durable, stops, nil
 }
 
-// heartbeat is the interval at which this process tells the others that it is still running.
+// heartbeat is how often this process tells the others that it is still running.
 const heartbeat = 5 * time.Second
 
 // keepState starts the background work on the database: it watches the database, sends heartbeats,

@@ -30,7 +30,7 @@ type Statement interface {
 // A Rule holds the fields that are common to all statements that compile to a net, except [Allow].
 type Rule struct {
 	Pos     gate.Position
-	Shadow  bool   // the rule is in shadow: it only records what it would refuse
+	Shadow  bool   // the rule is in shadow: it records refusals, but refuses nothing
 	Unless  []Name // calls that certainly have one of these names are exempt
 	Because string // the author's reason, shown in refusals; may be empty
 }
@@ -62,7 +62,7 @@ type Approve struct {
 type Block struct {
 	Rule
 	Tools        []Name
-	After, Until []Name // calls from which the rule applies (After), and calls whose success ends it (Until); After is empty if the rule applies from the start, and Until if it applies to the end of the session
+	After, Until []Name // the rule applies from a call of After (empty: from the start) until a success of Until (empty: to the end of the session)
 }
 
 // Limit is "limit A, B to N" over a span, for all names together. If Of is set, it limits the sum
@@ -94,7 +94,7 @@ type Map struct {
 	Pattern Pattern
 	As      Name
 
-	whole *Map // the statement for several tools from which this map was split off; nil: this map is the whole statement
+	whole *Map // the statement for several tools that this map was split off from; nil: this map is the whole statement
 }
 
 // Example is "example T, U.F "text" as N", or "not as N": a call to T and U, and a name that the

@@ -43,8 +43,8 @@ func (r *report) warnField(f Field, code Code, hint, format string, args ...any)
 }
 
 // checkBudgets warns about a limit on each value without a limit on all values together. The caller
-// could write the same value in several ways, each of which has its own budget. checkBudgets
-// ignores fields given by an expression, which may normalize the value.
+// could write the same value in several ways, and each has its own budget. checkBudgets ignores
+// fields given by an expression, which may normalize the value.
 func (c *compiler) checkBudgets(s *Limit) {
 	if len(s.Key) == 0 || slices.ContainsFunc(s.Key, func(k KeyField) bool { return k.Field.Expression }) {
 		return

@@ -68,7 +68,7 @@ type Compiled struct {
 type Verification struct {
 	Name      string
 	States    int
-	Deadlocks int      // number of states in which no transition is enabled, for example because a limit is used up
+	Deadlocks int      // number of states where no transition is enabled, for example because a limit is used up
 	Dead      []string // transitions that never fire, for example the one for a blocked call
 }
 

@@ -13,7 +13,7 @@
 //	map bash.command runs rm as delete         # names a bash call by what its script runs
 //	map charge when "args.amount > 100" as big # names a call by its arguments
 //	block bash unless safe                     # calls that are certainly safe are exempt
-//	shadow block big                           # records what it would refuse
+//	shadow block big                           # records refusals, but refuses nothing
 //	example bash.command "ls; rm x" as delete  # checked when the file is loaded
 //	prove never deploy before test             # a claim about the whole policy
 //

@@ -113,7 +113,7 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset at which a word that is missing at off is reported. This is one
+// contentEnd returns the offset where a word that is missing at off is reported. This is one
 // separator after the last word.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))

@@ -26,7 +26,7 @@ type Call struct {
 	index  index
 }
 
-// Source returns the params as they were received.
+// Source returns the params exactly as received.
 func (c Call) Source() []byte { return c.params }
 
 // ParseCall parses the params of a message returned by [Parse]. The message must have a method that

@@ -22,5 +22,5 @@
 //
 // The main types are [Message] (the envelope), [Call] (params), [Meta] (the _meta of one hop),
 // [Facts] (how a call ended, according to its result) and [Task]. Values are immutable and refer to
-// the bytes from which they were parsed. The package has no locks or goroutines.
+// the bytes that they were parsed from. The package has no locks or goroutines.
 package wire

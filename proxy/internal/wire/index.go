@@ -7,7 +7,7 @@ import "github.com/petrigate/petrigate/internal/rawjson"
 type index struct {
 	fields [6]field
 	n      int
-	end    int // end of the last member or, if there is none, of the opening brace; 0 without an index
+	end    int // end of the last member, or of the opening brace if the object is empty; 0 without an index
 }
 
 // A field is the position of one member. Its value is at [at:end]. The offset from is the end of

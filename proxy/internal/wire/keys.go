@@ -57,8 +57,7 @@ var (
 	taskKeys = keysOf("taskId", "status", "ttl", "ttlMs", "pollInterval", "pollIntervalMs", "result", "error")
 )
 
-// variantOf returns the known key that differs from key only in case. It returns "" if there is
-// none.
+// variantOf returns the known key that differs from key only in case, or "" if no key does.
 func variantOf(key []byte, known keySet) string {
 	var buf [maxKnown]byte
 	folded, ok := fold(buf[:0], key)

@@ -69,7 +69,7 @@ func Parse(raw []byte, size int) (Message, *Fault) {
 	return m, nil
 }
 
-// small is the size up to which a message is kept in memory just because its ID is needed.
+// small is the maximum size of a message that is kept in memory just because its ID is needed.
 const small = 4 << 10
 
 // oneLine replaces each line break in doc with the given byte. In a checked document, line breaks
@@ -284,6 +284,6 @@ func ParseUpstream(line []byte) (Message, error) {
 	return m, nil
 }
 
-// UpstreamError returns an upstream's error object without the proxy's own members. It is for
+// UpstreamError returns an upstream's error object without the proxy's own members. Use it for
 // errors that do not come from a message that [ParseUpstream] can read.
 func UpstreamError(failure []byte) []byte { return withoutOwn(failure) }

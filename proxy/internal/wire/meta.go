@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// perRequest is the first revision in which each request identifies the client in _meta.
+// perRequest is the first revision where each request identifies the client in _meta.
 const perRequest = "2026-07-28"
 
 // Meta contains the members of a request's _meta that concern only the hop from the client.

@@ -149,7 +149,7 @@ func ownLiteral(lit []byte) bool {
 }
 
 // leaveOut leaves out the member between the offsets from and to, together with one adjacent comma.
-// It returns the offset at which copying continues.
+// It returns the offset where copying continues.
 func (s *scrubber) leaveOut(from, to int) int {
 	s.dst = append(s.dst, s.src[s.at:from]...)
 	s.dropped = true

@@ -8,10 +8,10 @@ import (
 
 // A splicer copies an object and changes some of its members. Unchanged members are copied with the
 // white space around them, so an object without changes is copied byte for byte. Changes must be
-// made in the order in which the members occur. The method close ends the object.
+// made in the order of the members in the object. The method close ends the object.
 type splicer struct {
 	dst, src []byte
-	done     int  // offset in src up to which everything has been copied
+	done     int  // everything in src before this offset has been copied
 	some     bool // whether dst already contains a member
 }
 

@@ -109,8 +109,8 @@ func milliseconds(value []byte) (time.Duration, bool) {
 
 const maxTaskTime = 10 * 365 * 24 * time.Hour
 
-// RelatedTask returns the ID of the task that is referred to in the _meta of obj. This is the
-// params or the result of a message. RelatedTask returns "" if there is no such reference.
+// RelatedTask returns the ID of the task that the _meta of obj refers to, or "" without such a
+// reference. obj is the params or the result of a message.
 func RelatedTask(obj []byte) string {
 	lit, _ := rawjson.MemberAt(obj, "_meta", keyRelatedTask, "taskId")
 	id, _ := rawjson.String(lit)

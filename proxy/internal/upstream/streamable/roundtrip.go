@@ -54,7 +54,7 @@ func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply)
 // sendOnce sends x in the session s. It returns errUnknownSession if the server refused the request
 // because of the session, and therefore did not execute it.
 func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
-	var sent atomic.Bool // whether there was a connection on which the request could be written
+	var sent atomic.Bool // whether there was a connection, so that the request could be written
 	ctx := httptrace.WithClientTrace(x.Ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	response, err := c.post(ctx, s, &x.Req, &x.Body)
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 // A responseStream is an event stream. It either answers an exchange or does not belong to one.
 type responseStream struct {
 	*Conn
-	x      *conn.Exchange // exchange that the stream answers; nil if there is none
+	x      *conn.Exchange // exchange that the stream answers; nil: none
 	s      *conn.Session
 	events *EventReader
 }
@@ -121,7 +121,7 @@ func (r responseStream) follow() error {
 	}
 }
 
-// owner returns the request to which a notification on the stream of x belongs. Some servers
+// owner returns the request that a notification on the stream of x belongs to. Some servers
 // confuse the streams of a session, so a progress token takes precedence over the stream.
 func (r responseStream) owner(m wire.Message) *conn.Exchange {
 	if m.Method == "notifications/progress" {
@@ -132,7 +132,7 @@ func (r responseStream) owner(m wire.Message) *conn.Exchange {
 	return r.x
 }
 
-// take handles a message that is not an answer. x is the request to which the stream belongs, or
+// take handles a message that is not an answer. x is the request that the stream belongs to, or
 // nil.
 func (r responseStream) take(m wire.Message, err error) {
 	switch {

@@ -77,7 +77,7 @@ func (t *DirectTransport) CloseIdleConnections() {
 	t.Other.CloseIdleConnections()
 }
 
-// conn returns an idle connection. If there is none, it opens a new one.
+// conn returns an idle connection. If no connection is idle, it opens a new one.
 func (t *DirectTransport) conn(request *http.Request) (*directConn, error) {
 	addr := request.URL.Host
 	if request.URL.Port() == "" {
