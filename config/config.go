@@ -1,6 +1,6 @@
 // Package config reads petrigate's configuration, a single YAML file, and checks it strictly.
 //
-// The file is parsed only once, into a tree in which every value knows its line and column.
+// The file is parsed only once, into a tree where every value knows its line and column.
 // Anything unexpected (an unknown key, a duplicate, a wrong type, a key reserved for a later
 // version) is an [Error] with this position, the source line and, if possible, a suggestion. All
 // errors are reported together. Nothing is guessed, and nothing is ignored.
@@ -41,7 +41,7 @@ const DefaultStartup = 10 * time.Second
 
 // A Config is a complete, checked configuration.
 type Config struct {
-	File    string   // path of the configuration file; empty: there is no file
+	File    string   // path of the configuration file; empty: no file
 	Servers []Server // the servers, in the order of the file
 
 	Bases  []Base `json:",omitempty"` // the base policies; their rules and nets come first in Rules and Nets

@@ -181,7 +181,7 @@ func (v Value) setting() (string, bool) {
 }
 
 // A check returns the problem with a string and a hint. If the string is valid, both are empty. The
-// parameter what is the name of the key, and shown is the string as written in the file.
+// parameter what names the key, and shown is the string as written in the file.
 type check func(what, shown, text string) (msg, hint string)
 
 func (v Value) passes(text string, c check) bool {

@@ -22,8 +22,8 @@ var update = flag.Bool("update", false, "write what the goldens should say")
 // TestGolden reads every archive in testdata. An archive contains petrigate.yaml and other files in
 // its directory; "env" and "flags", with one NAME=value per line; "modes", with file modes in the
 // same form; "partial" for [Options.Partial]; "found" for [Options.Found]; and "want" with the
-// expected output, which is either the problems or the warnings and the configuration. If there is
-// no petrigate.yaml, the test searches for a configuration.
+// expected output, which is either the problems or the warnings and the configuration. Without a
+// petrigate.yaml, the test searches for a configuration.
 func TestGolden(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {

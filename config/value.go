@@ -33,7 +33,7 @@ type Value struct {
 type Keys map[string]func(Value)
 
 // ReadDocument reads a file that is not a configuration. Positions refer to a file with the given
-// name. what is the name of the root in messages. [Value.Err] returns the problems.
+// name. The argument what names the root in messages. [Value.Err] returns the problems.
 func ReadDocument(name string, src []byte, what string) Value {
 	d := &decoder{source: &source{name: name}}
 	root := d.read(src)
@@ -112,7 +112,7 @@ func nearestKey(name string, known Keys) string {
 	return text.Suggest(name, slices.Sorted(maps.Keys(known)))
 }
 
-// Items calls f for every entry of a list. what is the name of an entry in messages.
+// Items calls f for every entry of a list. The argument what names an entry in messages.
 func (v Value) Items(what string, f func(Value)) {
 	if !v.is(listKind) {
 		return

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// agentPackages names the directory in which npm has installed the agents. The other tests do not
-// need these large packages.
+// agentPackages names the directory where npm has installed the agents. The other tests do not need
+// these large packages.
 const agentPackages = "PETRIGATE_E2E_AGENTS"
 
 // An agentKind is an agent that can run petrigate as its hook, with the way to run it without a

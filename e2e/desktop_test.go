@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A desktop is a display and a session bus on which a notification daemon starts on demand.
+// A desktop is a display and a session bus. The bus starts a notification daemon on demand.
 type desktop struct{ env []string }
 
 // startDesktop starts a desktop that runs until the test ends. If that is not possible, it skips
@@ -155,7 +155,8 @@ func TestDesktop(t *testing.T) {
 	}
 }
 
-// TestNoDesktop checks that a call also waits if there is no session bus, and that the log says so.
+// TestNoDesktop checks that a call also waits without a session bus, and that the log mentions
+// this.
 func TestNoDesktop(t *testing.T) {
 	wanted(t)
 	if _, err := exec.LookPath("notify-send"); err != nil {

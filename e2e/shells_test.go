@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// shellPackages names the directory in which npm has installed servers that run scripts.
+// shellPackages names the directory where npm has installed servers that run scripts.
 const shellPackages = "PETRIGATE_E2E_SHELLS"
 
 // TestShellServers checks that a script that has failed or is still running does not count as

@@ -15,7 +15,7 @@ import (
 )
 
 // TestTutorial follows docs/tutorial.md with the real servers from npm, and compares everything
-// that the page shows except the questions, because there is no terminal. TestTutorial in
+// that the page shows except the questions, because it runs without a terminal. TestTutorial in
 // cmd/petrigate answers the questions.
 func TestTutorial(t *testing.T) {
 	binary, npm := need(t)

@@ -14,7 +14,7 @@ import (
 )
 
 // These examples correspond to PetriFlow's documentation, as a Go program: a net, a call, its
-// result, several nets, rules, and what can be known about them before anyone makes a call.
+// result, several nets, rules, and the facts known about them before anyone makes a call.
 
 // toolApproval corresponds to the argument of defineSkillNet; NewPolicy checks it.
 var toolApproval = gate.Net{
@@ -29,7 +29,7 @@ var toolApproval = gate.Net{
 	},
 }
 
-// commits names bash calls by what they do (toolMapper). Other bash calls are free.
+// commits names bash calls by their effect (toolMapper). Other bash calls are free.
 var commits = gate.Net{
 	Name:    "commits",
 	Places:  []string{"working", "committed"},
@@ -50,7 +50,7 @@ var commits = gate.Net{
 	},
 }
 
-// backups examines arguments and remembers what has succeeded (validateToolCall, onDeferredResult,
+// backups examines arguments and remembers successful calls (validateToolCall, onDeferredResult,
 // state.meta).
 var backups = gate.Net{
 	Name:    "backups",
@@ -69,7 +69,7 @@ var backups = gate.Net{
 	OnSuccess: func(f gate.Firing) { f.Meta["saved"] = string(f.Call.Args) },
 }
 
-// manager corresponds to createGateManager with nets, or with a registry of which only some are
+// manager corresponds to createGateManager with nets, or with a registry where only some are
 // active.
 func manager(nets []gate.Net, o gate.PolicyOptions, s gate.SessionOptions) *gate.Session {
 	policy, err := gate.NewPolicy(nets, o)

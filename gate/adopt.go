@@ -30,7 +30,7 @@ type Kept struct {
 	Net  string
 	Fate Fate
 
-	// From names the net from which the state or usage comes, if that net is not Net.
+	// From names the net that the state or usage comes from, if that net is not Net.
 	From string
 
 	// Lost means that a dropped or restarted net was not in its initial state or had calls in

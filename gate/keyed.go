@@ -64,7 +64,7 @@ type plan struct {
 	labels  []naming.Label
 	ok      bool          // the net's mapper did not fail
 	watches []choice      // chosen observers whose key is in the result
-	spoils  []choice      // spoiling transitions for which the call has no value; they spoil the evidence for all values
+	spoils  []choice      // spoiling transitions without a value in the call; they spoil the evidence for all values
 	missing *missingValue // a value that a gating transition needs but that the call lacks; nil: no value is missing
 }
 

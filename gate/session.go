@@ -23,7 +23,7 @@ type SessionOptions struct {
 	Active []string // nets that are active at first; nil: all; unknown names are ignored
 
 	// Time is when the session and its clocks start. If Time is zero, the clock of a net starts
-	// with the first call to which the net applies.
+	// with the first call that the net applies to.
 	Time time.Time
 
 	// Principal and Global hold the state of the nets with these scopes; see [NewShared]. If one of

@@ -12,7 +12,7 @@ import (
 
 const (
 	flushes   = 200             // number of appends, each followed by a flush
-	flushTime = 2 * time.Second // time after which no further append starts, for slow disks
+	flushTime = 2 * time.Second // no further append starts after this time, for slow disks
 	flushSize = 1600            // number of bytes in each append, the size of a decision record
 
 	// Between two flushes, the benchmark writes as many bytes as an outcome record has, and waits

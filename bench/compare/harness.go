@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// A sample is a single measurement of one target in one round, in the form in which the harness
-// encodes it.
+// A sample is a single measurement of one target in one round. The harness encodes it in this form.
 type sample struct {
 	Scenario, Target, Kind string
 	Round                  int
@@ -97,7 +96,7 @@ func (h *harness) measure(s scenario) ([]sample, error) {
 	return samples, os.RemoveAll(work)
 }
 
-// writeSamples writes samples in the form in which the harness encodes them.
+// writeSamples writes samples in the harness's encoding.
 func writeSamples(file string, samples []sample) error {
 	text, err := json.MarshalIndent(samples, "", " ")
 	if err != nil {
@@ -106,7 +105,7 @@ func writeSamples(file string, samples []sample) error {
 	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
-// failures describes the samples in which a target or a call has failed.
+// failures describes the samples with a failed target or call.
 func failures(samples []sample) (bad []string) {
 	for _, s := range samples {
 		switch at := fmt.Sprintf("%s, %s, round %d", s.Scenario, s.Target, s.Round+1); {

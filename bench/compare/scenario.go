@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A scenario is a row in the table. The harness determines what is measured in it.
+// A scenario is a row in the table. The harness determines the measurements in it.
 type scenario struct {
 	id, what string
 	memory   float64 // goal: maximum cost of memory as a multiple of floor; 0: no goal

@@ -539,7 +539,7 @@ func TestApproveRequiresYesAfterQuestion(t *testing.T) {
 		"enter": {"\n", operator.Pending, "petrigate: not approved; the call is still pending"},
 		"no":    {"n\n", operator.Pending, "petrigate: not approved; the call is still pending"},
 		"end":   {"y\x04\x04", operator.Pending, "petrigate: not approved; the call is still pending"},
-		"break": {"y\x03", operator.Pending, ""}, // Linux signals before it flushes, so the terminal can lose what is written then
+		"break": {"y\x03", operator.Pending, ""}, // Linux signals before it flushes, so the terminal can lose output written then
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

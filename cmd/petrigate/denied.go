@@ -9,8 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// denyTools is the name of the flag with which a script accepts that built-in agent tools will be
-// refused.
+// denyTools is the name of the flag that lets a script accept the refusal of built-in agent tools.
 const denyTools = "deny-tools"
 
 // acceptDenied warns if the configuration, once enforced, would refuse built-in agent tools that

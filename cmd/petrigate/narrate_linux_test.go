@@ -51,8 +51,8 @@ func terminalCommand(t *testing.T, theirs *os.File, rules, env string, flags ...
 	return cmd
 }
 
-// outputAtTerminal runs wrap with the given flags and makes two calls over stdio, one of which is
-// blocked by a rule. It returns what appears on the terminal.
+// outputAtTerminal runs wrap with the given flags and makes two calls over stdio; a rule blocks one
+// of them. It returns what appears on the terminal.
 func outputAtTerminal(t *testing.T, env string, flags ...string) string {
 	t.Helper()
 	ours, theirs := openTerminal(t)

@@ -19,7 +19,7 @@ func TestInitWritesOnlyAfterYes(t *testing.T) {
 		"y\n":   {true, exitOK, "Written: "},
 		"\n":    {false, exitOK, "Nothing was written."},
 		"n\n":   {false, exitOK, "Nothing was written."},
-		"y\x03": {false, exitFailed, ""}, // Linux signals before it flushes, so the terminal can lose what is written then
+		"y\x03": {false, exitFailed, ""}, // Linux signals before it flushes, so the terminal can lose output written then
 	} {
 		t.Run(keys, func(t *testing.T) {
 			t.Parallel()

@@ -22,8 +22,8 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// asker returns a function that asks the person at the terminal a yes-or-no question. It returns
-// nil if there is no terminal.
+// asker returns a function that asks the person at the terminal a yes-or-no question. Without a
+// terminal, it returns nil.
 func (s stdio) asker(ctx context.Context) func(question string) (bool, error) {
 	if !isTerminal(s.in) || !isTerminal(s.err) {
 		return nil

@@ -32,8 +32,8 @@ func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config)
 	return known, err
 }
 
-// listedTools returns the tools in the recorded list. If there is no such list, it returns the
-// tools that the upstreams currently list, and the names of upstreams that did not answer.
+// listedTools returns the tools in the recorded list. Without such a list, it returns the tools
+// that the upstreams currently list, and the names of upstreams that did not answer.
 func (f checkFlags) listedTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.ListedTool, missing []string, err error) {
 	if f.tools != "" {
 		tools, err = recordedTools(f.tools)

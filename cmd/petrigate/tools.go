@@ -42,7 +42,7 @@ func listTools(session string) ([]listing[operator.ToolInfo], []operator.ToolInf
 	return []listing[operator.ToolInfo]{{all: tools}}, append([]operator.ToolInfo{}, tools...), err
 }
 
-// printTools prints the table of tools, followed by the session to which the verdicts apply.
+// printTools prints the table of tools, followed by the session that the verdicts apply to.
 func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
 	err := printListings(w, lists, "no tools", "CANONICAL|BARE|EXPOSED|NOW", func(t operator.ToolInfo) []string {
 		return []string{t.Canonical, t.Bare, t.Exposed, t.Says}

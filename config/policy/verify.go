@@ -26,8 +26,8 @@ const (
 	Unknown Result = "unknown"
 )
 
-// A Report holds what was found out about a policy before any call is made. It assumes that the
-// policy's active nets are enforced, and it covers a single session.
+// A Report holds the findings about a policy before any call is made. It assumes that the policy's
+// active nets are enforced, and it covers a single session.
 type Report struct {
 	Proofs    []Proof  // the configuration's claims, in order
 	Names     []Name   // names that the nets list
@@ -83,7 +83,7 @@ type Proof struct {
 	Why            string // if Unknown, the reason
 }
 
-// A Name holds what was found out about the calls that have a certain name.
+// A Name holds the findings about the calls that have a certain name.
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable

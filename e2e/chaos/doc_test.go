@@ -5,7 +5,7 @@
 //	go test ./e2e/chaos -v -timeout 0 -duration 10m -upstreams 8 -clients 64 -seed 1
 //
 // Each call carries a unique nonce. The upstreams, which are processes of this test binary, record
-// what they execute and include the nonce in their answers. At the end there are thus four accounts
+// every execution and include the nonce in their answers. At the end there are thus four accounts
 // of each call: what the client has sent and received, what the upstream has done, and the decision
 // and the outcome in the audit log. The load pauses three times, and the goroutines, files,
 // processes and memory that petrigate then uses must not have grown.

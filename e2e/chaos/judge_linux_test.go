@@ -187,7 +187,7 @@ func (v *verdict) judgeFigures(o *options) {
 		return
 	}
 	start, middle, end := v.stable[0], v.stable[1], v.stable[2]
-	slack := 4 * o.upstreams                                  // depends on which upstreams are up
+	slack := 4 * o.upstreams                                  // varies with the upstreams that are up
 	came := 2 * max(0, end.kept-max(start.kept, middle.kept)) // a kept connection has either two goroutines or none
 	switch {
 	case end.goroutines-max(start.goroutines, middle.goroutines) > slack+came:

@@ -67,8 +67,8 @@ func (l *ledger) wrong(what string) {
 	l.wrongs = append(l.wrongs, what)
 }
 
-// told records the answer and returns what is wrong with it. An answer from an upstream must
-// contain the nonce of its call and no other text.
+// told records the answer and returns the problem with it. An answer from an upstream must contain
+// the nonce of its call and no other text.
 func (c *call) told(r reply) string {
 	if r.Error != nil {
 		return c.toldError(r.Error)

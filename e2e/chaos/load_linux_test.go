@@ -13,7 +13,7 @@ import (
 // takes to start and to end, even on a busy machine.
 const patience = 3 * time.Minute
 
-// A load consists of the clients and what they have seen.
+// A load consists of the clients and their observations.
 type load struct {
 	options *options
 	plant   *plant

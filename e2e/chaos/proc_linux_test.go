@@ -130,7 +130,7 @@ func (p *plant) kept(pid string) (n int) {
 	return n
 }
 
-// A heapLog parses the output of GODEBUG=gctrace=1, because what is left after a collection does
+// A heapLog parses the output of GODEBUG=gctrace=1, because the heap left after a collection does
 // not depend on when the last one took place.
 type heapLog struct {
 	mu    sync.Mutex

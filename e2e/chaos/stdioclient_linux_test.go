@@ -25,7 +25,7 @@ type stdioClient struct {
 
 	mu      sync.Mutex // also serializes writes
 	waiting map[string]chan reply
-	gone    map[string]bool // canceled requests, which may or may not be answered
+	gone    map[string]bool // canceled requests; an answer to them is optional
 }
 
 func dialStdio(ctx context.Context, p *plant, log string, modern bool, wrong func(string)) (*stdioClient, error) {
@@ -60,7 +60,7 @@ func dialStdio(ctx context.Context, p *plant, log string, modern bool, wrong fun
 	return c, c.write(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
 
-// take passes a message to whoever waits for it.
+// take passes a message to the request that waits for it.
 func (c *stdioClient) take(line []byte) {
 	var r reply
 	if err := json.Unmarshal(line, &r); err != nil {

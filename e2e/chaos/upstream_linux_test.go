@@ -20,7 +20,7 @@ import (
 // upstreamVerb makes the test binary run one of its own upstreams.
 const upstreamVerb = "upstream"
 
-// upstreamMain runs an upstream that records what it executes, and misbehaves.
+// upstreamMain runs an upstream that misbehaves and records every execution.
 func upstreamMain(ctx context.Context, args []string) int {
 	flags := flag.NewFlagSet(upstreamVerb, flag.ContinueOnError)
 	name := flags.String("name", "", "")

@@ -54,7 +54,7 @@ func TestForgetful(t *testing.T) {
 	}
 }
 
-// A plant contains what is needed to start the proxies.
+// A plant contains everything needed to start the proxies.
 type plant struct {
 	binary, config, notes string
 	environment           []string
@@ -145,7 +145,7 @@ func (p *plant) live(t *testing.T, random *rand.Rand, name string) {
 	}
 }
 
-// burst returns a number of calls in the form in which they are sent.
+// burst returns a number of calls, encoded for sending.
 func (p *plant) burst(random *rand.Rand, name string, n, size int) string {
 	var b strings.Builder
 	for i := range size {

@@ -21,8 +21,7 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// questions is the number of different calls of y in each round, each of which requires an
-// approval.
+// questions is the number of different calls of y in each round. Each requires an approval.
 const questions = 8
 
 // An answer is what an operator has answered, or has tried to answer.
@@ -35,7 +34,7 @@ type answer struct {
 // A use is the admission of a call that a person was asked about.
 type use struct{ approval, arguments string }
 
-// A book contains what people have answered and what was executed.
+// A book contains people's answers and the executed calls.
 type book struct {
 	mu       sync.Mutex
 	answers  map[string]answer // keyed by approval

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// inputBudget is the number of allowed calls of w, each of which takes two rounds.
+// inputBudget is the number of allowed calls of w. Each takes two rounds.
 const inputBudget = 12
 
 // inputs records the calls of w, which requires a second round.

@@ -49,7 +49,7 @@ state: { driver: postgres, dsn: %q }
 log: { level: warn, format: json }
 `
 
-// An upstream counts what it executes.
+// An upstream counts the calls that it executes.
 type upstream struct {
 	t       *testing.T
 	url     string
@@ -315,7 +315,7 @@ func (m *mishaps) await(n int) {
 	}
 }
 
-// verify compares what was executed with the records.
+// verify compares the executed calls with the records.
 func verify(t *testing.T, u *upstream, dsn string, waiting int, faults bool) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// compare returns the differences between what was received through petrigate and what was received
-// directly.
+// compare returns the differences between a transcript through petrigate and a direct one.
 //
 // It ignores what each side generates by itself:
 //

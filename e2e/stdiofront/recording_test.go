@@ -103,7 +103,8 @@ func edited(object json.RawMessage, edit func(map[string]json.RawMessage)) json.
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// at returns the member of an object at the given path, or nil if there is none.
+// at returns the member of an object at the given path. If the member does not exist, it returns
+// nil.
 func at(object json.RawMessage, path ...string) json.RawMessage {
 	for _, key := range path {
 		var members map[string]json.RawMessage

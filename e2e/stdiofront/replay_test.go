@@ -14,7 +14,7 @@ import (
 // patience limits the wait for something that the recording contains.
 const patience = 2 * time.Minute
 
-// A transcript contains what was received in a replay.
+// A transcript contains everything received in a replay.
 type transcript struct {
 	left          map[int]bool            // requests that the client has canceled, by number
 	requests      []entry                 // the client's requests in order

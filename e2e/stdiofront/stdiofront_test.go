@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the recordings anew")
 
-// A speaker is a client over HTTP that sends what it is told to send.
+// A speaker is a client over HTTP that sends the messages given to it.
 type speaker struct {
 	t       *testing.T
 	url     string

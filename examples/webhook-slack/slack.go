@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A slack is a Slack channel to which a bot writes.
+// A slack is a Slack channel that a bot writes to.
 type slack struct {
 	api, token, channel string
 	client              *http.Client

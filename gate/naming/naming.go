@@ -117,7 +117,7 @@ func (g *Naming) HasActions(tool string) bool { return g.actionPatterns || g.bas
 func (g *Naming) Dotted() map[string]bool { return g.dotted }
 
 // actions appends the names of the form tool.action. An action that is not a single string may
-// contain many strings; only those to which a rule refers are added.
+// contain many strings; only those that a rule refers to are added.
 func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	f := jsonpath.Member(c.Args, "action")
 	l := Label{From: FromAction, Certain: tool.Certain && !f.Weak()}

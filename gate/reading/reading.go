@@ -74,7 +74,7 @@ func (r *Reader) Fields() (arguments, results []string) {
 	return arguments, results
 }
 
-// Name returns the field name under which the values of f are listed. It is the name of the first
+// Name returns the field name that the values of f are listed under. It is the name of the first
 // field that reads the same values.
 func (r *Reader) Name(f toolnet.Field) string {
 	return r.keys[r.set.Number([]toolnet.Field{f})].name

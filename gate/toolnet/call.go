@@ -59,7 +59,7 @@ type KeyValue struct {
 // not copied, so hooks must treat it as immutable.
 type Meta map[string]any
 
-// Outcome is the way in which a call ended.
+// Outcome is how a call ended.
 type Outcome uint8
 
 const (

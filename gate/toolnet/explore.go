@@ -13,14 +13,14 @@ import (
 type Exploration struct {
 	States          int
 	Complete        bool // all states were visited; otherwise the other fields are partial
-	Deadlocks       int  // states in which no transition is enabled
+	Deadlocks       int  // states where no transition is enabled
 	DeadTransitions []string
 	Bounded         Answer
 	Unbounded       []string // places whose token count is unbounded
 	Pump            []string // transitions that increase the unbounded places when they are repeated after Prefix
 	Prefix          []string
 
-	// Trapped is the number of deadlocks in which no place of [Net.Terminal] is marked. Trap is a
+	// Trapped is the number of deadlocks where no place of [Net.Terminal] is marked. Trap is a
 	// shortest sequence of transitions into such a deadlock, or nil if unknown.
 	Trapped int
 	Trap    []string

@@ -106,7 +106,7 @@ func (c *checker) fields(transition string, key []Field) {
 	}
 }
 
-// fault returns a description of the error in a field, or "" if there is no error.
+// fault returns a description of the error in a field, or "" for a field without an error.
 func (f *Field) fault() string {
 	switch {
 	case f.Path == "" && f.Reader == nil:

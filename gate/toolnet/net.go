@@ -11,7 +11,7 @@ type Net struct {
 	Name        string
 	Places      []string
 	Initial     map[string]int // initial marking; absent places have no tokens
-	Terminal    []string       // places in which the net may stop
+	Terminal    []string       // places where the net may stop
 	Free        []string       // names that this net always allows
 	Transitions []Transition   // transitions in order: the first enabled transition that lists a name gates the name
 
@@ -127,9 +127,8 @@ type Transition struct {
 	Evidence bool
 
 	// WeakProgress allows the transition to fire for a weak [Name] even if it puts tokens into
-	// places from which it took none. Without WeakProgress, in a net without Labels, a weak name
-	// can only use up tokens: the net blocks a call that only might be the one for which the net
-	// waits.
+	// places that it took none from. Without WeakProgress, in a net without Labels, a weak name can
+	// only use up tokens: the net blocks a call that only might be the one that the net waits for.
 	WeakProgress bool
 
 	// Spoils makes an observer that is not deferred spoil evidence. When its call is admitted, it

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// MaxRounds limits the number of rounds in which the transitions without tools may fire. A net that
+// MaxRounds is the maximum number of rounds for firing the transitions without tools. A net that
 // can still change by itself afterwards does not come to rest.
 const MaxRounds = 10_000
 

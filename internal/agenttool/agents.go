@@ -30,9 +30,9 @@ type Agent struct {
 	ShortPrefix bool // whether MCP tools are named mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
 }
 
-// agents lists the known agents in the order in which messages name them. Agents without
-// TakesScript ignore a script that was changed by a hook, or treat it as permission. Codex accepts
-// a changed script only together with "allow"; VS Code and Cursor have not been tested.
+// agents lists the known agents. Messages name them in this order. Agents without TakesScript
+// ignore a script that was changed by a hook, or treat it as permission. Codex accepts a changed
+// script only together with "allow"; VS Code and Cursor have not been tested.
 var agents = []Agent{
 	{
 		Name: "claude-code", Client: "claude-code", Title: "Claude Code", TakesScript: true,
@@ -111,8 +111,8 @@ var agents = []Agent{
 // All returns all known agents.
 func All() []Agent { return slices.Clone(agents) }
 
-// Find returns the agent with the given name or client name. It returns false if there is no such
-// agent.
+// Find returns the agent with the given name or client name. It returns false if the name is
+// unknown.
 func Find(name string) (Agent, bool) {
 	i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == name || a.Client == name })
 	if i < 0 {
@@ -121,7 +121,7 @@ func Find(name string) (Agent, bool) {
 	return agents[i], true
 }
 
-// named returns the agent with the given name, or the zero value if there is no such agent.
+// named returns the agent with the given name, or the zero value if the name is unknown.
 func named(name string) Agent {
 	if a, ok := Find(name); ok && a.Name == name {
 		return a

@@ -86,8 +86,8 @@ type Name struct {
 }
 
 // Further returns the names of an agent's call other than the name of the tool itself. The argument
-// members lists the ways in which the name of an MCP tool can be split into server and tool. The
-// argument command says whether the call has an argument named command.
+// members lists the ways to split the name of an MCP tool into server and tool. The argument
+// command says whether the call has an argument named command.
 func Further(agent, tool string, members [][2]string, command bool) (all []Name) {
 	add := func(name string, sure bool) {
 		if name != tool && !slices.ContainsFunc(all, func(n Name) bool { return n.Text == name }) {
@@ -111,8 +111,8 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	return all
 }
 
-// Members returns the ways in which the agent's name for an MCP tool can be split into server and
-// tool. There are several if the name of the server or the tool contains the agent's separator.
+// Members returns the ways to split the agent's name for an MCP tool into server and tool. There
+// are several if the name of the server or the tool contains the agent's separator.
 func Members(agent, tool string) [][2]string {
 	all := Parts(tool)
 	rest, ok := strings.CutPrefix(tool, "mcp_")
@@ -125,8 +125,8 @@ func Members(agent, tool string) [][2]string {
 	return all
 }
 
-// Parts returns the ways in which the name of an MCP tool can be split into server and tool, in the
-// formats of all agents.
+// Parts returns the ways to split the name of an MCP tool into server and tool, in the formats of
+// all agents.
 func Parts(tool string) [][2]string {
 	if rest, ok := strings.CutPrefix(tool, "MCP:"); ok {
 		if all := cuts(rest, ":"); all != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// shown lists the packages in which all entry points must have an Example.
+// shown lists the packages where all entry points must have an Example.
 var shown = []string{"gate", "gate/toolnet", "rules", "internal/petri"}
 
 // plain lists methods that need no Example, because they print a value or return its position.

@@ -205,7 +205,7 @@ func (s *Server) issue(w http.ResponseWriter, t *token, refreshable bool) {
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// revoke invalidates all tokens of the login to which the given token belongs (RFC 7009).
+// revoke invalidates the given token and all other tokens of the same login (RFC 7009).
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm() // a malformed request revokes nothing
 	s.count("revoke")

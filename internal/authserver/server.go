@@ -23,7 +23,7 @@ type Options struct {
 	Issuer    string            // path of the issuer, such as /tenant; may be empty
 	OpenID    bool              // whether the metadata is published as specified by OpenID Connect Discovery
 	NoHint    bool              // whether 401 responses do not name the metadata
-	Silent    bool              // whether there is no protected resource metadata
+	Silent    bool              // whether the protected resource metadata is missing
 	Iss       bool              // whether authorization responses name the issuer, and the metadata announces this
 
 	// Change lets a test falsify responses: the metadata of the "resource" and the "server", and

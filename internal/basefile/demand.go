@@ -11,7 +11,7 @@ import (
 type Demand struct {
 	Name    string // required name; empty: any name is accepted
 	Version int    // minimum version
-	Key     string // minisign public key with which the base must be signed
+	Key     string // minisign public key that the base must be signed with
 	Digest  string // required digest, if Key is empty
 }
 

@@ -7,7 +7,7 @@ package channel
 
 import "slices"
 
-// Names of the channels, as they are written in the configuration and in rules.
+// Names of the channels in the configuration and in rules.
 const (
 	Elicit  = "elicit"
 	URL     = "url"
@@ -47,7 +47,7 @@ var all = [...]Channel{
 // All returns the channels.
 func All() []Channel { return slices.Clone(all[:]) }
 
-// Find returns the channel with the given name. It returns false if there is no such channel.
+// Find returns the channel with the given name. It returns false if the name is unknown.
 func Find(name string) (Channel, bool) {
 	i := slices.IndexFunc(all[:], func(c Channel) bool { return c.Name == name })
 	if i < 0 {
@@ -56,7 +56,7 @@ func Find(name string) (Channel, bool) {
 	return all[i], true
 }
 
-// Names returns the names of the channels for which the function keep returns true. If keep is nil,
+// Names returns the names of the channels that the function keep returns true for. If keep is nil,
 // it returns all names.
 func Names(keep func(Channel) bool) (names []string) {
 	for _, c := range all {

@@ -80,7 +80,7 @@ type count struct {
 	FalseRefusals          int // number of calls that the procedure permits but the gate has refused
 	OtherTask              int // number of such refusals in tasks that leave out conditions of the domain
 	Forbidden, Prevented   int // number of calls that the procedure forbids, and how many of them the gate has refused
-	Rendered, NotRendered  int // number of runs that have provided a forbidden service, and of runs in which the gate has prevented this
+	Rendered, NotRendered  int // number of runs that have provided a forbidden service, and of runs where the gate has prevented this
 	Unreadable, ErrorCalls int
 }
 

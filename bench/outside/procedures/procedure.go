@@ -192,7 +192,7 @@ func (in implied) widen(t *tree) *tree {
 	return wide
 }
 
-// with returns a copy of the domain in which the procedures of one task replace those of the
+// with returns a copy of the domain. In the copy, the procedures of one task replace those of the
 // domain.
 func (d domain) with(t *task, in implied) (domain, error) {
 	all, err := t.Graph.procedures()

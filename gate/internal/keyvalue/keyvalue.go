@@ -114,8 +114,7 @@ type CallReader struct {
 	fields []fieldReading
 	keys   []Reading
 
-	// Preallocated space for the usual case, in which there is one key with one field and one
-	// value.
+	// Preallocated space for the usual case: one key with one field and one value.
 	fieldRoom [1]fieldReading
 	keyRoom   [1]Reading
 	valueRoom [1]Value
@@ -127,8 +126,7 @@ type fieldReading struct {
 	fault  jsonpath.Fault
 }
 
-// A Reading holds a key's values in a call. If there are none, it holds the fault that explains
-// this.
+// A Reading holds a key's values in a call. Without values, it holds the fault that explains this.
 type Reading struct {
 	Values []Value
 	Field  int // index in the key of the faulty field

@@ -118,7 +118,7 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	return text
 }
 
-// With returns a copy of the net's state d in which value is the state for the given key value. If
+// With returns a copy of the net's state d where value is the state for the given key value. If
 // fresh is true, d is not shared yet and may be modified instead of copied. A state that equals the
 // default state is not stored.
 func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
