@@ -22,7 +22,7 @@ const maxShown = 32 << 10
 
 // A prompt is a question that a client shows to its user.
 type prompt struct {
-	ended    <-chan struct{} // closed when the client knows that the prompt has ended; nil: there is no prompt, or another call has shown it
+	ended    <-chan struct{} // closed when the client knows that the prompt has ended; nil: no prompt, or another call has shown it
 	callGone <-chan struct{} // closed when the call that showed the prompt has ended, which also ends the prompt; nil: this call shows the prompt
 }
 
@@ -150,7 +150,7 @@ func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 // inputRequired is an InputRequiredResult (2026-07-28), which asks for another round.
 type inputRequired struct {
 	state    string
-	question []byte // params of elicitation/create; nil: there is no question
+	question []byte // params of elicitation/create; nil: no question
 }
 
 func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {

@@ -94,7 +94,7 @@ func (p *Pipeline) askAll(c *Call, requests []spec.InputRequest) ([]byte, error)
 	return append(object, '}'), nil
 }
 
-// firstError returns the index of the first error in the list, or -1 if there is none.
+// firstError returns the index of the first error in the list, or -1 if the list has no error.
 func firstError(list []error) int {
 	for i, err := range list {
 		if err != nil {
@@ -105,7 +105,7 @@ func firstError(list []error) int {
 }
 
 // askClient sends a request to the client on the stream of the call, and returns the result. If an
-// elicitation fails, the result says that it was canceled; other requests have no such result.
+// elicitation fails, the result is a cancellation; other requests have no such result.
 func (p *Pipeline) askClient(ctx context.Context, c *Call, r spec.InputRequest) ([]byte, error) {
 	p.Reverse.URLElicitations.At(c.Tool.Upstream).RecordRequest(c.Client, r.Method, r.Params)
 	result, failure, err := c.Client.ClientRequests.Ask(ctx, c.Stream, r.Method, reverse.WithElicitationID(r.Method, c.Tool.Upstream.WithServerName(r.Params)))

@@ -68,7 +68,7 @@ func TestDrivenTaskIsTold(t *testing.T) {
 	})
 }
 
-// TestPromptIsTakenBack: a client whose prompt is no longer needed is told so, in whatever state
+// TestPromptIsTakenBack: a client is told when its prompt has become unnecessary, in whatever state
 // the call is by then.
 func TestPromptIsTakenBack(t *testing.T) {
 	for name, end := range map[string]func(*proxytest.Site, proxytest.Question){

@@ -17,8 +17,7 @@ type answer interface {
 // A refusal is an answer that explains why a call was not made or has no result.
 type refusal struct{ *admission.Refused }
 
-// decisionKey is the key in a result's _meta under which the decision is stored in machine-readable
-// form.
+// decisionKey is the key in a result's _meta that holds the decision in machine-readable form.
 const decisionKey = wire.OwnMeta + "decision"
 
 // PlainRefusal returns a refusal for a reason other than a net.

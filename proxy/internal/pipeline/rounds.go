@@ -18,7 +18,7 @@ func (p *Pipeline) resume(c *Call) bool {
 	}
 	c.Turn.Release() // the call was already decided, and might now wait for its server
 	x, err := p.pickUp(c)
-	if x != nil && x.approved != nil { // send the call as it was displayed to a person
+	if x != nil && x.approved != nil { // send the call exactly as displayed to a person
 		c.approved, c.params = x.approved, c.params.WithMetaShown(x.approved.Meta)
 	}
 	switch {

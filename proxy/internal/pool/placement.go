@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A server that uses revision 2025-11-25 can send a request outside of any call without saying for
-// which client, and the state that it keeps for a client belongs to its whole process. Therefore, a
+// A server that uses revision 2025-11-25 can send a request outside of any call without naming the
+// client, and the state that it keeps for a client belongs to its whole process. Therefore, a
 // session can have a dedicated connection: a process or an HTTP session of its own. The connection
 // starts with the session's first call to the server and ends with the session. Lists are still
 // requested on the shared connection.
 
-// dedicatedIdle is how long a dedicated connection can remain unused before it is closed, if it is
-// for clients without sessions.
+// dedicatedIdle is how long a dedicated connection for clients without sessions can remain unused
+// before it is closed.
 const dedicatedIdle = 30 * time.Minute
 
 var (
@@ -261,7 +261,7 @@ func (u *Server) releaseUnused(d *Server, since time.Time) bool {
 }
 
 // Sweep repeatedly abandons calls to u that have timed out, and closes a dedicated connection that
-// is no longer used. It returns when the proxy or the connection ends.
+// has gone out of use. It returns when the proxy or the connection ends.
 func (p *Pool) Sweep(u *Server) {
 	timeout := u.Config.Timeout
 	tick := time.NewTicker(min(maxSweep, timeout/8+1))

@@ -119,8 +119,8 @@ func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}
 	}
 }
 
-// AwaitTool returns the tool with the given exposed name, or nil if there is none. While servers
-// are starting, it waits for the tool to appear.
+// AwaitTool returns the tool with the given exposed name, or nil if the tool does not exist. While
+// servers are starting, it waits for the tool to appear.
 func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()

@@ -179,8 +179,7 @@ func (q *queue) Remove(p *QueuePlace) {
 	p.number = 0
 }
 
-// All returns the positions of the requests in the queue, in the order in which the requests were
-// sent.
+// All returns the positions of the requests in the queue, in the order of sending.
 func (q *queue) All() []*QueuePlace {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -194,8 +193,8 @@ func (q *queue) restartTimeout(p *QueuePlace) {
 	p.SentAt = time.Now()
 }
 
-// An abandonedCalls counts, for each session, the calls for which the proxy no longer waits
-// although the server has not answered them. A request from the server may belong to one of them.
+// An abandonedCalls counts the abandoned calls of each session: the server has not answered them,
+// but the proxy no longer waits. A request from the server may belong to one of them.
 type abandonedCalls struct {
 	mu sync.Mutex
 	of map[*session.Session]int // contains no zeros

@@ -93,6 +93,6 @@ func ResourceTool(u *Server, uri string) *Tool {
 type Item struct {
 	Upstream *Server
 	Key      string // the server's name or URI for this item
-	Exposed  string // the name or URI by which clients know this item
+	Exposed  string // the name or URI that clients use for this item
 	Object   []byte // JSON object as clients receive it
 }

@@ -123,7 +123,7 @@ func TestReplicaPinsRemoved(t *testing.T) {
 }
 
 // TestReplicaPinsAway: while the database is unavailable, unknown tools are not called if pins are
-// enforced. Once it is available, they are accepted as they are, unless another replica was first.
+// enforced. Once it is available, they are accepted unchanged, unless another replica was first.
 func TestReplicaPinsAway(t *testing.T) {
 	dsn := postgrestest.Schema(t)
 	first, _ := sharingPins(t, dsn, "", true, proxytest.PoisonedTool())

@@ -59,5 +59,5 @@ func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest 
 	return r
 }
 
-// announcements contains the lists for which a list_changed notification is pending.
+// announcements contains the lists that have a pending list_changed notification.
 type announcements struct{ prompts, resources atomic.Bool }

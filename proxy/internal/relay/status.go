@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// maxWays is the maximum number of tools in the status for which a remedy is searched for, because
-// each search takes time.
+// maxWays is the maximum number of tools in the status whose remedy is searched for. The number is
+// limited because each search takes time.
 const maxWays = 20
 
 // A statusDoc describes the session of a client: the tools that the client can call now, and why
@@ -24,7 +24,7 @@ type statusDoc struct {
 	session string
 	state   *gate.State // state of the session
 	now     time.Time
-	ways    int // number of tools for which a remedy was searched for
+	ways    int // number of tools whose remedy was searched for
 
 	advertised gate.Advertised
 	hidden     map[string]bool // tools that are refused whatever their arguments are

@@ -37,8 +37,8 @@ type resourceTables struct {
 }
 
 // Owner returns the server that has a resource: the only server, or the server that lists the URI,
-// or the first server with a matching template. If there is none, it returns nil. URIs of any form
-// are accepted.
+// or the first server with a matching template. Otherwise, it returns nil. URIs of any form are
+// accepted.
 func (r *resourceTables) Owner(upstreams []*pool.Server, uri string) *pool.Server {
 	if len(upstreams) == 1 {
 		return upstreams[0]

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A watchedResources contains the resources of one server to which the proxy has subscribed.
+// A watchedResources contains the resources of one server that the proxy has subscribed to.
 type watchedResources struct {
 	mu   sync.Mutex
 	uris []string

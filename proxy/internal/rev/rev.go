@@ -69,8 +69,7 @@ var (
 	}
 )
 
-// Of returns the family to which a revision belongs. An empty version means that the revision is
-// not known yet.
+// Of returns the family of a revision. An empty version means that the revision is not known yet.
 func Of(version string) *Rev {
 	if version >= "2026-07-28" {
 		return Rev2026

@@ -23,8 +23,9 @@ type Store interface {
 	// KeepRound stores data under the given ID.
 	KeepRound(ctx context.Context, id string, data []byte) error
 
-	// TakeRound removes and returns the data, or returns nil if there is none. The call continues
-	// after that, so TakeRound returns [admission.ErrStopped] while the session is stopped.
+	// TakeRound removes and returns the data, or returns nil if the ID has no data. The call
+	// continues after that, so TakeRound returns [admission.ErrStopped] while the session is
+	// stopped.
 	TakeRound(ctx context.Context, session, id string) ([]byte, error)
 
 	// DropRound removes and returns the data, so that the call can be ended.
@@ -148,7 +149,7 @@ func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, erro
 }
 
 const (
-	sweepEvery = time.Minute // interval at which calls are settled whose clients have not returned
+	sweepEvery = time.Minute // interval for settling calls whose clients have not returned
 	sweepGrace = time.Minute // accepted difference between the clocks of the processes
 )
 

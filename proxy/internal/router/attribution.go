@@ -58,7 +58,7 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 	}
 }
 
-// logsFor returns the call of revision 2026-07-28 to which a log message belongs. It returns nil if
+// logsFor returns the call of revision 2026-07-28 that a log message belongs to. It returns nil if
 // that is uncertain, or if the client does not want the message.
 func logsFor(u *pool.Server, params []byte) (receiver *pipeline.Call) {
 	var only *session.Session

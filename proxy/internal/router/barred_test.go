@@ -54,7 +54,7 @@ func TestBesideCalls(t *testing.T) {
 }
 
 // TestUnknownReferences checks that completions for unknown kinds of references are refused under a
-// policy that admits only what it names.
+// policy that admits only the kinds it names.
 func TestUnknownReferences(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		p, err := gate.NewPolicy(nil, gate.PolicyOptions{Deny: true})

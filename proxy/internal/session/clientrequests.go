@@ -24,7 +24,7 @@ type ClientRequest struct {
 	Answer   func(result, failure []byte) // called once with the answer, which is either a result or an error object; must not block
 	Progress func(params []byte)          // called with notifications/progress; nil: the request has no progressToken
 
-	id []byte // ID as it was sent
+	id []byte // ID exactly as sent
 	of *clientRequests
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // Connect adds a client and a session for its connection. header contains the headers of the
-// request with which the client connects; it is nil if the transport has no headers.
+// request that connects the client; it is nil if the transport has no headers.
 func (s *Sessions) Connect(transport, principal string, header http.Header, out spec.Stream) (*Client, error) {
 	id := lifetime.RandomID("")
 	own := &Session{ID: idOf(id), Principal: principal, By: "connection", Since: s.now()}
@@ -61,8 +61,8 @@ func (s *Sessions) Introduce(c *Client) error {
 	return s.Begin(c.Session)
 }
 
-// Kept returns the session ID under which other replicas find the HTTP session with the given
-// client ID. If replicas do not share sessions, it returns "".
+// Kept returns the session ID for the HTTP session with the given client ID. Other replicas find
+// the HTTP session by that session ID. If replicas do not share sessions, Kept returns "".
 func (s *Sessions) Kept(client string) string {
 	if !s.kept {
 		return ""

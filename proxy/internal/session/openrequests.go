@@ -17,13 +17,13 @@ import (
 type openRequests struct {
 	mu    sync.Mutex
 	first openRequest          // first open request, because most clients have only one at a time; its request field is nil if no request is open
-	more  map[string]canceller // further open requests, keyed by ID as it was sent
+	more  map[string]canceller // further open requests, keyed by ID exactly as sent
 	open  int                  // number of requests whose answers have not been written
 	past  []uint64             // hashes of the IDs of requests that have ended recently
 	idle  chan struct{}        // closed when open becomes 0; nil: no caller is waiting
 }
 
-// An openRequest is a request, along with its ID as it was sent.
+// An openRequest is a request, along with its ID exactly as sent.
 type openRequest struct {
 	id      string
 	request canceller

@@ -25,8 +25,8 @@ func (q Request) Peer() Peer { return q.Client.PeerOf(q.Meta) }
 func (q Request) Rev() *rev.Rev { return rev.Of(q.Meta.ProtocolVersion) }
 
 // Answer sends the answer: a result, an error object from a server, or a fault. It sends any other
-// error as an internal error. If there is neither a result nor an error, Answer sends nothing,
-// because the client is no longer waiting.
+// error as an internal error. If it is given neither a result nor an error, Answer sends nothing,
+// because the client has stopped waiting.
 func (q Request) Answer(result []byte, err error) {
 	id := q.Message.ID
 	var refused upstream.Refused

@@ -5,7 +5,7 @@
 // revisions up to 2025-11-25, or one stateless request of revision 2026-07-28. It keeps the
 // client's description of itself ([Peer]), its unanswered requests, the proxy's unanswered requests
 // to it, and its subscriptions. All calls in a [Session] change the markings of the same nets.
-// [Sessions.Of] alone decides to which session a request belongs, by the configured [Way].
+// [Sessions.Of] alone decides which session a request belongs to, by the configured [Way].
 //
 // # Replicas
 //
@@ -89,7 +89,7 @@ type Way struct {
 	Meta   string // key in _meta that names the session, if By is "meta"
 }
 
-// An Origin contains the parts of a request that determine to which session it belongs.
+// An Origin contains the parts of a request that determine its session.
 type Origin struct {
 	Principal  string
 	Connection *Session    // session of the connection, or a session that the proxy has issued; nil: none
@@ -106,7 +106,7 @@ type Sessions struct {
 	begin             func(*Session) error         // called before a session is used for the first time
 	LogLevelSet       atomic.Bool                  // whether some client has sent logging/setLevel
 	SeveralPrincipals atomic.Bool                  // whether more than one principal can connect over HTTP
-	Stdio             atomic.Pointer[lines.Writer] // writer for the stdio client; nil: there is no stdio client
+	Stdio             atomic.Pointer[lines.Writer] // writer for the stdio client; nil: no stdio client
 	streams           events.Budget                // limits the resumable streams of the HTTP clients
 
 	making    sync.Mutex // held while a session that several clients can share is created

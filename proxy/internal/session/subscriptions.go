@@ -18,7 +18,7 @@ const (
 
 // A Subscription is an open subscriptions/listen request (2026-07-28).
 type Subscription struct {
-	ID        string          // ID of the request as it was sent
+	ID        string          // ID of the request, exactly as sent
 	Outbox    *Outbox         // notifications that the goroutine serving the request must send
 	Lists     map[string]bool // lists that the client wants to be notified about, keyed by the member of the request's filter
 	Resources []string
@@ -31,7 +31,7 @@ type subscriptions struct {
 	mu      sync.Mutex
 	listed  []string                 // list_changed methods for the lists that the client has fetched
 	watched map[string]bool          // URIs from resources/subscribe requests, for revisions up to 2025-11-25
-	open    map[string]*Subscription // subscriptions/listen requests, for revisions since 2026-07-28, keyed by ID as it was sent
+	open    map[string]*Subscription // subscriptions/listen requests, for revisions since 2026-07-28, keyed by ID exactly as sent
 }
 
 // SawList records that the client has fetched a list. From then on, the client receives the given
@@ -44,8 +44,8 @@ func (i *subscriptions) SawList(method string) {
 	}
 }
 
-// OfList reports whether the client has fetched the list to which a list_changed notification
-// refers. It also returns the subscriptions to that notification.
+// OfList reports whether the client has fetched the list that a list_changed notification refers
+// to. It also returns the subscriptions to that notification.
 func (i *subscriptions) OfList(method string) (seen bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

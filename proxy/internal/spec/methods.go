@@ -35,11 +35,11 @@ func IsCall(method string) bool {
 	return method == CallTool || method == GetPrompt || method == ReadResource
 }
 
-// ElicitationComplete is the notification with which a server that uses revision 2025-11-25 reports
+// ElicitationComplete is a notification from a server that uses revision 2025-11-25. It reports
 // that a person has completed an elicitation in URL mode.
 const ElicitationComplete = "notifications/elicitation/complete"
 
-// ResourceUpdated is the notification with which a server reports that a resource has changed.
+// ResourceUpdated is a server's notification that a resource has changed.
 const ResourceUpdated = "notifications/resources/updated"
 
 // A Stream sends messages to a client in order: any number of notifications and requests from the

@@ -20,8 +20,8 @@ const TasksSince = "2025-11-25"
 // A client that uses revision 2026-07-28 can use tasks on a server that uses revision 2025-11-25.
 // If a tool always requires a task (execution.taskSupport: required) and the client supports tasks,
 // the proxy calls the tool as a task. It sends tasks/result on behalf of the client, because the
-// server sends its own requests there. It presents the task in the form of the extension, in which
-// the task contains its inputRequests and its result or error.
+// server sends its own requests there. It presents the task in the form of the extension: the task
+// contains its inputRequests and its result or error.
 
 // MissingTasks returns the data of the error that is sent if the client lacks the tasks capability.
 func MissingTasks() []byte { return rawjson.Object{}.Raw("requiredCapabilities", TakesTasks()).Bytes() }

@@ -11,9 +11,9 @@ import (
 )
 
 // ServerRequest handles a server's request that belongs to a task (elicitation/create,
-// sampling/createMessage or roots/list with related-task in its _meta), no matter on which stream
-// it arrives. It returns false if the request does not belong to a task. If the client cannot be
-// reached now, the client is asked when it waits for the result.
+// sampling/createMessage or roots/list with related-task in its _meta). The request can arrive on
+// any stream. ServerRequest returns false if the request does not belong to a task. If the client
+// cannot be reached now, the client is asked when it waits for the result.
 func (s *Tasks) ServerRequest(u *pool.Server, q *upstream.ServerRequest) bool {
 	x := s.byServer(u, wire.RelatedTask(q.Params))
 	if x == nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// List serves tasks/list (2025-11-25). It lists the session's tasks on all servers, in the order in
-// which they were created. It never requests the servers' own lists, because they may contain tasks
-// of other sessions.
+// List serves tasks/list (2025-11-25). It lists the session's tasks on all servers, in the order of
+// their creation. It never requests the servers' own lists, because they may contain tasks of other
+// sessions.
 func (s *Tasks) List(q session.Request) ([]byte, error) {
 	if err := s.refuse(q.Peer(), q.Message.Method); err != nil {
 		return nil, err

@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Notification handles a server's notification about a task, no matter on which stream it arrives:
-// notifications/tasks/status (2025-11-25), notifications/tasks (2026-07-28), or a progress or log
-// message of a task. It returns false if the notification is not about a task. Only the client to
-// which the task belongs receives it. Notification must not block.
+// Notification handles a server's notification about a task: notifications/tasks/status
+// (2025-11-25), notifications/tasks (2026-07-28), or a progress or log message of a task. The
+// notification can arrive on any stream. Notification returns false if the notification is not
+// about a task. Only the client that owns the task receives it. Notification must not block.
 func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool {
 	switch method {
 	case spec.TaskStatus, "notifications/tasks":

@@ -142,8 +142,8 @@ func (s *taskTable) drop(x *Task) {
 	s.bySession[x.owner()] = rest
 }
 
-// find returns the task of the session with the ID that clients know. It returns nil if there is
-// none.
+// find returns the task of the session with the ID that clients know. It returns nil if the session
+// has no such task.
 func (s *taskTable) find(of *session.Session, id string) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,7 +28,7 @@ type Task struct {
 	rev      *rev.Rev // revision family when the task was created
 	origin   Origin
 	Ticket   *admission.Ticket
-	token    int64 // progressToken sent to the server; 0 if there is none
+	token    int64 // progressToken sent to the server; 0: none
 	made     time.Time
 
 	settling sync.Mutex    // held while the outcome is reported to the gate
@@ -159,8 +159,8 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	return open, first
 }
 
-// stream returns the stream on which the task's client can be reached. This is the stream of its
-// tasks/result request or, if there is none, the stream of its session.
+// stream returns a stream that reaches the task's client. This is the stream of the client's
+// tasks/result request, if any, and otherwise the stream of the client's session.
 func (x *Task) stream() spec.Stream {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -244,5 +244,5 @@ const (
 	usualPoll = 5 * time.Second
 	FastPoll  = 250 * time.Millisecond
 	slowPoll  = time.Minute
-	MaxMisses = 10 // number of consecutive unanswered tasks/get requests after which a task counts as lost
+	MaxMisses = 10 // a task counts as lost after this number of consecutive unanswered tasks/get requests
 )

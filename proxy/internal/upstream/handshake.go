@@ -22,7 +22,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// clientName is the name with which the proxy identifies itself to servers.
+// clientName is the proxy's name in handshakes with servers.
 const clientName = "petrigate"
 
 // probeTimeout is the maximum time that the proxy waits for an answer to server/discover. Most
@@ -172,8 +172,8 @@ func offers2026(discovered []byte) bool {
 	return offersRevision(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offersRevision reports whether an answer to server/discover lists a revision for which the
-// function ok returns true.
+// offersRevision reports whether an answer to server/discover lists a revision that the function ok
+// accepts.
 func offersRevision(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false

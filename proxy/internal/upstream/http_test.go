@@ -20,7 +20,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
 
-// An endpoint is an HTTP server for which the test determines how calls are answered.
+// An endpoint is an HTTP server. The test determines how it answers calls.
 type endpoint struct {
 	*httptest.Server
 	t testing.TB
@@ -133,7 +133,7 @@ func TestHTTPAnswers(t *testing.T) {
 	const good = `{"jsonrpc":"2.0","id":ID,"result":{"n":9007199254740993,"f":1.10}}`
 	for name, c := range map[string]struct {
 		answer func(w http.ResponseWriter)
-		body   string // body of the answer, in which ID stands for the request ID
+		body   string // body of the answer; ID stands for the request ID
 		result string
 		refuse string
 		err    string
@@ -256,8 +256,8 @@ func TestForgottenSession(t *testing.T) {
 	s.await(Up) // once more, because the tools may have changed
 }
 
-// TestForgottenSessionInOtherWords checks that a call is executed once, in a new session, for each
-// of the ways in which servers report an unknown session.
+// TestForgottenSessionInOtherWords checks that a call is executed once, in a new session, however
+// the server reports an unknown session.
 func TestForgottenSessionInOtherWords(t *testing.T) {
 	rpc := func(code int, message string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, message)

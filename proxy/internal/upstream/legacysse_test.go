@@ -55,7 +55,7 @@ func TestSSE(t *testing.T) {
 	}
 }
 
-// A stream is an HTTP+SSE server for which the test determines the answers.
+// A stream is an HTTP+SSE server. The test determines its answers.
 type stream struct {
 	*httptest.Server
 	endpoint string                       // address for messages, as announced first

@@ -321,7 +321,7 @@ func TestSilenceOnTheProbe(t *testing.T) {
 	if st := s.await(Up); st.Rev() != rev.Rev2025 {
 		t.Errorf("%+v", st)
 	}
-	s.probe = time.Hour // the second time, there is no probe
+	s.probe = time.Hour // the second time, the server is not probed
 	s.tool("exit", "{}")
 	s.await(Down)
 	s.await(Up)
@@ -359,8 +359,8 @@ func TestLateToTheProbe(t *testing.T) {
 	}
 }
 
-// TestLateAndModernOnly checks that if there is no alternative to the probe, a server may take the
-// whole connect timeout to start.
+// TestLateAndModernOnly checks that a server may take the whole connect timeout to start if the
+// probe has no alternative.
 func TestLateAndModernOnly(t *testing.T) {
 	c := child(t, "modern")
 	c.Protocol = "2026-07-28"

@@ -39,7 +39,7 @@ type Conn interface {
 	// Send sends x. It eventually delivers a reply to x and never blocks.
 	Send(x *Exchange)
 	Cancel(x *Exchange, reason string)
-	// Notify sends a notification. Over HTTP, s is the session to which the notification belongs.
+	// Notify sends a notification. Over HTTP, s is the session that the notification belongs to.
 	Notify(ctx context.Context, s *Session, method string, params []byte) error
 	// Agree makes the connection use the result of a handshake.
 	Agree(s *Session)
@@ -163,7 +163,7 @@ type lasting interface{ Lifetime() context.Context }
 // be read. If the request has a Deliver function, Done returns nil.
 func (x *Exchange) Done() <-chan Reply { return x.replies }
 
-// Cancel tells the upstream that the client is no longer waiting for the answer. It does not block
+// Cancel tells the upstream that the client has stopped waiting for the answer. It does not block
 // and does not end the exchange: a reply still arrives, either from the server or because the
 // connection is lost.
 func (x *Exchange) Cancel(reason string) {

@@ -71,7 +71,7 @@ func (d *Dispatcher) flush() {
 	}
 }
 
-// Relay forwards a server's request to the exchange x to which the request belongs. If x is nil or
+// Relay forwards a server's request to x, the exchange that the request belongs to. If x is nil or
 // accepts no requests, Relay forwards the request to Options.OnRequest. It returns false if the
 // request was not forwarded.
 func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)) bool {
@@ -95,7 +95,7 @@ func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)
 	return true
 }
 
-// Notification routes a notification to the request to which it belongs, or to the [Host].
+// Notification routes a notification to the request that it belongs to, or to the [Host].
 func (d *Dispatcher) Notification(m wire.Message) {
 	switch m.Method {
 	case MethodCancelled:

@@ -108,7 +108,7 @@ type Host struct {
 
 	Acked chan int64 // receives the IDs of acknowledged subscriptions; 0 means that the ID is unknown
 
-	Rev func() *rev.Rev // returns the server's revision family, as far as it is known
+	Rev func() *rev.Rev // returns the server's revision family, if known so far
 
 	// Renew repeats the handshake on c, because the server no longer knows the session.
 	Renew func(ctx context.Context, c Conn, version string) (*Session, error)
@@ -116,7 +116,7 @@ type Host struct {
 	Renewed func()
 }
 
-// A Grace contains the time limits for the steps in which a child is ended.
+// A Grace contains the time limits for the steps that end a child.
 type Grace struct {
 	Exit time.Duration // time between closing its input and SIGTERM
 	Term time.Duration // time between SIGTERM and SIGKILL

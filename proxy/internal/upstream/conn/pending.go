@@ -45,7 +45,7 @@ func (p *Pending) Add(x *Exchange) (waiting int) {
 	return len(p.byID)
 }
 
-// Take removes and returns the exchange with the given ID. It returns nil if there is none.
+// Take removes and returns the exchange with the given ID. It returns nil if the ID is not pending.
 func (p *Pending) Take(id int64) *Exchange {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,7 +110,7 @@ func (p *Pending) waiting() (soon, work bool) {
 	return soon, work
 }
 
-// Progressing returns the exchange to which a progress notification belongs, or nil.
+// Progressing returns the exchange that a progress notification belongs to, or nil.
 func (p *Pending) Progressing(params []byte) *Exchange {
 	token, _ := rawjson.Member(params, "progressToken")
 	n, err := strconv.ParseInt(string(token), 10, 64)

@@ -31,7 +31,7 @@ func (w *outputLines) Begin() {
 	w.old = true
 }
 
-// add adds a line with the prefix that says where it was written.
+// add adds a line. Its prefix tells where it was written.
 func (w *outputLines) add(where string, line []byte) {
 	text := where + string(line[:min(len(line), wordsLine)])
 	w.mu.Lock()

@@ -161,7 +161,7 @@ func (c *Conn) Send(x *conn.Exchange) {
 // post posts a message. It posts the message a second time only if the function checkResend allows
 // that. Answers arrive on the stream.
 func (c *Conn) post(ctx context.Context, data []byte, checkResend func() error) error {
-	var sent atomic.Bool // whether there was a connection on which the message could be written
+	var sent atomic.Bool // whether the message could be written on a connection
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	request, err := c.http.NewRequest(ctx, http.MethodPost, new(conn.Session), data)
 	if err != nil {
@@ -191,7 +191,7 @@ func (c *Conn) sendInBackground(data []byte) {
 	c.Host.Work.Go(func() { _ = c.push(c.ctx, data) })
 }
 
-// push posts a message for which there is no answer.
+// push posts a message that gets no answer.
 func (c *Conn) push(ctx context.Context, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, streamable.NotifyTimeout)
 	defer cancel()

@@ -15,7 +15,7 @@ var ErrTooLong = errors.New("a message from the server is too long")
 const (
 	lineBuffer = 64 << 10
 	bigLine    = 32 << 10 // minimum length of a line that is returned without copying it
-	maxExpect  = 4 << 20  // maximum length of a line for which the buffer is enlarged in advance
+	maxExpect  = 4 << 20  // the buffer is enlarged in advance for lines up to this length
 )
 
 // OneLine replaces each line break with the given byte. In valid JSON, line breaks only occur as
@@ -45,7 +45,7 @@ type LineReader struct {
 	spare      []byte // buffer of the usual size, kept while buf is a larger buffer
 	expect     int    // length of the line that was last handed over
 	start, end int    // range of the bytes that were read but not yet returned
-	seen       int    // offset up to which no newline has been found
+	seen       int    // no newline has been found before this offset
 	err        error
 }
 
@@ -147,7 +147,7 @@ type Tail struct {
 // NewTail returns a Tail that reads from f.
 func NewTail(f *os.File) *Tail { return &Tail{file: pipe.New(f)} }
 
-// Read reads the available bytes. If there are none, it waits for some until the deadline.
+// Read reads the available bytes. If no bytes are available, it waits for some until the deadline.
 func (t *Tail) Read(b []byte) (int, error) {
 	n, err := t.file.Read(b)
 	if !errors.Is(err, os.ErrDeadlineExceeded) || t.late >= maxTail {

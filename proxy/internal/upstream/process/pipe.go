@@ -21,7 +21,7 @@ var errNotReading = errors.New("the server is not reading its input")
 // maxBurst is the maximum number of bytes that are buffered while more messages are expected.
 const maxBurst = 256 << 10
 
-// keepBuffer is the size up to which an empty buffer is kept for reuse.
+// keepBuffer is the maximum size of an empty buffer that is kept for reuse.
 const keepBuffer = 1 << 20
 
 // A Pipe writes messages to a child's standard input. Callers never wait for the child: a caller

@@ -73,7 +73,7 @@ func processes() []Process {
 	return all
 }
 
-// Read returns the process with the given ID. It returns false if there is no such process or it is
+// Read returns the process with the given ID. It returns false if the process does not exist or is
 // a zombie.
 func Read(pid int) (Process, bool) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")

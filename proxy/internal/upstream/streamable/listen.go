@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxStreamFailures is the number of consecutive failed attempts to open the stream after which the
-// connection counts as lost.
+// maxStreamFailures limits the consecutive failed attempts to open the stream. After this number,
+// the connection counts as lost.
 const maxStreamFailures = 3
 
 // Listen keeps the GET stream open if the server uses revision 2025-11-25 and offers such a stream.

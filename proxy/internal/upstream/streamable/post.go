@@ -43,7 +43,7 @@ func (c *Conn) Get(ctx context.Context, s *conn.Session, lastID string) (*http.R
 	return c.Do(request, nil)
 }
 
-// push sends a message for which there is no answer.
+// push sends a message that gets no answer.
 func (c *Conn) push(ctx context.Context, s *conn.Session, method string, data []byte) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
