@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// channels is a setup in which the client, the console and the command line can answer.
+// channels is a setup where the client, the console and the command line can answer.
 func channels(names ...string) proxytest.Setup {
 	return proxytest.Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: names, Hold: time.Hour} }}
 }

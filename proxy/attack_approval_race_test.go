@@ -213,7 +213,7 @@ func raceOfClient(c *contest, seed uint64, rounds int) {
 	}
 }
 
-// TestRacedOperators: C022. The same for people at the console and at the command line, one of whom
+// TestRacedOperators: C022. The same for people at the console and at the command line. One of them
 // is told that the answer was too late.
 func TestRacedOperators(t *testing.T) {
 	t.Parallel()

@@ -20,9 +20,9 @@ const (
 	addsOptions           // there is a doubt about unknown options in front of a command
 	addsArithmetic        // there is a doubt about text that bash evaluates as arithmetic
 	runsCommand           // args are a command that has its own input
-	passesCommand         // args are a command to which the program's redirections also apply
+	passesCommand         // args are a command; the program's redirections also apply to it
 	runsScript            // args, joined, are a script
-	runsElsewhere         // args, joined, are a script for another shell to which the program's redirections also apply
+	runsElsewhere         // args, joined, are a script for another shell; the program's redirections also apply to it
 	mayRunScript          // the text of an argument is a script that may run later
 	mayRunArgs            // any argument may be the beginning of a command
 	runsFile              // the argument names a file that contains a program

@@ -21,7 +21,7 @@ type program struct {
 	free     bool // no argument makes the command do more than its name says
 }
 
-// operands describes the operands that a command may have if it is to do exactly what its name
+// operands describes the operands that a command may have while it still does exactly what its name
 // says.
 type operands struct {
 	min, max int

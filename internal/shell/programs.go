@@ -2,7 +2,7 @@ package shell
 
 import "sync"
 
-// programs is the table of programs whose options are known; see [program]. What is missing from
+// programs is the table of programs whose options are known; see [program]. Anything missing from
 // the table is not known to be inert.
 var programs = eachName(map[string]program{
 	// These programs only print something, with any arguments.

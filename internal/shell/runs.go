@@ -25,8 +25,8 @@ func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// possibleDoubt returns the doubt because of which it is uncertain whether the script runs p. It is
-// called if no command matches p.
+// possibleDoubt returns the doubt that leaves it uncertain whether the script runs p. It is called
+// if no command matches p.
 func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	if p.name.text == "" {
 		return nil, false
@@ -105,8 +105,8 @@ func (p *Pattern) upTo(operands int) *Pattern {
 	return &q
 }
 
-// missingWord names the word of the pattern that the command lacks. If no word is missing, it says
-// that the arguments differ.
+// missingWord names the word of the pattern that the command lacks. If no word is missing, it
+// reports that the arguments differ.
 func (p *Pattern) missingWord(c *command, args []arg) string {
 	for n := 2; n <= len(p.operands); n++ {
 		if p.upTo(n).found(c, args) != Match {

@@ -146,8 +146,8 @@ func stdin(list []*syntax.Redirect) (text string, ok bool) {
 	return "", false
 }
 
-// hereText returns the text of a here document. If the delimiter is quoted, expansions in it are
-// left as they are.
+// hereText returns the text of a here document. If the delimiter is quoted, expansions in it stay
+// unexpanded.
 func hereText(rd *syntax.Redirect) (text string, ok bool) {
 	if rd.Hdoc == nil {
 		return "", true

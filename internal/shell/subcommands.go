@@ -108,8 +108,8 @@ func subcommandsOf(name string) *knownOptions {
 	return nil
 }
 
-// next returns the first operand and the arguments after it. If there is no operand, it returns
-// nil. sure is false if an unknown option before the operand may take the operand as its value.
+// next returns the first operand and the arguments after it. Without an operand, it returns nil.
+// sure is false if an unknown option before the operand may take the operand as its value.
 func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	sure = true
 	for len(args) > 0 {

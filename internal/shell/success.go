@@ -11,9 +11,9 @@ import (
 // The answer is yes if every successful way through the script has run p: as the last command of
 // the script; in the && list that ends the script; before ; under set -e; as the last command of a
 // pipe, or anywhere in a pipe under set -o pipefail; inside ( ), { }, wrappers such as timeout,
-// launchers such as npx, and bash -c. The command can have any arguments except those with which,
-// according to the tables, the program does something else, less, or nothing. A pattern that ends
-// with * allows these as well. An exact pattern allows only inert arguments.
+// launchers such as npx, and bash -c. The command can have any arguments except those that,
+// according to the tables, make the program do something else, less, or nothing. A pattern that
+// ends with * allows these as well. An exact pattern allows only inert arguments.
 func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	first, surely := r.evidence(&p)
 	if surely || first < 0 {
@@ -58,7 +58,7 @@ func gapOutside(what string) gap {
 func alone(own string) string { return "run `" + own + "` in a separate call" }
 
 // gap returns the gap between the success of the script and the success of the command with index
-// i. It returns nil if there is no gap.
+// i. It returns nil if it finds none.
 func (r *Reading) gap(i int, p *Pattern) gap {
 	c := &r.commands[i]
 	switch {
@@ -148,8 +148,8 @@ const longestAdvice = 200
 // printOnlyOptions are the options that make most programs print something and do nothing else.
 var printOnlyOptions = setOf("--help --version --dry-run --dryrun --dry --just-print --list-tests --listTests --collect-only --no-run --if-present --showConfig --show-config --print-config")
 
-// deviation returns the argument because of which, according to the tables, the command does
-// something else or less than its name says.
+// deviation returns the argument that, according to the tables, makes the command do something else
+// or less than its name says.
 func (c *command) deviation(p *Pattern) (argument string, less bool) {
 	known, options, lead, ok := programOf(c.name, c.args)
 	rule, _, tests := entryOf(evidenceOperands, c.name, c.args)

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A variables holds what is known about the variables of a script. In arithmetic, bash evaluates
+// A variables holds the known facts about the variables of a script. In arithmetic, bash evaluates
 // the *value* of a variable as an expression, and it runs commands in the array indexes of this
 // expression: x='a[$(rm y)]'; echo $((x)). If declare or a similar builtin assigns a value to an
 // array, bash expands the value again: declare -a x='($(rm y))'.

@@ -224,7 +224,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 }
 
 // callEach reads a command once for each list in lists. Each list is an expansion of the command
-// word. If lists is empty, callEach reads the words as they are written.
+// word. If lists is empty, callEach reads the words as written.
 func (r *reader) callEach(lists [][]arg, words []*syntax.Word, redirs []*syntax.Redirect) {
 	if len(lists) == 0 {
 		r.run(r.words(words), redirs)

@@ -185,7 +185,7 @@ func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	return NoMatch
 }
 
-// ends reports whether a word of which only the end is known may be the option.
+// ends reports whether a word may be the option if only the end of the word is known.
 func (w *wanted) ends(a arg) Outcome {
 	if a.may(w.text) || slices.ContainsFunc(w.names, func(n string) bool { return a.may("-"+n) || a.may("--"+n) }) {
 		return Opaque

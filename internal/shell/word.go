@@ -129,7 +129,7 @@ type wordBuilder struct {
 	split bool
 	text  []byte // all known text
 	head  int    // length of the text before the first unknown part
-	tail  int    // index in text at which the part after the last unknown part begins
+	tail  int    // index in text where the part after the last unknown part begins
 }
 
 // arg returns the assembled argument.

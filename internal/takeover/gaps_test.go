@@ -63,7 +63,7 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
-// TestEditedKeepsBackup checks that the backup is removed only when it is no longer needed.
+// TestEditedKeepsBackup checks that the backup is not removed while it is still needed.
 func TestEditedKeepsBackup(t *testing.T) {
 	p := served(t, two)
 	p.connect(t)

@@ -202,9 +202,9 @@ func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []by
 	return after, true, err
 }
 
-// HookURL returns the URL at which the listener accepts hooks from this machine, and the headers
-// that the hooks must send. The URL is empty if the listener does not accept hooks, or if its
-// address is not known until it starts.
+// HookURL returns the URL where the listener accepts hooks from this machine, and the headers that
+// the hooks must send. The URL is empty if the listener does not accept hooks, or if its address is
+// not known until it starts.
 func HookURL(l config.Listen) (string, splice.Object) {
 	host, port, err := net.SplitHostPort(l.HTTP)
 	if l.Stdio || !l.Hooks || err != nil || port == "0" || l.Auth == "jwt" {

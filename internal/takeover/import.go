@@ -98,7 +98,7 @@ func (d *Driver) Plan(i Import) (*ImportPlan, error) {
 	return p, p.splice(d, doc)
 }
 
-// open reads the configuration to which the servers will be added.
+// open reads the configuration that the servers will be added to.
 func (p *ImportPlan) open(d *Driver) (*splice.Document, error) {
 	p.path = p.Config
 	real, err := filepath.EvalSymlinks(p.Config)
@@ -287,7 +287,7 @@ func (o output) printResults(p *ImportPlan) {
 	}
 }
 
-// noteExposed warns if other users can read the configuration to which secrets are added.
+// noteExposed warns if other users can read the configuration that secrets are added to.
 func (d *Driver) noteExposed(p *ImportPlan) {
 	taken := slices.ContainsFunc(p.Servers, func(t ImportedServer) bool { return t.Result == "taken" && len(t.Secrets) > 0 })
 	info, err := os.Stat(p.path)

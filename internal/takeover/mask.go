@@ -30,8 +30,8 @@ func (d *Driver) show(path string, format splice.Format, before, after []byte) e
 	return err
 }
 
-// minSecretLine is the minimum length at which a single line of a secret is masked. Shorter lines
-// also occur in text that is not secret.
+// minSecretLine is the minimum length that a single line of a secret must have to be masked.
+// Shorter lines also occur in text that is not secret.
 const minSecretLine = 4
 
 // masked replaces secrets in text with asterisks, even if they contain escape sequences or consist

@@ -123,8 +123,8 @@ func (r records) change(f *file, s step, connected bool) error {
 }
 
 // undo writes or removes a file and then deletes the file's record, while it holds the lock of the
-// state directory. If asBefore is true, the file is restored exactly, so an identical backup is no
-// longer needed.
+// state directory. If asBefore is true, the file is restored exactly; this makes an identical
+// backup unnecessary.
 func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	return r.locked(func() error {
 		err := f.unchanged()

@@ -21,7 +21,7 @@ import (
 type HookService struct {
 	Manager *service.Manager // nil if the system has no supported service manager
 	service.Service
-	Listen string   // address at which the proxy listens
+	Listen string   // address that the proxy listens on
 	Reads  []string // variables that the configuration reads and that are set in the current environment
 	Memory bool     // whether each proxy keeps its states in memory
 

@@ -35,7 +35,7 @@ type Driver struct {
 	System clientcfg.System
 	State  string // state directory; contains the records of changed files
 	Out    io.Writer
-	// Ask asks a person for confirmation. It is nil if there is no terminal.
+	// Ask asks a person for confirmation. It is nil without a terminal.
 	Ask func(question string) (bool, error)
 	// Running lists the processes on this machine. It is nil if the processes are not known.
 	Running func(context.Context) ([]clientcfg.Process, error)

@@ -16,8 +16,8 @@ type conn struct {
 	capabilities map[string]json.RawMessage         // capabilities that the client has declared in initialize
 }
 
-// An exchange is the context in which a message is handled: the connection on which it arrived, and
-// a function that sends messages related to it.
+// An exchange is the context for handling a message: the connection that it arrived on, and a
+// function that sends messages related to it.
 type exchange struct {
 	conn   *conn
 	send   func(message []byte)

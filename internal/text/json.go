@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// PlainJSON returns equivalent JSON in which visible characters are not written as Unicode escapes,
-// such as \u0026 for &. Quotes, backslashes and the characters that [Escape] escapes stay escaped.
+// PlainJSON returns equivalent JSON without Unicode escapes for visible characters, such as \u0026
+// for &. Quotes, backslashes and the characters that [Escape] escapes stay escaped.
 func PlainJSON(doc []byte) []byte {
 	if !bytes.Contains(doc, []byte(`\u`)) {
 		return doc

@@ -27,8 +27,8 @@ func Nearest(word string, among []string) string {
 	return best
 }
 
-// Suggest returns a hint with the word that is [Nearest] to the misspelt word, or "" if there is
-// none.
+// Suggest returns a hint with the word that is [Nearest] to the misspelt word, or "" if no word is
+// near.
 func Suggest(word string, known []string) string {
 	near := Nearest(word, known)
 	if near == "" {
@@ -39,7 +39,7 @@ func Suggest(word string, known []string) string {
 
 // DidYouMean returns a phrase to add to a sentence, such as " (did you mean x?)", where x is the
 // word that is [Nearest] to the misspelt one. The argument before is text to put in front of x.
-// DidYouMean returns "" if there is no such word.
+// DidYouMean returns "" if no word is near.
 func DidYouMean(word, before string, known []string) string {
 	if near := Nearest(word, known); near != "" {
 		return fmt.Sprintf(" (did you mean %s%s?)", before, near)

@@ -17,8 +17,8 @@ var periods = [...]struct {
 	{"day", 24 * time.Hour},
 }
 
-// Period formats the period of a limit as it is written in rules, such as "day". If the period has
-// no name, the result is a duration, such as "12h".
+// Period formats the period of a limit as in rules, such as "day". If the period has no name, the
+// result is a duration, such as "12h".
 func Period(d time.Duration) string {
 	for _, p := range periods {
 		if p.length == d {

@@ -5,11 +5,11 @@ import "strings"
 // An Owner is an upstream with the prefix of the names that clients see for its tools.
 type Owner struct{ Upstream, Prefix string }
 
-// Owners lists all configured upstreams. Only the configuration determines to which upstream a name
-// belongs, so that a server cannot influence this by listing certain tools.
+// Owners lists all configured upstreams. Only the configuration determines which upstream a name
+// belongs to, so that a server cannot influence this by listing certain tools.
 type Owners []Owner
 
-// Exposed returns the upstream with the longest prefix with which the name begins. It returns "" if
+// Exposed returns the upstream with the longest prefix that the name begins with. It returns "" if
 // no prefix matches, or if several upstreams have that prefix.
 func (o Owners) Exposed(name string) string {
 	longest, owner := -1, ""

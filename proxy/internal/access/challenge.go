@@ -24,7 +24,7 @@ func (v *Verifier) Answer(err error) (status int, challenge string) {
 	}
 }
 
-// wellKnown is the path under which protected resource metadata is published (RFC 9728).
+// wellKnown is the path where protected resource metadata is published (RFC 9728).
 const wellKnown = "/.well-known/oauth-protected-resource"
 
 // bearer returns the part of the challenge that is the same for all denials.

@@ -18,8 +18,8 @@ import (
 // How long keys are used, and how often they are fetched. Tokens with unknown keys cause at most
 // one fetch within the time pause.
 const (
-	fresh        = 15 * time.Minute // age at which the keys are fetched again
-	keep         = 24 * time.Hour   // age at which the keys are dropped if they cannot be fetched again
+	fresh        = 15 * time.Minute // keys of this age are fetched again
+	keep         = 24 * time.Hour   // keys of this age are dropped if they cannot be fetched again
 	pause        = 30 * time.Second // minimum time between two fetches
 	pauseFailed  = 5 * time.Second  // minimum time after a failed fetch
 	fetchTimeout = 10 * time.Second
@@ -90,8 +90,8 @@ func (k *keys) setNumber() int {
 	return k.count
 }
 
-// age starts a fetch if the set is no longer fresh, and drops the set if it is too old. The caller
-// must hold mu.
+// age starts a fetch if the set is not fresh any more, and drops the set if it is too old. The
+// caller must hold mu.
 func (k *keys) age() {
 	age := k.options.Now().Sub(k.fetched)
 	if age > keep && k.set != nil {

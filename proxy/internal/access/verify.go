@@ -110,8 +110,8 @@ func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	return v.checkClaims(all)
 }
 
-// accessType reports whether the header typ says that the token is an access token, either as in
-// RFC 9068 or as most issuers write it. Tokens of other types, such as proofs or logout tokens, are
+// accessType reports whether the header typ marks the token as an access token, either as in RFC
+// 9068 or as most issuers write it. Tokens of other types, such as proofs or logout tokens, are
 // rejected.
 func accessType(typ any) bool {
 	text, ok := typ.(string)

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Key is the key under which the question is found in inputRequests.
+// Key is the key of the question in inputRequests.
 const Key = "approval"
 
 const approve = "approve"

@@ -69,8 +69,8 @@ func WaitingLogLine(c approval.Call, id, client, how string) string {
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
-// HowToAnswer explains how to answer an approval. Its argument verb is the command with which
-// operators can answer, if they can.
+// HowToAnswer explains how to answer an approval. Its argument verb is the command that operators
+// can use to answer, if they can.
 func HowToAnswer(r *approval.Request, verb string) string {
 	only, _ := channel.Find(r.Via)
 	switch {

@@ -9,8 +9,8 @@ import "sync"
 // same time.
 const Most = 32
 
-// Several is the minimum number of calls in flight for which further calls are so likely that it
-// makes sense to wait briefly for them.
+// Several is the minimum number of calls in flight that makes further calls likely enough to wait
+// briefly for them.
 const Several = 5
 
 // A Reading detects where bursts begin and end in the messages from one source. It is not safe for
@@ -34,7 +34,7 @@ func (r *Reading) Before(more bool) {
 // as for Before.
 func (r *Reading) After(more bool) {
 	switch {
-	case r.left == 0: // there is no burst
+	case r.left == 0: // no burst
 	case r.left > 1 && more:
 		r.left--
 	default:

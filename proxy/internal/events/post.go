@@ -37,7 +37,7 @@ type Post struct {
 	log    *log                // events that the client may have missed; nil if the stream cannot be resumed
 }
 
-// PostOptions describes the message to which a [Post] responds.
+// PostOptions describes the message that a [Post] responds to.
 type PostOptions struct {
 	Method string   // method of the message
 	ID     []byte   // ID of the message
@@ -215,7 +215,7 @@ func (s *Post) Finish(r *http.Request) {
 		s.o.Logs.drop(s.log)
 	}
 	if s.w != nil && !s.done && !s.stream {
-		s.w.WriteHeader(http.StatusAccepted) // there is no answer to a canceled request
+		s.w.WriteHeader(http.StatusAccepted) // a canceled request gets no answer
 	}
 	s.w = nil
 }

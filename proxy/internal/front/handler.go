@@ -48,7 +48,7 @@ type exchange struct {
 
 	caller  httpguard.Caller
 	release func()          // stops counting the body's bytes as in use; nil: no body was read
-	turn    *turns.Turn     // turn in which the message is handled
+	turn    *turns.Turn     // turn for handling the message
 	post    *events.Post    // nil: the response is not a JSON-RPC message
 	client  *session.Client // client for this request only; nil: the client belongs to a session
 	bound   func() bool     // detaches the call from the connection; nil: the call is not attached
@@ -136,8 +136,8 @@ func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *event
 	})
 }
 
-// resumable returns the logs from which the client can resume its streams. It returns nil if the
-// client's revision does not support this.
+// resumable returns the logs that let the client resume its streams. It returns nil if the client's
+// revision does not support this.
 func resumable(c *session.Client) *events.Logs {
 	if !events.Resumable(c.PeerOf(wire.Meta{}).Protocol) {
 		return nil

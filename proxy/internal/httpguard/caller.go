@@ -34,8 +34,8 @@ func (c Caller) Stream(ctx context.Context) (context.Context, context.CancelFunc
 }
 
 // Body reads the complete message, within the limits. If that fails, it writes an error response
-// and returns false. The caller must call the returned function release when the body is no longer
-// needed.
+// and returns false. The caller must call the returned function release when it does not need the
+// body any more.
 func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
 	limit := int64(c.guard.maxMessage)
 	refuse := func(text string, status int) ([]byte, func(), bool) {

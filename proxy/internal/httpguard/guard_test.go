@@ -16,7 +16,7 @@ func TestNew(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		options Options
-		want    string // part of the error; empty if there is none
+		want    string // part of the error; empty: no error
 	}{
 		{"nobody", Options{Addr: "127.0.0.1:7"}, "has no authentication"},
 		{"no port", Options{Addr: "127.0.0.1", Open: true}, "missing port"},

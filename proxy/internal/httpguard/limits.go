@@ -14,8 +14,8 @@ import (
 // high.
 const defaultRequests = 5000
 
-// maxUncounted is the size up to which messages are not counted, because the number of requests is
-// limited.
+// maxUncounted is the maximum size of messages that are not counted, because the number of requests
+// is limited.
 const maxUncounted = 64 << 10
 
 // minBodies is the lowest possible limit for the bytes of large messages that are kept for one

@@ -41,7 +41,7 @@ func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
 	return list, nil
 }
 
-// principal returns the principal to which a token belongs. It takes the same time for all tokens.
+// principal returns the principal that a token belongs to. It takes the same time for all tokens.
 func (l tokenList) principal(token string) (string, bool) {
 	sum := sha256.Sum256([]byte(token))
 	found := -1

@@ -19,7 +19,7 @@ type Members struct {
 
 	list  []*member
 	known map[string]*member
-	meta  *Members // members of _meta; nil if there are none
+	meta  *Members // members of _meta; nil: none
 }
 
 type member struct {

@@ -20,11 +20,11 @@ const maxName = 200
 
 // A Tool is an element in a list of tools.
 type Tool struct {
-	Name        string    // name by which the upstream knows the tool
-	Exposed     string    // name by which clients know the tool
+	Name        string    // the upstream's name for the tool
+	Exposed     string    // the clients' name for the tool
 	Object      []byte    // JSON object as clients receive it
 	Definition  string    // hash of the JSON object that the upstream has sent
-	Annotations []byte    // annotations that the upstream has sent; nil if there are none
+	Annotations []byte    // annotations that the upstream has sent; nil: none
 	OnlyTask    bool      // whether calls of the tool must run as tasks
 	Mirrored    *mcp.Tool // the tool, if some of its arguments must be mirrored in headers; otherwise nil
 }
@@ -69,7 +69,7 @@ func mirrored(object []byte) *mcp.Tool {
 }
 
 // unreadable returns a reason why clients might misinterpret the tool, or might reject the whole
-// list because of it. It returns "" if there is no such reason.
+// list because of it. It returns "" if it finds none.
 func unreadable(object []byte) string {
 	variant := false
 	rawjson.Members(object, func(key, _ []byte, _ int) bool {

@@ -73,7 +73,7 @@ func (c *Call) answer(a answer) {
 	c.end(func() { c.AnswerOnly(a) })
 }
 
-// AnswerOnly writes an answer to a request that is not, or is no longer, among the client's open
+// AnswerOnly writes an answer to a request that is not, or not any more, among the client's open
 // requests. A refusal is a tool result only for tools/call; for other methods it is an error.
 func (c *Call) AnswerOnly(a answer) {
 	r, refused := a.(refusal)
@@ -120,8 +120,8 @@ func (c *Call) end(send func()) {
 	c.Client.Requests.Answered()
 }
 
-// deliver answers the call with the server's reply, byte for byte. If there is no reply, it answers
-// with an explanation.
+// deliver answers the call with the server's reply, byte for byte. Without a reply, it answers with
+// an explanation.
 func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	if c.trace != nil {
 		c.trace.setResult(resultOf(r))
@@ -149,7 +149,7 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	}
 }
 
-// failed returns the answer to a call to which the server did not reply.
+// failed returns the answer to a call that the server did not reply to.
 func (c *Call) failed(err error) answer {
 	name := c.Tool.Upstream.Config.Name
 	if a := c.unauthorized(err); a != nil {

@@ -102,7 +102,7 @@ func (q *askedCall) key() approval.Key {
 	}
 }
 
-// shown returns the call as it is displayed to people.
+// shown returns the call in the form displayed to people.
 func (q *askedCall) shown() approval.Call {
 	client := q.call.Peer.Name
 	if q.call.Peer.Version != "" {

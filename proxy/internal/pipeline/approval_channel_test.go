@@ -40,7 +40,7 @@ func TestCancelGoesOn(t *testing.T) {
 }
 
 // TestFirstAnswerWins: all channels are open at once. The operator answers first: this answer
-// counts, and the client is told that its answer is no longer needed.
+// counts, and the client is told that its answer is not needed any more.
 func TestFirstAnswerWins(t *testing.T) {
 	for _, yes := range []bool{true, false} {
 		proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {

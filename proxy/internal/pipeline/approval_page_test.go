@@ -127,8 +127,8 @@ func TestPageNotOpened(t *testing.T) {
 	}
 }
 
-// TestPageAsOnlyChannel: if the page is the only channel, declining to open it ends the question;
-// and if there is no page, or the client cannot open one, no person is asked.
+// TestPageAsOnlyChannel: if the page is the only channel, declining to open it ends the question.
+// Without a page, or if the client cannot open one, no person is asked.
 func TestPageAsOnlyChannel(t *testing.T) {
 	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, withPages("url"))
@@ -175,8 +175,8 @@ func TestPageAnswerNeedsOffer(t *testing.T) {
 	})
 }
 
-// TestPageAnsweredElsewhere: a client whose user has not opened the page is told that the page
-// is no longer needed.
+// TestPageAnsweredElsewhere: a client whose user has not opened the page is told that the page is
+// not needed any more.
 func TestPageAnsweredElsewhere(t *testing.T) {
 	proxytest.LegacyLegs(t, func(t *testing.T, l proxytest.Leg) {
 		s := proxytest.Start(t, withPages("url", "cli"))

@@ -50,7 +50,7 @@ func (c *scriptedClient) callOnce(tool, args string) proxytest.Message {
 	id := c.Call(tool, args)
 	for {
 		current := id
-		givesUp := time.AfterFunc(c.timeout, func() { c.Cancel(current) }) // then there is no reply
+		givesUp := time.AfterFunc(c.timeout, func() { c.Cancel(current) }) // then no reply comes
 		m := c.Await("a question or a reply", func(m proxytest.Message) bool {
 			return m.Method == "elicitation/create" && c.cancels || m.Method == "" && m.ID == current
 		})

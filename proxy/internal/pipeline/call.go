@@ -40,7 +40,7 @@ type Call struct {
 	plain    bool       // whether the call consists of one request and one reply: it creates no task, and neither the client's nor the server's revision has further rounds
 	input    input      // input that the client has sent in a further round
 
-	Turn    *turns.Turn  // turn of the principal in which the call is decided; nil: turns are not limited
+	Turn    *turns.Turn  // the principal's turn for deciding the call; nil: turns are not limited
 	Burst   *burst.Burst // calls that were read at the same time and are recorded together; nil: this call is decided alone
 	Headers http.Header  // HTTP headers that must contain the same values as some arguments; nil: not checked
 
@@ -88,8 +88,8 @@ func (s *callState) hasWaiter() bool {
 	return s.completed != nil
 }
 
-// sendToWaiter sends a completion to the goroutine that waits for the call. It returns false if
-// there is no such goroutine.
+// sendToWaiter sends a completion to the goroutine that waits for the call. It returns false if no
+// goroutine waits.
 func (s *callState) sendToWaiter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -120,7 +120,7 @@ func (b *backlog) count(c *Call) bool {
 	return true
 }
 
-// uncount removes a message that has been sent or is no longer needed.
+// uncount removes a message that has been sent or is not needed any more.
 func (b *backlog) uncount(c *Call) {
 	who := c.Client.Principal
 	b.mu.Lock()

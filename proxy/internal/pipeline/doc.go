@@ -34,7 +34,7 @@
 //     call keeps its arguments, and passes the rest of the call to [Call.Spawn]. Over stdio and
 //     HTTP+SSE, that is a new goroutine. Over streamable HTTP, it is the handler's goroutine, within
 //     Wait and near the bottom of its stack. After a reply, continueOff uses the waiting handler or,
-//     if there is none, a new goroutine. A call that waits for a person is spawned too, and the
+//     without one, a new goroutine. A call that waits for a person is spawned too, and the
 //     approval broker counts it.
 //   - Sending. If a handler is waiting and the server uses streamable HTTP, the handler itself sends
 //     the request and reads the reply ("inline"). Otherwise Send returns immediately, and the
