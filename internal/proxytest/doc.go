@@ -1,9 +1,10 @@
 // Package proxytest starts proxies in front of recording upstreams, and clients that send them any
 // bytes. Only tests use it: those of package proxy and of the packages below it.
 //
-// A [Site] consists of a proxy, one upstream, which is a [testserver.Server] that records what it
-// executes, and a recorder for the proxy's decisions. Each client uses one of four legs, which are
-// the combinations of a transport (stdio or HTTP) and a revision family:
+// A [Site] consists of a proxy, one upstream, and a recorder for the proxy's decisions. The
+// upstream is a [testserver.Server] that records the requests that it executes. Each client uses
+// one of four legs, which are the combinations of a transport (stdio or HTTP) and a revision
+// family:
 //
 //	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 //		s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\n"})
@@ -13,8 +14,8 @@
 //		s.Executed("danger", 0)
 //	})
 //
-// A test judges the proxy by what the upstream has executed, never by the proxy's answers. A
-// [Fleet] consists of several proxies that share a database.
+// A test judges the proxy by the requests that the upstream has executed, never by the proxy's
+// answers. A [Fleet] consists of several proxies that share a database.
 //
 // A package that uses proxytest needs a TestMain that calls [Main], because [ChildUpstream] starts
 // the test binary as an upstream.

@@ -18,7 +18,7 @@ type Fleet struct {
 	Clients []*Client
 }
 
-// NewFleet starts three proxies, each of which opens the database.
+// NewFleet starts three proxies. Each opens the database.
 func NewFleet(t *testing.T, open func() (proxy.Database, error), s Setup) *Fleet {
 	f := &Fleet{t: t, Setup: s, open: open}
 	for range 3 {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// A Leg is one of the four ways in which clients can reach the gate. A rule that applied only to
-// some legs would be a security hole, so every test case runs on all of them.
+// A Leg is one of the four ways for clients to reach the gate. A rule that applied only to some
+// legs would be a security hole, so every test case runs on all of them.
 type Leg struct {
 	Name         string
 	HTTP, Modern bool

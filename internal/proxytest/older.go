@@ -11,7 +11,7 @@ import (
 type OlderClient struct {
 	*Site
 	Token  string
-	Where  string // URL to which the client's messages must be posted
+	Where  string // the client's messages must be posted to this URL
 	Events *bufio.Reader
 	End    context.CancelFunc
 }

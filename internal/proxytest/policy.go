@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// DefaultRules contains the rules on which the attack tests rely.
+// DefaultRules contains the rules that the attack tests need.
 const DefaultRules = `require backup before delete
 require human-approval before deploy
 block danger

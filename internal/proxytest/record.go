@@ -45,7 +45,7 @@ func (m *Memory) SetPanic(panic bool) {
 	m.panic = panic
 }
 
-// All returns all records as they were written.
+// All returns all records unchanged.
 func (m *Memory) All() [][]byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -38,8 +38,8 @@ func (c *Client) Refuses(tool, args, kind string) Message {
 	return r
 }
 
-// ran returns how many calls the upstream has executed. It does not count the requests with which
-// the proxy itself polls tasks.
+// ran returns how many calls the upstream has executed. It does not count the proxy's own requests
+// that poll tasks.
 func (s *Site) ran() (n int) {
 	for _, r := range s.Log.Records(testserver.Executed) {
 		if !strings.HasPrefix(r.Name, "tasks/") {

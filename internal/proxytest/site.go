@@ -44,8 +44,8 @@ type Setup struct {
 	Direct bool // whether clients connect directly to the upstream, without a proxy
 }
 
-// A Site consists of a proxy, an upstream over HTTP that records what it executes, and a recorder
-// for decisions.
+// A Site consists of a proxy, an upstream over HTTP, and a recorder for decisions. The upstream
+// records the requests that it executes.
 type Site struct {
 	T        *testing.T
 	Proxy    *proxy.Proxy
@@ -124,7 +124,7 @@ func (s *Site) run(o proxy.Options, idle bool) {
 	}
 }
 
-// complaints receives the log lines in which net/http complains about handlers.
+// complaints receives net/http's log lines that complain about handlers.
 type complaints struct{ t *testing.T }
 
 func (c complaints) Write(p []byte) (int, error) {
@@ -246,7 +246,7 @@ func (s *Site) SendLog(data string) {
 	s.Upstream.Notify("notifications/message", `{"level":"info","data":`+data+`}`)
 }
 
-// ExposedName returns the name under which the proxy exposes the tool.
+// ExposedName returns the tool's name as exposed by the proxy.
 func ExposedName(t *testing.T, s *Site, canonical string) string {
 	t.Helper()
 	tools, err := s.Proxy.Tools("")

@@ -54,7 +54,7 @@ func (c *checker) fail(at int, msg string) int {
 	return -1
 }
 
-// unexpected reports a syntax error at offset i. Its argument want names what is missing there.
+// unexpected reports a syntax error at offset i. Its argument want names the missing part.
 func (c *checker) unexpected(i int, want string) int {
 	if i >= len(c.doc) {
 		return c.fail(len(c.doc), "unexpected end, want "+want)
@@ -144,7 +144,7 @@ func (c *checker) str(i int) (end int, escaped bool) {
 	return end, escaped
 }
 
-// manyKeys is the number of keys up to which an object has no hash table.
+// manyKeys is the maximum number of keys in an object without a hash table.
 const manyKeys = 16
 
 // A keySet detects duplicate keys in an object. It compares keys directly while there are few of

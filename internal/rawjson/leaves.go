@@ -1,8 +1,8 @@
 package rawjson
 
 // Leaves calls yield for each leaf of value, depth-first in source order, until yield returns
-// false. Strings are decoded; numbers and booleans are passed as they are written. Nulls and object
-// keys are not leaves. Leaves stops at the first syntax error.
+// false. Strings are decoded; numbers and booleans keep their source text. Nulls and object keys
+// are not leaves. Leaves stops at the first syntax error.
 func Leaves(value []byte, yield func(leaf string) bool) {
 	for i := skipSpace(value, 0); i < len(value); i = skipSpace(value, i) {
 		switch value[i] {

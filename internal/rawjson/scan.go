@@ -190,8 +190,8 @@ func nearQuote(doc []byte, i int) int {
 	return i
 }
 
-// skipLong returns the end of a string literal of which the bytes from offset i on have not been
-// read. Near quotes it processes blocks of 64 bytes without a branch for each quote; elsewhere it
+// skipLong returns the end of a string literal whose bytes from offset i on have not been read.
+// Near quotes it processes blocks of 64 bytes without a branch for each quote; elsewhere it
 // searches for the next quote.
 func skipLong(doc []byte, i int) int {
 	carry := uint64(0)

@@ -138,7 +138,8 @@ func scanEscape(s []byte) (n int, msg string) {
 	return 12, ""
 }
 
-// hex4 returns the number in the escape \uXXXX at the start of s, or -1 if there is no such escape.
+// hex4 returns the number in the escape \uXXXX at the start of s, or -1 if s does not start with
+// one.
 func hex4(s []byte) rune {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return -1
@@ -181,7 +182,7 @@ func quoteOrSlash(w uint64) uint64 {
 	return ((quote-ones)&^quote | (slash-ones)&^slash) & highs
 }
 
-// Words in which each byte is 1, and in which only the high bit of each byte is set.
+// Each byte of ones is 1. In highs, only the high bit of each byte is set.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
@@ -203,7 +204,7 @@ func unescape(s []byte) []byte {
 	return out
 }
 
-// appendUnescaped appends the character for which the escape esc stands. The escape must be valid.
+// appendUnescaped appends the character that the escape esc stands for. The escape must be valid.
 func appendUnescaped(dst, esc []byte) []byte {
 	if esc[1] != 'u' {
 		return append(dst, lettered[strings.IndexByte(letters, esc[1])])

@@ -102,7 +102,7 @@ func (f *faults) failing() error {
 	return f.update
 }
 
-// late is the commit of a step for which another process was faster.
+// late is the commit of a step when another process was faster.
 type late struct{}
 
 func (late) Wait(context.Context) error { return admission.ErrStale }

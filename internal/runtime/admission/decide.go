@@ -54,7 +54,7 @@ func (p *Pending) Wait() Decision {
 }
 
 // Redeem decides c again with a person's consent to q. If the call is admitted, the consent is used
-// up. The error is [approval.ErrUsed] if the consent is no longer valid; then the caller must ask
+// up. The error is [approval.ErrUsed] if the consent has become invalid; then the caller must ask
 // again.
 func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Consent) (Decision, error) {
 	if now := a.Generation(); now.Fingerprint != q.Generation.Fingerprint {

@@ -23,7 +23,7 @@ type Ledger interface {
 	// s.Since. An existing session continues.
 	Open(ctx context.Context, s SessionInfo) error
 
-	// Find returns the description of a session in any process. If there is no such session, the
+	// Find returns the description of a session in any process. If the session does not exist, the
 	// error is [ErrNoSession].
 	Find(ctx context.Context, session string) (SessionInfo, error)
 

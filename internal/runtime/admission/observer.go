@@ -14,7 +14,7 @@ type Observer interface {
 	Start(ctx context.Context, s Phase, c Info) (context.Context, func(Result))
 
 	// Trace returns ctx's trace for an upstream, in the form of W3C Trace Context. The strings are
-	// empty if there is no trace.
+	// empty if ctx has no trace.
 	Trace(ctx context.Context) (parent, state string)
 }
 

@@ -70,7 +70,7 @@ func Refuse(kind, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "refuse", Kind: kind}}
 }
 
-// Unanswered returns the answer to an admitted call for which the upstream has returned no result.
+// Unanswered returns the answer to an admitted call that got no result from the upstream.
 func Unanswered(kind string, o gate.Outcome, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "allow", Outcome: o.String(), Kind: kind}}
 }

@@ -20,8 +20,8 @@ func (s *Sessions) Open(ctx context.Context, i SessionInfo) error {
 	return nil
 }
 
-// Find returns the description of a session in any process. If there is no such session, the error
-// is [ErrNoSession].
+// Find returns the description of a session in any process. If the session does not exist, the
+// error is [ErrNoSession].
 func (s *Sessions) Find(ctx context.Context, session string) (SessionInfo, error) {
 	return s.admission.ledger.Find(ctx, session)
 }

@@ -266,8 +266,8 @@ func (b *Broker) Grant(id string, t Terms, channel, actor string) (*Grant, error
 // Grants returns the broker's grants.
 func (b *Broker) Grants() *Grants { return &b.grants }
 
-// ErrUsed is the error of [Broker.Claim] for a request that was never approved or whose approval is
-// no longer valid.
+// ErrUsed is the error of [Broker.Claim] for a request that was never approved or whose approval
+// has become invalid.
 var ErrUsed = errors.New("the approval was used already, or has expired")
 
 // Claim reserves an approved request for the call that is about to use it. Until [Broker.Consume]

@@ -256,8 +256,8 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// TestUnasked checks that a client that shows the question to no person ends it, if there is no
-// other channel. Its answers do not count after that, nor before it was asked.
+// TestUnasked checks that a client that shows the question to no person ends it, unless another
+// channel exists. Its answers do not count after that, nor before it was asked.
 func TestUnasked(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		b, _ := newTestBroker()

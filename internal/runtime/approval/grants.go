@@ -145,7 +145,7 @@ func (s *Grants) empty() bool {
 	return len(s.byID) == 0
 }
 
-// count counts a use of a grant. It returns false if the grant is no longer valid.
+// count counts a use of a grant. It returns false if the grant has become invalid.
 func (s *Grants) count(g Grant) (bool, error) {
 	for range maxStale {
 		s.mu.Lock()

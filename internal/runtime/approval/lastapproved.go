@@ -45,8 +45,8 @@ func (l *lastApproved) add(q *Request) {
 	}
 }
 
-// comparison compares a call with the last approved call of its tool. It returns nil if there is no
-// such call.
+// comparison compares a call with the last approved call of its tool. It returns nil if no such
+// call is known.
 func (l *lastApproved) comparison(key Key, call Call, mask Mask) *Comparison {
 	at := l.byTool[principalTool{call.Principal, key.Tool}]
 	if at == nil {

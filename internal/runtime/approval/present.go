@@ -40,6 +40,6 @@ func (m Mask) hide(value []byte) (shown []byte, masked int) {
 	return m(value)
 }
 
-// A Mask returns a JSON value in which hidden values are replaced, and the number of replaced
-// values. It must be safe for concurrent use.
+// A Mask returns a JSON value with hidden values replaced, and the number of replaced values. It
+// must be safe for concurrent use.
 type Mask func(value []byte) (shown []byte, masked int)

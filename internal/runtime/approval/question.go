@@ -33,7 +33,7 @@ type Progress struct {
 	Rejections []Rejection `json:",omitempty"` // answers that do not count, oldest first
 }
 
-// A Key identifies the one call for which an approval is valid.
+// A Key identifies the one call that an approval is valid for.
 type Key struct {
 	Session, Tool, Definition, Arguments, Beside, Policy, Steps string
 }

@@ -39,7 +39,7 @@ func write(to Store, row backend.Approval) (version int64, err error) {
 
 const (
 	storeTimeout = 10 * time.Second // time limit for one operation
-	maxStale     = 20               // number of consecutive conflicts after which an operation fails
+	maxStale     = 20               // number of consecutive conflicts that makes an operation fail
 )
 
 // ErrStore is the error for a request or an answer that the store did not accept. As far as is
@@ -54,7 +54,7 @@ type document struct {
 	Progress
 }
 
-// row returns the store's row for q in which the progress is p.
+// row returns the store's row for q with the progress p.
 func (q *Request) row(p Progress) (backend.Approval, error) {
 	doc := document{q.Key, q.question, q.Conditions, p}
 	if !isLive(p.Answer.State) {

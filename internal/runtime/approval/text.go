@@ -131,5 +131,5 @@ const (
 	maxKept   = 1 << 10 // number of bytes that are kept of a call after its request has ended
 	maxReason = 1 << 10 // maximum size in bytes of an answer's reason
 
-	recently = time.Minute // period in which limit.recent counts requests
+	recently = time.Minute // limit.recent counts requests within this period
 )

@@ -8,7 +8,7 @@ import (
 // A Decision records the verdict on one call and the parts of the call that the verdict depends on.
 type Decision struct {
 	Time      time.Time       `json:"time"`
-	Called    time.Time       `json:"called,omitzero"` // arrival time of the call, to which the nets' clocks advance; zero if equal to Time
+	Called    time.Time       `json:"called,omitzero"` // arrival time of the call; the nets' clocks advance to it; zero if equal to Time
 	Event     string          `json:"event"`           // always "decision"
 	Session   string          `json:"session"`
 	Principal string          `json:"principal"`
@@ -34,7 +34,7 @@ type Decision struct {
 	Channel   string          `json:"channel,omitempty"`
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
-	Shadow    bool            `json:"shadow,omitempty"` // the policy is in shadow mode, in which every call passes
+	Shadow    bool            `json:"shadow,omitempty"` // the policy is in shadow mode, where every call passes
 	Would     *Would          `json:"would,omitempty"`
 	Policy    string          `json:"policy"`
 }

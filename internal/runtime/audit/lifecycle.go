@@ -34,7 +34,7 @@ type Policy struct {
 	Maps      []string  `json:"maps,omitempty"`      // maps that give names to calls; each map is recorded as a prefix of its hash
 	Actions   []string  `json:"actions,omitempty"`   // names in nets that contain a dot; only for these names is a call's action determined
 	Rows      bool      `json:"rows,omitempty"`      // some net counts equal calls in a row
-	Arguments string    `json:"arguments,omitempty"` // the form in which arguments are recorded: "hash", "masked" or "full"
+	Arguments string    `json:"arguments,omitempty"` // the form of recorded arguments: "hash", "masked" or "full"
 }
 
 // A File is one of a policy's source files.

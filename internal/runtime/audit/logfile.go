@@ -28,7 +28,7 @@ type logFile struct {
 	last        Place  // position of the last line, whether pending or already in the file
 	written     Place  // position of the last line in the file
 	size        int64  // file size up to the position written; unused for a device
-	retry       int64  // file size at which to attempt the next rotation
+	retry       int64  // file size that triggers the next attempt to rotate
 	cut         string // description of the records missing at the end of the file; empty: none
 	buf         []byte // reused for the next batch
 	neededSpace int    // required disk space in bytes; 0: the space is sufficient; see [logFile.checkSpace]

@@ -137,9 +137,8 @@ func cutShort(err error) error {
 	return err
 }
 
-// withMapped calls do, which accesses the mapped memory. It returns false if there is no mapped
-// memory. If another process has truncated the file, withMapped unmaps the memory and returns
-// false.
+// withMapped calls do, which accesses the mapped memory. It returns false if no memory is mapped.
+// If another process has truncated the file, withMapped unmaps the memory and returns false.
 func withMapped(mapped *[]byte, do func()) (done bool) {
 	if *mapped == nil {
 		return false

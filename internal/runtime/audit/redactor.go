@@ -70,7 +70,7 @@ func steps(path string) []string {
 	return strings.FieldsFunc(rawjson.Fold(path), func(c rune) bool { return strings.ContainsRune(`.[]'"`, c) })
 }
 
-// Mode returns the configured form in which arguments are recorded.
+// Mode returns the configured form of recorded arguments.
 func (r *Redactor) Mode() string {
 	if r.arguments == "" {
 		return Hash
@@ -89,8 +89,8 @@ func (r *Redactor) Arguments(args []byte) json.RawMessage {
 	return r.Mask(args)
 }
 
-// Mask returns a JSON value of any length in which masked values are replaced by "***". It returns
-// nil in mode Hash.
+// Mask returns a JSON value of any length with masked values replaced by "***". It returns nil in
+// mode Hash.
 func (r *Redactor) Mask(value []byte) json.RawMessage {
 	switch {
 	case len(value) == 0 || r.arguments != Masked && r.arguments != Full:

@@ -38,7 +38,7 @@ var agents = []*Agent{
 }
 
 // Find returns the agent with the given name, which may also be the name that the connect command
-// uses for the agent. It returns nil if there is no such agent.
+// uses for the agent. It returns nil if it finds no agent.
 func Find(name string) *Agent {
 	if a, ok := agenttool.Find(name); ok {
 		name = a.Name

@@ -53,7 +53,7 @@ type Request struct {
 	Agent     string
 	Principal string
 	Session   string      // overrides the event's session; empty: no override
-	Servers   []string    // names under which the proxy is among the agent's MCP servers; empty: petrigate
+	Servers   []string    // the proxy's names among the agent's MCP servers; empty: petrigate
 	Header    http.Header // header of the HTTP request; nil: no request
 	Event     []byte
 }

@@ -29,8 +29,8 @@
 //
 // If an op fails, the rows that it changed or depended on are dropped, and every later step that
 // used one of them fails too. The next decision reads those rows from the database again. If the
-// outcome of a commit is unknown, this process's records in the database show what was committed. A
-// call that was committed although its caller was refused is settled as a failure.
+// outcome of a commit is unknown, this process's records in the database show the committed steps.
+// A call that was committed although its caller was refused is settled as a failure.
 //
 // # Locks
 //

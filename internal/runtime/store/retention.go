@@ -19,7 +19,7 @@ const (
 	firstRound    = 10 * time.Second      // delay after the start; short, because the process might end soon
 	retryDelay    = time.Minute           // delay after a failure
 	maxInterval   = 6 * time.Hour         // longest time between two rounds
-	roundsPerKeep = 24                    // number of rounds within the period for which records are kept
+	roundsPerKeep = 24                    // number of rounds in the time that records are kept
 )
 
 // Retention removes old records from a ledger's database. Only one process removes records at a

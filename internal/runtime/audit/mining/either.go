@@ -199,7 +199,7 @@ func strongest(all []*either) (kept []*either) {
 }
 
 // implied reports whether the rule follows from other rules: from a chain through a call before B,
-// or from two calls each of which comes after A or alt.
+// or from two calls that each come after A or alt.
 func (e *either) implied(held map[pair]bool, all []*either) bool {
 	stands := func(n int) bool { // A or alt came before the call n
 		return n == e.a || n == e.alt || held[pair{e.a, n}] || held[pair{e.alt, n}] ||

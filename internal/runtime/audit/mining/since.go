@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// An invalidatorVisitor finds the calls after which another A always came before B.
+// An invalidatorVisitor finds each call C such that, after C, another A always came before B.
 type invalidatorVisitor struct{ byA, byB, byC map[int][]*invalidator }
 
 func newInvalidatorVisitor(all []*invalidator) *invalidatorVisitor {

@@ -16,7 +16,7 @@ type pairStats struct {
 	sessions         int  // number of sessions with both A and B
 	once, each       chance
 	earlier          int    // number of sessions with a success of A before B
-	early            uint64 // bit set in which each bit stands for one of the first sessions that have B; the bit is set if a success of A came before B
+	early            uint64 // one bit for each of the first sessions that have B; the bit is set if a success of A came before B
 
 	after       bool // some call of B came after a call of A
 	both        int
@@ -30,7 +30,7 @@ type toolStats struct {
 	opened          int // number of sessions with an early success: among the first two events, or in the first eighth of the session's events
 	first           time.Time
 	perSession      map[int]int        // for each number of calls, the number of sessions that made that many
-	perDay          map[int]int        // for each number of calls, the number of days on which a principal made that many
+	perDay          map[int]int        // for each number of calls, on how many days a principal made that many
 	fields          map[string]int     // for each field, the number of calls that have it
 	sums            map[string]float64 // for each field, the maximum sum that one principal reached in a day
 }

@@ -22,7 +22,7 @@ type recordedCall struct {
 	results []string   // paths of the recorded result fields; each path includes the index of its element
 }
 
-// rebuild returns a copy of the policy in which the nets read the recorded call.
+// rebuild returns a copy of the policy whose nets read the recorded call.
 func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy, error) {
 	o := p.Options()
 	o.Static = false
@@ -135,8 +135,8 @@ func (a amountReader) Value(_ *gate.Call, number int) ([]byte, bool) {
 	return []byte(of.Amount), of.Amount != ""
 }
 
-// sumOf returns the name under which a field's amount is stored among the values. It differs from
-// the field's name, because a key may use the same field.
+// sumOf returns the name of a field's amount among the values. It differs from the field's name,
+// because a key may use the same field.
 func sumOf(field string) string { return "sum of " + field }
 
 // read stores the recorded values.

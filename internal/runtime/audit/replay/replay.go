@@ -44,7 +44,7 @@ type Replay struct {
 	parts          map[partKey]*part
 	drivers        map[string]string         // driver of each process
 	policies       map[string]recordedPolicy // recorded policies by fingerprint
-	writers        map[string]bool           // database writers of which at least one record was read
+	writers        map[string]bool           // database writers with at least one record that was read
 	policyRecorded map[string]bool           // processes whose policy is recorded
 	cut            bool                      // the log does not begin with the first record
 	since          time.Time                 // see Options.Whole

@@ -25,7 +25,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// rules are the rules from which random policies are built.
+// rules are the rules that random policies consist of.
 var rules = []string{
 	"require backup before delete",
 	"require test before push since edit",

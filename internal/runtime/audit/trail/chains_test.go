@@ -79,7 +79,7 @@ func (r *rows) add(writer, object string) {
 	r.all = append(r.all, row)
 }
 
-// twoChains returns a database with two writers, the second of which names the end of the first.
+// twoChains returns a database with two writers. The second names the end of the first.
 func twoChains() *rows {
 	r := &rows{}
 	r.add("a", `{"event":"start"}`)

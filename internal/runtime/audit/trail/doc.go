@@ -9,7 +9,7 @@
 // first record names the ends of the others.
 //
 // Records may be removed from a database because of their age. An event in a chain records the
-// removal, and a copy of the event outside the chains gives the position at which each chain now
+// removal, and a copy of the event outside the chains gives the position where each chain now
 // begins; see removals.
 //
 // The package has no locks. Verify starts one goroutine per block, about as many at a time as there

@@ -67,7 +67,7 @@ func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
 
 // removals holds, for each chain, the position of the last record that may be missing.
 type removals struct {
-	assumed map[string]audit.Place // positions from the copy of the newest event, at which reading starts
+	assumed map[string]audit.Place // positions from the copy of the newest event; reading starts there
 	onChain map[string]audit.Place // positions from recorded events
 	newest  *Removed               // newest recorded removal, or nil
 }

@@ -81,7 +81,7 @@ type Part struct {
 	Changed time.Time
 }
 
-// Write replaces a part. It may also only state the version of a part on which an [Op] depends.
+// Write replaces a part. It may also only state the version of a part that an [Op] depends on.
 type Write struct {
 	ID      PartID
 	Version int64             // version that was read; 0: the part must not exist yet

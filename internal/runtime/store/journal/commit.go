@@ -26,7 +26,7 @@ type batch struct {
 	lines   []byte
 	steps   []step
 	ops     []*backend.Op
-	ends    []int // offset in lines at which each step ends
+	ends    []int // offset in lines where each step ends
 	flush   bool
 	foldErr error  // error that prevents folding the log; nil if the log can be folded, or if another program only locks the database temporarily
 	scratch []byte // buffer for hashing records

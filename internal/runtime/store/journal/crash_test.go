@@ -127,7 +127,7 @@ func writes(id backend.PartID, version int64) *backend.Op {
 	return &backend.Op{Lasts: true, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(`{"n":` + strconv.FormatInt(version+1, 10) + `}`)}}}
 }
 
-// does commits ops, all of which must succeed.
+// does commits ops. All must succeed.
 func does(t *testing.T, b *Backend, ops ...*backend.Op) {
 	t.Helper()
 	if err := commit(t.Context(), b, ops...); err != nil {

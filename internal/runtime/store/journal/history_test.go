@@ -24,7 +24,7 @@ import (
 )
 
 // A keeping disk keeps a copy of each segment that is removed after sealing. Its flushes do
-// nothing: there is no power loss.
+// nothing, because power is never lost.
 type keeping struct {
 	osDisk
 	between func() // called at the next flush; nil: none

@@ -20,7 +20,7 @@ type image struct {
 	parts    map[backend.PartID]*part
 	versions map[backend.PartID]int64 // cached versions of other parts
 	stops    map[string]backend.Stop  // all stops in force
-	switched map[string]uint64        // step in which each session's stop was last changed
+	switched map[string]uint64        // the last step that changed each session's stop
 	used     map[string]use           // approvals that were used
 	heads    map[string]head          // heads of the chains, by writer
 	clock    sqlite.Clock

@@ -152,7 +152,7 @@ func (o *ordeal) fills(size int) error {
 	record := 40000 + size>>10%7*900
 	for n := 0; err == nil; n++ {
 		if err = o.step(record); err == nil && n%10 == size>>10%10 {
-			_ = o.backend.fold() // fails if there is no space for it
+			_ = o.backend.fold() // fails if the disk has no space for it
 		}
 	}
 	for range 3 {

@@ -190,8 +190,8 @@ func (g *segment) read(d disk, offset int64, each func(*backend.Record) (bool, e
 	return eachRecord(io.NewSectionReader(f, offset, end-offset), g.file != nil, each)
 }
 
-// findStart returns the position at which the query must begin, which is after the record that has
-// the query's writer and number. It searches backwards, because that record is usually among the
+// findStart returns the position where the query must begin. That is after the record that has the
+// query's writer and number. findStart searches backwards, because that record is usually among the
 // newest.
 func (s *selection) findStart(d disk) (from int, offset int64, err error) {
 	if s.Writer == "" || s.After == 0 {

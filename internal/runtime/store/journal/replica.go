@@ -31,7 +31,7 @@ type replica struct {
 	log       log
 	image     image
 	chain     chainEnd
-	retrySize int64 // segment size at which to retry a rotation that failed
+	retrySize int64 // segment size that triggers the next attempt after a failed rotation
 }
 
 // Limits for steps that have not been folded.

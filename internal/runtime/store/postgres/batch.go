@@ -121,7 +121,7 @@ func (p *plan) reject(op *backend.Op) error {
 	return nil
 }
 
-// orderParts sorts the parts into the order in which all processes lock them.
+// orderParts sorts the parts into the order that all processes use to lock them.
 func (b *batch) orderParts(parts map[backend.PartID]*part) {
 	ids := make([]backend.PartID, 0, len(parts))
 	for id, p := range parts {

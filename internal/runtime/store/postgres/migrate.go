@@ -75,7 +75,7 @@ func concurrentMigration(err error) bool {
 	return errors.As(err, &p) && slices.Contains([]string{"23505", "42P07", "42710", "40P01"}, p.Code)
 }
 
-// schemaVersion returns the schema version, or 0 if there is no schema.
+// schemaVersion returns the schema version, or 0 if the schema does not exist.
 func schemaVersion(ctx context.Context, tx pgx.Tx) (int, error) {
 	var there bool
 	if err := tx.QueryRow(ctx, `SELECT to_regclass('petrigate_schema') IS NOT NULL`).Scan(&there); err != nil || !there {

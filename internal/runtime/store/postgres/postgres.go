@@ -33,7 +33,7 @@ type Options struct {
 	DSN     string        // URL or keywords; settings that are missing come from PGHOST, PGPASSWORD and so on
 	NoSync  bool          // no commit waits for the disk, not even a commit with a reservation
 	Timeout time.Duration // timeout for each commit and for each page that is read; 0: five seconds
-	Poll    time.Duration // interval at which to poll for changes made by other processes; 0: one second
+	Poll    time.Duration // interval between polls for changes made by other processes; 0: one second
 }
 
 // DB is an open database. It is safe for concurrent use.

@@ -117,7 +117,7 @@ func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error 
 		if err != nil {
 			return err
 		}
-		n, _ := strconv.Atoi(string(parts[0].Data)) // the number is 0 if there is no data
+		n, _ := strconv.Atoi(string(parts[0].Data)) // the number is 0 if the part has no data
 		op := write(id, parts[0].Version, strconv.Itoa(n+1))
 		op.Events = []backend.Event{event(n % 7)}
 		own := write(session(b.Writer()+strconv.Itoa(done)+"-"+strconv.Itoa(n)), 0, "{}")

@@ -34,7 +34,7 @@ type act func(what string, f func(s *state, p *process))
 // free reports whether no process holds the process lock.
 func (s *state) free() bool { return !s.process[0].locked && !s.process[1].locked }
 
-// committing reports whether a process is in a phase in which it does not release the lock.
+// committing reports whether a process is in a phase that keeps the lock.
 func (p *process) committing() bool { return p.phase >= locked && p.phase <= appended }
 
 func (w *world) locking(s *state, p *process, act act) {

@@ -18,7 +18,7 @@ import (
 const Variable = "PETRIGATE_TEST_POSTGRES"
 
 // Schema returns a DSN for an empty schema on the server, which is dropped when the test ends. It
-// skips the test if there is no server.
+// skips the test if no server is configured.
 func Schema(t testing.TB) string {
 	t.Helper()
 	dsn := os.Getenv(Variable)
