@@ -80,7 +80,7 @@ type Manager struct {
 	probe        []string // command that fails if no manager is running. If possible, it prints the environment of services
 	start        []step
 	stop         []step
-	active       []string // command that fails when the service is no longer running; nil: none
+	active       []string // command that fails once the service has stopped; nil: none
 	afterRemoval []step   // steps to run after the file has been removed
 	logTail      []string
 }

@@ -90,7 +90,7 @@ func unitWord(word string, argument bool) string {
 	return `"` + b.String() + `"`
 }
 
-// unitPattern escapes a file name for a setting in which patterns are allowed but quotes are not.
+// unitPattern escapes a file name for a setting that allows patterns but not quotes.
 func unitPattern(path string) string {
 	return strings.NewReplacer("%", "%%", `\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

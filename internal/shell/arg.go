@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An arg is what is known about a word in a script after expansion.
+// An arg holds the known facts about a word in a script after expansion.
 type arg struct {
 	kind        argKind
 	text        string // the known text at the beginning; for a literal, the whole text

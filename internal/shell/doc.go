@@ -29,15 +29,15 @@
 // understand becomes a doubt, never a silent NoMatch; the work is bounded, and a script that exceeds
 // a bound is opaque.
 //
-// The walk has four layers, each of which embeds the one before: findings collects commands, doubts
-// and files (findings.go, written.go), scope adds the variables (scope.go, variable.go, values.go),
+// The walk has four layers, and each embeds the one before: findings collects commands, doubts and
+// files (findings.go, written.go), scope adds the variables (scope.go, variable.go, values.go),
 // expander the expansion of words (word.go, arithm.go, assign.go), and reader statements, functions
-// and commands (walk.go, function.go, builtin.go, shells.go, run.go). Only the reader's files depend
-// on one another in a cycle, because the shell language is recursive. Programs such as git, find and
-// sudo have functions that read their arguments and return a plan (plan.go), on which the reader
-// acts (git.go, find.go, languages.go, readtool.go, wrapper.go). Control flow is in flow.go. How a
-// command matches a pattern is in match.go; the answers are in runs.go, success.go, only.go and
-// touched.go.
+// and commands (walk.go, function.go, builtin.go, shells.go, run.go). Only the reader's files
+// depend on one another in a cycle, because the shell language is recursive. Programs such as git,
+// find and sudo have functions that read their arguments and return a plan (plan.go), and the
+// reader acts on it (git.go, find.go, languages.go, readtool.go, wrapper.go). Control flow is in
+// flow.go. How a command matches a pattern is in match.go; the answers are in runs.go, success.go,
+// only.go and touched.go.
 //
 // # Tables
 //

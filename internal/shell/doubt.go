@@ -75,7 +75,7 @@ type Outcome uint8
 const (
 	NoMatch Outcome = iota // nothing indicates that the script runs the command or touches the file
 	Match                  // the script certainly runs the command or touches the file
-	Opaque                 // the script may or may not run the command or touch the file
+	Opaque                 // it is uncertain whether the script runs the command or touches the file
 )
 
 // String returns "no match", "match" or "opaque".

@@ -17,7 +17,7 @@ type fileRule struct {
 	remote  bool   // an operand with a colon is on another machine
 	takes   string // the options with a value that does not name a file
 	where   string // the options that name the working directory
-	script  string // the options after which the operands counted in skip are missing
+	script  string // with one of these options, the operands counted in skip are missing
 	writing string // the options that make the program write its operands; without such an option, it reads them
 	instead bool   // with a writing option, the program writes its operands without reading them, as sed -i does
 	valued  string // the options whose value is a file that the program writes
@@ -126,7 +126,7 @@ func (row *unnamedWrites) describes(operands, options []arg) bool {
 
 // withRows parses the rows in each entry's field unnamed and returns the table. Rows are separated
 // by commas. A row contains the first operands, a + for one further operand, and a = if there must
-// not be further operands. It may also contain options, at least one of which is required. Options
+// not be further operands. It may also contain options; at least one of them is required. Options
 // after a ! must not be present.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {

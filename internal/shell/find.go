@@ -40,8 +40,8 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaced returns args in which mark is replaced by an unknown part. If named is true, the unknown
-// part never turns an argument into an option.
+// replaced returns args with an unknown part in place of mark. If named is true, the unknown part
+// never turns an argument into an option.
 func replaced(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A results holds what was found in a script.
+// A results holds the findings about a script.
 type results struct {
 	commands    []command
 	doubts      []doubt

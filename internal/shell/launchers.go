@@ -70,7 +70,7 @@ func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) 
 	return l, rest, sure, true
 }
 
-// tableName returns the name under which an interpreter is in the tables.
+// tableName returns an interpreter's name in the tables.
 func tableName(name string) string {
 	if family := strings.TrimRight(name, "0123456789.-"); family == "python" {
 		return family

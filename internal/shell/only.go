@@ -100,7 +100,7 @@ func (c *command) begins(p *Pattern) bool {
 	return p.leads(operands)
 }
 
-// passes reports whether the only effect of a command is to run another command of the script.
+// passes reports whether a command does nothing but run another command of the script.
 func (o *only) passes(i int) bool {
 	c := &o.commands[i]
 	if c.outside || c.possible {

@@ -17,7 +17,7 @@ type Pattern struct {
 	known    *knownOptions // the options of the program; nil: the program is in no table
 	any      bool          // the last word is *, which allows any further options and operands
 	exactly  bool          // in addition to the pattern's own arguments, only inert arguments are allowed
-	source   string        // the pattern as it was written
+	source   string        // the pattern as written
 	files    *FilePattern  // if set, the pattern describes files instead of a command
 }
 

@@ -125,8 +125,8 @@ func (e *entry) accesses(delta *gate.Delta) (parts [3]access) {
 	return parts
 }
 
-// endingCall returns the call that the delta closes or replaces, or nil if there is no such call.
-// The step also depends on the nets that wait for this call, even if their markings do not change.
+// endingCall returns the call that the delta closes or replaces; nil: none. The step also depends
+// on the nets that wait for this call, even if their markings do not change.
 func (e *entry) endingCall(delta *gate.Delta) *gate.OpenCall {
 	if c := e.state.Calls[delta.Closed]; c != nil {
 		return c

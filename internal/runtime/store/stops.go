@@ -18,13 +18,13 @@ import (
 // stops again. A stop that the database could not store applies only to this process; see
 // [Stops.Watch].
 type Stops struct {
-	recorder *audit.Recorder // records uses of the switch if there is no database
+	recorder *audit.Recorder // without a database, records uses of the switch
 	database backend.Backend // nil: no database
 
 	useMu sync.Mutex // serializes uses of the switch and writes of local stops
 
 	mu    sync.RWMutex
-	known []admission.Stop // stops in the database, or all stops if there is no database; the oldest come first
+	known []admission.Stop // stops in the database, or all stops without a database; the oldest come first
 	local []localStop      // stops that are not known to be in the database
 }
 

@@ -22,8 +22,8 @@ type Definition struct {
 	Server string `json:"server"`
 	Tool   string `json:"tool"`
 
-	// Text is the tool's JSON without the ignored members. The members are sorted by name and there
-	// is no white space, so that equal definitions have equal Text values.
+	// Text is the tool's JSON without the ignored members. The members are sorted by name and white
+	// space is left out, so that equal definitions have equal Text values.
 	Text json.RawMessage `json:"definition"`
 }
 

@@ -17,7 +17,7 @@ import (
 // Options configures a [Console]. Proxy is required.
 type Options struct {
 	Proxy  operator.Proxy
-	Hosts  []string         // host names with which browsers may address the console: host:port, or only a host for any port
+	Hosts  []string         // host names that browsers may use for the console: host:port, or only a host for any port
 	Grants bool             // whether people can grant similar calls in advance
 	Pins   operator.Pins    // nil: tool definitions are not pinned
 	Drafts *draft.Evaluator // evaluates policy drafts; nil: the policy page is not available

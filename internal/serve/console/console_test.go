@@ -120,7 +120,7 @@ func question(n int, tool string) operator.ApprovalInfo {
 	}
 }
 
-// A browser may or may not have a console's cookie.
+// A browser has a console's cookie, or none.
 type browser struct {
 	t      *testing.T
 	server *httptest.Server

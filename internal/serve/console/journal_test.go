@@ -477,7 +477,7 @@ func BenchmarkFilter(b *testing.B) {
 	})
 }
 
-// others is a database to which other processes write.
+// others is a database that other processes write to.
 type others struct {
 	backend.Backend
 	mu      sync.Mutex

@@ -165,7 +165,7 @@ func liveNet(info gate.NetInfo, m gate.Marking) draw.Net {
 	return n
 }
 
-// refusedBy returns the calls for which the net has no enabled transition.
+// refusedBy returns the calls that have no enabled transition in the net.
 func refusedBy(n draw.Net) (calls []string) {
 	can := map[string]bool{}
 	for i := range n.Transitions {

@@ -30,7 +30,7 @@ func studyOver(t *testing.T, base, rules string) *browser {
 	if base != "" {
 		extends = "extends: [ { file: base.yaml, digest: \"" + basefile.Digest([]byte(base)) + "\" } ]\n"
 	}
-	record, err := os.ReadFile("../draft/testdata/records.jsonl") // six calls, of which one, delete, was refused
+	record, err := os.ReadFile("../draft/testdata/records.jsonl") // six calls; only delete was refused
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,8 +119,8 @@ type pastRows struct {
 	Gap          string    // why the steps before this page are unknown
 }
 
-// stepsAround returns the steps before and after the displayed one. It skips steps for which the
-// state of the net is unknown.
+// stepsAround returns the steps before and after the displayed one. It skips steps without a known
+// state of the net.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {

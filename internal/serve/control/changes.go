@@ -23,7 +23,7 @@ type Changes struct {
 
 var errEnds = errors.New("the proxy ends")
 
-// awaitChange waits until the version of the approvals is no longer after. An approval that expires
+// awaitChange waits until the version of the approvals differs from after. An approval that expires
 // causes no notification by itself, so awaitChange also wakes up when the next approval expires.
 func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, after string) (Changes, error) {
 	limit := time.NewTimer(maxWait)

@@ -109,7 +109,7 @@ func (c *Client) Approval(id string) (operator.ApprovalInfo, error) {
 	return get[operator.ApprovalInfo](c, "/approvals/"+url.PathEscape(id))
 }
 
-// Changes waits until the version of the proxy's approvals is no longer after, and returns the
+// Changes waits until the version of the proxy's approvals differs from after, and returns the
 // approvals. If after is empty, Changes returns immediately. If nothing changes for a while,
 // Changes returns the unchanged approvals.
 func (c *Client) Changes(ctx context.Context, after string) (now Changes, err error) {

@@ -18,7 +18,7 @@ type HookRun struct {
 	Dir     string // directory that contains the sockets
 	Agent   string
 	Session string   // session name to use instead of the one in the event; empty: use the event's
-	Servers []string // names under which the agent's configuration may list the proxy as an MCP server; nil: petrigate
+	Servers []string // the proxy's possible names in the agent's list of MCP servers; nil: petrigate
 	Config  string   // configuration file of the proxy to ask; empty: any running proxy
 	In      io.Reader
 	Out     io.Writer // output that the agent reads

@@ -43,7 +43,7 @@ func Followed(c *config.Config) error {
 	return nil
 }
 
-// seenBase converts a base to the form in which versions are recorded.
+// seenBase converts a base to the form of recorded versions.
 func seenBase(b config.Base) basefile.Seen {
 	place := b.File
 	if full, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {

@@ -80,7 +80,7 @@ func noAgents() []string { return nil }
 
 // TestWayOutThroughAgentTools covers A3: a call of an agent's built-in tool may unlock a server's
 // tool. Such a call is named if hooks of the agent have reported calls; otherwise, it is not ruled
-// out. A remedy says that nothing helps only if agent tools cannot help either.
+// out. A remedy rules out all calls only if agent tools cannot help either.
 func TestWayOutThroughAgentTools(t *testing.T) {
 	src := "map bash.command runs go test as test\nrequire test before push\nlimit pull to 1 per session\nblock drop\nlimit bid to 1 per user\nrequire gemini-cli.read_file before sync\n"
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "p.rules", Text: src}}})

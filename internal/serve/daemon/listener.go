@@ -51,7 +51,7 @@ type limitListener struct {
 	open    int
 	perAddr map[netip.Addr]int // number of connections per address; never zero
 	conns   map[*limitedConn]struct{}
-	full    bool // whether the log already says that connections exceed the limit
+	full    bool // whether it has been logged that connections exceed the limit
 }
 
 func newLimitListener(inner net.Listener, l config.Listen, log *slog.Logger) *limitListener {
@@ -201,9 +201,9 @@ func (s *limitListener) release(from netip.Addr) {
 	}
 }
 
-// limitKey returns the key under which connections from the given address are counted. This is the
-// address itself or, for IPv6, the /64 network, which usually belongs to one customer. For this
-// machine, which has no limit per address, it is the zero Addr.
+// limitKey returns the key for counting connections from the given address. This is the address
+// itself or, for IPv6, the /64 network, which usually belongs to one customer. For this machine,
+// which has no limit per address, it is the zero Addr.
 func limitKey(a net.Addr) netip.Addr {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	startDelay = 3 * time.Second  // time after which servers have usually listed their tools
+	startDelay = 3 * time.Second  // servers have usually listed their tools by then
 	idleDelay  = 10 * time.Second // time without garbage collection before memory is released
 
 	maxPercent    = 400      // GC percentage for a small live heap (the maximum)
 	minPercent    = 50       // GC percentage for the largest heaps (the minimum)
 	garbageTarget = 48 << 20 // target amount of garbage in bytes
-	minRelease    = 16 << 20 // minimum number of bytes for which a release is worthwhile
+	minRelease    = 16 << 20 // a release of fewer bytes is not worthwhile
 )
 
 // TuneMemory makes the garbage collector run less often while the live heap is small, because most

@@ -54,7 +54,7 @@ func (d *Daemon) openPins() (*proxy.Pins, error) {
 func (d *Daemon) sharedPins() (*proxy.Pins, error) {
 	path, err := PinsPath(d.config)
 	if err != nil {
-		path = "" // without a state directory, there is no file to import
+		path = "" // without a state directory, nothing can be imported
 	}
 	pins, err := proxy.SharedPins(d.database.Late, path, d.config.Pinning.Mode == "enforce", d.log)
 	if err != nil {

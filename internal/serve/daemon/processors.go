@@ -13,7 +13,7 @@ import (
 
 // A processors value limits the Go scheduler to one processor while calls arrive one at a time, and
 // lets the scheduler use all processors while several calls are in flight. Whenever a goroutine
-// becomes ready, the scheduler wakes a thread to look for more work, but there is no more work
+// becomes ready, the scheduler wakes a thread to look for more work, but the thread finds none
 // while only one call is in flight. On a machine with two processors, that thread delays the client
 // or the server and makes calls over HTTP 10 % slower. A nil *processors changes nothing.
 type processors struct {

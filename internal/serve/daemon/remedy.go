@@ -124,8 +124,7 @@ func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (fo
 // maxAgentTools is the maximum number of agent tools to remember.
 const maxAgentTools = 100
 
-// refusedAgentTools returns the agent tools for which calls were refused so far, including the tool
-// of c.
+// refusedAgentTools returns the agent tools that had calls refused so far, including the tool of c.
 func (f *remedyFinder) refusedAgentTools(c gate.Call) []gate.Call {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -148,7 +148,7 @@ func printUpstream(w io.Writer, u operator.UpstreamStatus) {
 	_, _ = fmt.Fprintln(w, line+LastWords(u, "      "))
 }
 
-// Stopped describes a stop: what is stopped, by whom, and why.
+// Stopped describes a stop: its target, who made it, and why.
 func Stopped(s operator.StopInfo) string {
 	what, again := "all calls are refused", "petrigate start"
 	if s.Session != "" {

@@ -148,8 +148,8 @@ func (f *follower) watchFolders(files []string) {
 	}
 }
 
-// foldersOf returns the directories in which a change can replace the file: its own directory and,
-// if it is a link, the directory of its target.
+// foldersOf returns the directories where a change can replace the file: its own directory and, if
+// it is a link, the directory of its target.
 func foldersOf(name string) []string {
 	dirs := []string{filepath.Dir(name)}
 	if real, err := filepath.EvalSymlinks(name); err == nil && filepath.Dir(real) != dirs[0] {

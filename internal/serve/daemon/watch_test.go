@@ -40,8 +40,8 @@ func limited(t *testing.T) (load func() (*config.Config, error), write func(most
 
 // following runs a daemon that watches its configuration files. It calls the function before once
 // the files have been read but are not being watched yet, and the function after once they are
-// being watched. It expects the given number of further policies, the last of which must contain a
-// net named last.
+// being watched. It expects the given number of further policies; the last must contain a net named
+// last.
 func following(t *testing.T, load, again func() (*config.Config, error), before, after func(), policies int, last string) {
 	t.Helper()
 	c, err := load()

@@ -12,7 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A project is the in-memory state on which the tools operate: three files, their backups, the
+// A project is the in-memory state that the tools operate on: three files, their backups, the
 // number of pushes and the number of builds.
 type project struct {
 	mu      sync.Mutex

@@ -30,6 +30,6 @@ var (
 	ErrSlow = errors.New("this takes too long for the console; use petrigate check, diff or replay")
 	// ErrBusy means that another replay is running.
 	ErrBusy = errors.New("the record is being read for another draft; try again later")
-	// ErrNoRecord means that no decisions are recorded, so there are none to replay.
+	// ErrNoRecord means that no decisions are recorded, so none can be replayed.
 	ErrNoRecord = errors.New("there are no records: this proxy has neither a database (state.driver) nor an audit log (audit.file)")
 )

@@ -17,7 +17,7 @@ import (
 )
 
 // TestReplayCountsChanges checks that changed decisions are counted and listed. The log comes from
-// a proxy with different rules and contains six calls, of which one, delete, was refused.
+// a proxy with different rules and contains six calls; only delete was refused.
 func TestReplayCountsChanges(t *testing.T) {
 	path, err := filepath.Abs("testdata/records.jsonl")
 	if err != nil {

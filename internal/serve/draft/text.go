@@ -20,7 +20,7 @@ const (
 	Nets        = "nets"
 )
 
-// A Text is one of the rules or net texts from which the policy in force was built.
+// A Text is one of the rules or net texts that the policy in force was built from.
 type Text struct {
 	ID     string // valid as long as the policy contains this text
 	Name   string // file name, as used in problem positions

@@ -26,7 +26,7 @@ type formatter struct {
 	calls     map[callKey]call // calls in flight
 	approvals []shownApproval  // recently printed approvals, oldest first
 	hintShown bool             // whether the full hint about how to answer has been printed
-	hintKnown bool             // whether someone has answered as the hint explains, so that it is no longer needed
+	hintKnown bool             // whether someone has answered as the hint explains; the hint is then not needed any more
 
 	passed, failed, stopped, waited, lost int
 }
@@ -187,8 +187,8 @@ func (s *formatter) decision(e *trail.Entry) {
 }
 
 // answeredByCall prints the answer to an approval if the record of the call shows it. This record
-// may arrive before the proxy's own report of the answer. If the approval was answered in another
-// process, there is no such report.
+// may arrive before the proxy's own report of the answer. The proxy does not report an answer from
+// another process.
 func (s *formatter) answeredByCall(e *trail.Entry) {
 	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {

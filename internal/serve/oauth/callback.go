@@ -83,7 +83,7 @@ func listenLocally(r Redirect) ([]net.Listener, error) {
 	return listeners, nil
 }
 
-// redirectURI returns the address to which the authorization server redirects the browser.
+// redirectURI returns the address that the authorization server redirects the browser to.
 func (c *callback) redirectURI() string { return "http://" + c.host + c.path }
 
 func (c *callback) serve(w http.ResponseWriter, r *http.Request) {

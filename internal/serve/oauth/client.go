@@ -93,7 +93,7 @@ func (g *guardedDialer) serverIsInternal(ctx context.Context) bool {
 	return err == nil && len(found) > 0 && !slices.ContainsFunc(found, func(ip netip.Addr) bool { return !inet.IsInternal(ip) })
 }
 
-// checkAddress returns an error for an address to which a server must not make petrigate connect.
+// checkAddress returns an error for an address that a server must not make petrigate connect to.
 // The metadata addresses of clouds are always forbidden, because they provide credentials. This
 // machine and private networks are forbidden unless the server itself is internal.
 func checkAddress(address string, within bool) error {

@@ -38,7 +38,7 @@ func TestCheckAddress(t *testing.T) {
 }
 
 // TestDialerRefusesInternalAddresses checks that a server on this machine may direct petrigate to
-// another server here, while a public server may not.
+// another server here, but a public server must not.
 func TestDialerRefusesInternalAddresses(t *testing.T) {
 	reached := 0
 	here := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -85,8 +85,8 @@ func resourceMetadata(ctx context.Context, client *http.Client, s Server, c chal
 	return &oauthex.ProtectedResourceMetadata{Resource: s.resource(), AuthorizationServers: []string{originOf(u)}}, nil
 }
 
-// A metadataLocation is a URL at which a server may publish its metadata, and the resource
-// identifier that the metadata must contain.
+// A metadataLocation is a URL where a server may publish its metadata, and the resource identifier
+// that the metadata must contain.
 type metadataLocation struct{ url, resource string }
 
 // metadataLocations returns the possible locations in the order that the specification requires.

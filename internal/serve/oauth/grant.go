@@ -74,7 +74,7 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	next := *g
 	next.AccessToken, next.RefreshToken, next.Expiry, next.Obtained = t.AccessToken, t.RefreshToken, t.Expiry, now
 	if !t.Expiry.IsZero() {
-		next.Expiry = now.Add(time.Until(t.Expiry)) // the expiry time, according to the clock with which it will be compared
+		next.Expiry = now.Add(time.Until(t.Expiry)) // the expiry time, by the clock that it will be compared with
 	}
 	next.Scopes, next.Wanted = asked, nil
 	if granted, ok := t.Extra("scope").(string); ok && granted != "" {

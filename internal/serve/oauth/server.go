@@ -34,7 +34,7 @@ func (s Server) String() string { return s.Name }
 // GoString returns a string that contains only the server's name.
 func (s Server) GoString() string { return "oauth.Server(" + s.Name + ")" }
 
-// key returns the key under which the grant for s is stored. The key depends on the address,
+// key returns the key that the grant for s has in the store. The key depends on the address,
 // because a server with the same name but a different address must not receive the tokens.
 func (s Server) key() string {
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.URL))

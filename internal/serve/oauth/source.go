@@ -21,7 +21,7 @@ type Options struct {
 
 const (
 	grantTimeout = 40 * time.Second // maximum time for obtaining a token, including all requests
-	recentWindow = 10 * time.Second // period in which a working server does not need as many as maxRecent tokens
+	recentWindow = 10 * time.Second // a working server needs fewer than maxRecent tokens in this period
 	maxRecent    = 3
 	pollInterval = 500 * time.Millisecond // how often to look for a login while no tokens exist
 )

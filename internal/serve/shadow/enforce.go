@@ -46,8 +46,8 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	return reload(cfg, o)
 }
 
-// printSoFar prints what the policy would have refused according to the audit log. If there is no
-// audit log, it asks the running proxies.
+// printSoFar prints what the policy would have refused according to the audit log. Without an audit
+// log, it asks the running proxies.
 func printSoFar(ctx context.Context, cfg *config.Config, o Options) error {
 	r, err := readRecord(ctx, cfg, o.Reading)
 	o.Read()

@@ -230,7 +230,7 @@ type table[K comparable, V any] struct {
 	mu    sync.Mutex // held while the table is copied in order to grow
 }
 
-// get returns the cells for k, or nil if there are none.
+// get returns the cells for k; nil: none.
 func (t *table[K, V]) get(k K) *V {
 	if all := t.all.Load(); all != nil {
 		return (*all)[k]
@@ -238,8 +238,8 @@ func (t *table[K, V]) get(k K) *V {
 	return nil
 }
 
-// add returns the cells for k. If there are none, it stores and returns made, which holds new
-// cells. Once the table is full, all new labels share the cells for the label rest.
+// add returns the cells for k if the table has them. Otherwise, it stores and returns made, which
+// holds new cells. Once the table is full, all new labels share the cells for the label rest.
 func (t *table[K, V]) add(k, rest K, made *V) *V {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -81,7 +81,7 @@ func (e environment) get(name string) string {
 	return strings.TrimSpace(cmp.Or(e("OTEL_EXPORTER_OTLP_TRACES_"+name), e("OTEL_EXPORTER_OTLP_"+name)))
 }
 
-// endpoint returns the URL to which traces must be sent, or "" if traces are not wanted.
+// endpoint returns the URL that traces must be sent to, or "" if traces are not wanted.
 func (e environment) endpoint(configured string) (string, error) {
 	if configured != "" {
 		return endpointURL("telemetry.traces", configured, tracesPath)

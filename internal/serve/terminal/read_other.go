@@ -4,8 +4,8 @@ package terminal
 
 import "io"
 
-// A terminal cannot be used on this operating system, because there is no way to distinguish input
-// typed before a question from an answer.
+// A terminal cannot be used on this operating system, because input typed before a question cannot
+// be distinguished from an answer.
 type terminal struct{ lines chan input }
 
 type input struct {

@@ -32,7 +32,7 @@ func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor s
 // run asks about approvals until the person quits, the input ends, or ctx ends.
 func (w *watch) run(ctx context.Context, dir string) error {
 	told := follow(ctx, dir)
-	look := time.NewTimer(scanInterval) // time after which to print that no proxy is running
+	look := time.NewTimer(scanInterval) // time to wait before printing that no proxy is running
 	defer look.Stop()
 	for {
 		select {
@@ -91,7 +91,7 @@ func (w *watch) checkShown() {
 	}
 }
 
-// endText says how an approval ended elsewhere.
+// endText describes how an approval ended elsewhere.
 func endText(a operator.ApprovalInfo) string {
 	switch a.State {
 	case operator.Expired:

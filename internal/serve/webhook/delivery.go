@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Start makes the hook start posting approvals. base is the URL at which the operator's system and
+// Start makes the hook start posting approvals. base is the URL where the operator's system and
 // people can reach [Hook.Handler].
 func (h *Hook) Start(base string) {
 	h.base.Store(base)

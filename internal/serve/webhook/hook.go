@@ -26,7 +26,7 @@ type Approvals interface {
 
 // Options configures a [Hook].
 type Options struct {
-	URL       string // URL to which events are posted: https, or http on this machine
+	URL       string // URL that events are posted to: https, or http on this machine
 	Secret    string
 	TLS       *tls.Config // TLS configuration for an https URL; nil: the system's certificate authorities
 	Arguments string      // how to post and show the arguments of calls: "masked" (the default), "full" or "none"
@@ -101,7 +101,7 @@ func (h *Hook) Close() {
 	h.client.CloseIdleConnections()
 }
 
-// answerURL returns the URL to which the system sends signed answers.
+// answerURL returns the URL that the system sends signed answers to.
 func (h *Hook) answerURL() string { return h.base.Load().(string) + answerPath }
 
 // Status returns the current state of the hook.

@@ -50,7 +50,7 @@ func protect(h http.Header) {
 	h.Set("X-Frame-Options", "DENY")
 }
 
-// servePage serves the page that shows the call to which a link refers. It changes nothing.
+// servePage serves the page that shows a link's call. It changes nothing.
 func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
 	t, err := h.readLink(r)
 	if err != nil {

@@ -28,7 +28,7 @@ type tracker struct {
 	mu           sync.Mutex
 	open         map[string]*trackedApproval
 	perPrincipal map[string]int // number of approvals per principal
-	full         bool           // whether the log already says that the tracker is full
+	full         bool           // whether it has been logged that the tracker is full
 	closed       bool
 }
 

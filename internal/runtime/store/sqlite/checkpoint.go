@@ -14,7 +14,7 @@ type Options struct {
 	Logger *slog.Logger // nil: discard
 	Export Export       // receives the records of older schemas; nil: these records are dropped
 
-	// For tests in which disks lose power.
+	// For tests with disks that lose power.
 	Driver, System string // database/sql driver and its file system; empty: the default
 }
 

@@ -285,7 +285,7 @@ func (c *connection) explain(err error) error {
 // read now, it returns the last known state, and the file is checked next time.
 //
 // It refuses a file that is beside another file's write-ahead log. SQLite would move the log into
-// the file or remove it, so the file to which the log belongs would lose the log's content.
+// the file or remove it, so the other file would lose the log's content.
 func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) {
 	i, err := readFileState(c.dialer, c.path)
 	if same {

@@ -121,7 +121,7 @@ func (n *net) unmoved(d *gate.NetData) bool {
 		d.Extras == nil && slices.Equal(d.Marking, n.start.Marking)
 }
 
-// limitNumbers returns the numbers in which limits on the same calls may differ: the initial
+// limitNumbers returns the numbers that may differ between limits on the same calls: the initial
 // tokens, the clock intervals, and the maximum and the interval of the sum.
 func limitNumbers(n *gate.Net) (all []int64) {
 	for _, place := range n.Places {

@@ -34,8 +34,8 @@ func withNumbers(n gate.Net, all []int64) (gate.Net, bool) {
 	return n, true
 }
 
-// oldLimit returns the limit as it was when the part was written, if the codec has a limit on the
-// same calls that differs from it only in its numbers.
+// oldLimit returns the limit that was in force when the part was written. The codec must have a
+// limit on the same calls that differs from it only in its numbers.
 func (c *Codec) oldLimit(stored []byte) (gate.Net, bool) {
 	var limit, form string
 	var all []int64

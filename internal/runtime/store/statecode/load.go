@@ -97,9 +97,9 @@ func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
 	slices.Sort(l.StaleRows)
 }
 
-// oldCodec returns a codec for the policy under which a part was written. The codec has only three
-// kinds of nets: the nets of c that belong to other parts, the nets that this part contains, and a
-// placeholder for each net that this part contains but c lacks.
+// oldCodec returns a codec for the policy that was in force when a part was written. The codec has
+// only three kinds of nets: the nets of c that belong to other parts, the nets that this part
+// contains, and a placeholder for each net that this part contains but c lacks.
 func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, error) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		return nil, fmt.Errorf("%s: invalid JSON: %w", of, err)
@@ -140,7 +140,7 @@ func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, erro
 	return in, nil
 }
 
-// oldNet returns the net as it was when the part was written, if c has that net, or if c has a
+// oldNet returns the net that was in force when the part was written. c must have that net, or a
 // limit that differs from it only in its numbers.
 func (c *Codec) oldNet(name string, stored []byte) (gate.Net, bool) {
 	value, _ := rawjson.Member(stored, "print")

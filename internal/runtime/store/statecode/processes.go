@@ -26,8 +26,8 @@ func (p Processes) processFor(call uint64, writer string) string {
 	return process
 }
 
-// formVersion returns the version of the form in which a part is written. A program that knows only
-// version 1 would ignore the calls' processes, so version 2 makes the program refuse the part.
+// formVersion returns the version of a part's written form. A program that knows only version 1
+// would ignore the calls' processes, so version 2 makes the program refuse the part.
 func formVersion(s *gate.State, writer string, p Processes) string {
 	for number := range s.Calls {
 		if p.processFor(number, writer) != "" {
