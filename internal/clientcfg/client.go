@@ -71,8 +71,7 @@ func (c Client) Read(s System, name string, value any) Server {
 	return translate(s, c.dialect, name, value)
 }
 
-// Beside returns the paths of other files in which the client may restrict the servers of this
-// file.
+// Beside returns the paths of the client's other files that may restrict the servers of this file.
 func (c Client) Beside(s System, file string) []string {
 	if c.guards.beside == nil {
 		return nil

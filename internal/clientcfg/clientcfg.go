@@ -3,8 +3,8 @@
 // For each supported client, a [Client] knows the paths of the file on each operating system, where
 // and how the file lists servers, what an entry that runs petrigate looks like, and how to
 // recognize a running instance. [Client.Read] translates an entry to a [Server] for petrigate's
-// configuration: it renames keys, converts timeouts and references to variables, and reports what
-// it cannot translate. [Hooks] does the same for the hooks of agents. [Secrets] finds values that
+// configuration: it renames keys, converts timeouts and references to variables, and reports
+// untranslatable parts. [Hooks] does the same for the hooks of agents. [Secrets] finds values that
 // must not be displayed. [Client.Safeguards] finds restrictions that petrigate import does not
 // carry over.
 //

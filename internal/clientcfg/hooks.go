@@ -45,7 +45,7 @@ type hookEvent struct {
 	match  string // matcher that selects tools; empty: all tools
 }
 
-// AllHooks returns the hooks of all agents for which hooks are configured in files.
+// AllHooks returns the hooks of all agents that configure hooks in files.
 func AllHooks() []Hooks {
 	const others = "^(?!MCP:)"
 	const slow = "a hook that exceeds its timeout lets the call pass, and so does a failing hook on Windows"
@@ -338,7 +338,7 @@ func (h Hooks) CanClose(s System) bool { return h.failClosed.Key != "" || h.shel
 // ClosesAll reports whether the agent itself refuses a call if its hook fails for any reason.
 func (h Hooks) ClosesAll() bool { return h.failClosed.Key != "" }
 
-// Missing returns the events for which no hook is installed.
+// Missing returns the events that have no installed hook.
 func (h Hooks) Missing(there []Hook) (names []string) {
 	for _, e := range h.events {
 		if !slices.ContainsFunc(there, func(t Hook) bool { return t.Event == e.name }) {

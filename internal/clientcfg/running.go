@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A Process is a process's command line, as far as it is known.
+// A Process is the known part of a process's command line.
 type Process []string
 
 // Running lists the processes on this machine.

@@ -59,7 +59,7 @@ var (
 	option = regexp.MustCompile(`^--?[A-Za-z][\w-]*$`)
 )
 
-// valueKeys are the keys of mappings, such as variables or headers, in which every value may be
+// valueKeys are the keys of mappings, such as variables or headers, where every value may be
 // secret.
 var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"}
 
@@ -139,7 +139,7 @@ func isPlace(text string) bool {
 	return placeValue.MatchString(text) && !randomPart.MatchString(text) && len(secretsWithin(text)) == 0
 }
 
-// written returns a string or number as it is written in the file.
+// written returns a string or number with its spelling in the file.
 func written(v any) (text string, ok bool) {
 	if n, is := v.(json.Number); is {
 		return n.String(), true

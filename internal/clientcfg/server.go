@@ -20,7 +20,7 @@ type Server struct {
 	Dropped []string
 	// Literal names the variables, headers and arguments that probably contain a secret literally.
 	Literal []string
-	// Left lists the restrictions in the entry for which petrigate has no setting.
+	// Left lists the restrictions in the entry that petrigate has no setting for.
 	Left []Safeguard
 	// Closed is the key outside the entry that disables the server, or "" if no key does.
 	Closed string

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A System describes the machine and the user to whom the files belong.
+// A System describes the machine, and the user who owns the files.
 type System struct {
 	OS   string // a value of runtime.GOOS; all except "darwin" and "windows" are treated like Linux
 	Home string

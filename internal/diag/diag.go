@@ -63,7 +63,7 @@ func At(pos Position, msg, hint string) Problem {
 // Position returns the problem's position.
 func (p Problem) Position() Position { return Position{p.File, p.Line, p.Column} }
 
-// message returns the message, preceded by the net to which it refers.
+// message returns the message, preceded by the net that it refers to.
 func (p Problem) message() string {
 	if p.Net != "" {
 		return fmt.Sprintf("net %q: %s", p.Net, p.Msg)

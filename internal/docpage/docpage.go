@@ -157,9 +157,9 @@ func (b Block) Sessions() []Session {
 	return found
 }
 
-// Script returns the commands of a block as a shell script. These are the commands that follow "$
-// ". If there are none and the whole block consists of commands, it is the whole block. Otherwise,
-// Script returns "".
+// Script returns a block's commands as a shell script. These are the commands that follow "$ ". If
+// no commands do and the whole block consists of commands, it is the whole block. Otherwise, Script
+// returns "".
 func (b Block) Script() string {
 	if all := b.Sessions(); len(all) > 0 {
 		var script strings.Builder

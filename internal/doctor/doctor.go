@@ -32,7 +32,7 @@ import (
 // A Doctor holds what the checks need to know about this machine, and results for later checks. The
 // caller must set the exported fields before it calls Examine.
 type Doctor struct {
-	Config    string                             // path of the configuration; empty if there is none
+	Config    string                             // path of the configuration; empty: none
 	Trusts    func(path string, src []byte) bool // reports whether the user trusts a file found in the working directory; see [config.Options]; nil if Config was given explicitly
 	Desk      *takeover.Driver
 	Program   string            // path of this program
@@ -43,7 +43,7 @@ type Doctor struct {
 	Now       func() time.Time
 	Waiting   func(servers []string) // called with the names of the servers that have not answered yet, while there are any
 	Done      func()                 // called when all servers have answered or failed
-	Connected takeover.Connection    // arguments of petrigate connect, which describe what it would write for a client
+	Connected takeover.Connection    // arguments of petrigate connect; they describe the entry that it would write for a client
 
 	loaded   *config.Config // nil if the configuration cannot be loaded
 	result   *policy.Result // nil if the policy cannot be built

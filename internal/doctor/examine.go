@@ -17,7 +17,7 @@ type group struct {
 	slow bool // whether the checks query other programs, so that no fix can change their result
 }
 
-// groups returns all groups in the order in which they run.
+// groups returns all groups. They run in this order.
 func groups() []group {
 	return []group{
 		{"config", (*Doctor).configuration, false}, {"audit", (*Doctor).audit, false}, {"state", (*Doctor).state, false},

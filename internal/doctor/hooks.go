@@ -19,7 +19,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// firstFailClosed is the first version of Claude Code in which a hook that fails can refuse a call.
+// firstFailClosed is the first version of Claude Code where a failing hook can refuse a call.
 const firstFailClosed = "2.1.295"
 
 // hooks checks the hooks of all agents that are connected to petrigate or have hooks.

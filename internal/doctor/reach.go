@@ -41,7 +41,7 @@ func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection)
 	return nil
 }
 
-// unansweredURL checks whether a proxy listens at the URLs at which a client expects petrigate.
+// unansweredURL checks whether a proxy listens at the URLs where a client expects petrigate.
 func unansweredURL(ctx context.Context, c takeover.Inspection) (all []Finding) {
 	for _, e := range c.Entries {
 		if at := refusingAddress(ctx, e.URL); e.Own && at != "" {

@@ -16,8 +16,8 @@ func Plain(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// IsMetadata reports whether the address is one at which clouds provide a machine's credentials.
-// These are link-local addresses and a few others.
+// IsMetadata reports whether clouds provide a machine's credentials at the address. Such addresses
+// are link-local addresses and a few others.
 func IsMetadata(ip netip.Addr) bool {
 	ip = Plain(ip)
 	switch ip.String() {

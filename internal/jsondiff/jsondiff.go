@@ -149,8 +149,8 @@ func elements(list []byte) (all [][]byte) {
 	return all
 }
 
-// sameScalar reports whether two scalars are equal. It compares numbers as they are written,
-// because the proxy forwards them in that form.
+// sameScalar reports whether two scalars are equal. It compares the text of numbers, because the
+// proxy forwards that text.
 func sameScalar(was, is []byte) bool {
 	if rawjson.Kind(is) != '"' {
 		return bytes.Equal(was, is)
@@ -171,8 +171,8 @@ func (d *comparer) add(path string, keys []string, was, is []byte) {
 // hides reports whether the value below the given keys is masked as a whole.
 func (d *comparer) hides(keys []string) bool { return rawjson.Kind(d.shown(keys, []byte(`{}`))) != '{' }
 
-// shown returns the value below the given keys as it is displayed. It rebuilds the objects around
-// the value, because the mask recognizes a value by its keys.
+// shown returns the value below the given keys in its displayed form. It rebuilds the objects
+// around the value, because the mask recognizes a value by its keys.
 func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	if value == nil {
 		return nil

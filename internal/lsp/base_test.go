@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
 )
 
-// TestBase checks that the cached version of a base policy at a URL is used. If there is none, the
-// base is omitted, with a warning at the position where the configuration names it.
+// TestBase checks that the cached version of a base policy at a URL is used. If no version is
+// cached, the base is omitted, with a warning at the position where the configuration names it.
 func TestBase(t *testing.T) {
 	const (
 		base = "base: { name: acme, version: 1 }\nrules:\n  - inline: |\n      map bash.command runs ls as look\n      require human-approval before bash unless look\n      prove at-most 1 bash per session\n"

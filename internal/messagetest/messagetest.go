@@ -119,7 +119,7 @@ func Text(t *testing.T, glob string) string {
 // file.
 const exceptions = "messages_test.go"
 
-// Tables returns the string literals in all test files that match glob. It is for packages whose
+// Tables returns the string literals in all test files that match glob. Packages use it if their
 // tests compare complete messages in tables.
 func Tables(t *testing.T, glob string) string {
 	t.Helper()

@@ -61,6 +61,6 @@ type NetFate struct {
 	Net   string   `json:"net"`
 	Fate  string   `json:"fate"`            // what happens to the net: "continued", "carried", "begun", "dropped" or "held"
 	From  string   `json:"from,omitempty"`  // earlier name of the net whose state this net takes over; empty if the name has not changed
-	Lost  int      `json:"lost"`            // number of sessions in which the net loses its state
+	Lost  int      `json:"lost"`            // number of sessions where the net loses its state
 	Where []string `json:"where,omitempty"` // sessions that prevent the net from being replaced, at most ten
 }

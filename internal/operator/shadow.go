@@ -29,5 +29,5 @@ type NetShadow struct {
 	Enforced string `json:"enforced"` // marking that the net would have if it had been enforced
 	Parted   bool   `json:"parted"`   // whether Enforced differs from the actual marking
 	Refused  int    `json:"refused"`  // number of calls that the net would have refused
-	Asked    int    `json:"asked"`    // number of calls for which an approval would have been required
+	Asked    int    `json:"asked"`    // number of calls that would have required an approval
 }

@@ -59,8 +59,8 @@ type BaseInfo struct {
 
 // A WebhookInfo describes the approval webhook.
 type WebhookInfo struct {
-	Host    string     `json:"host"`            // host to which requests for approval are posted
-	Answers string     `json:"answers"`         // URL to which answers must be sent
+	Host    string     `json:"host"`            // host that receives requests for approval
+	Answers string     `json:"answers"`         // URL where answers must be sent
 	Open    int        `json:"open"`            // number of open requests that are being posted
 	Error   string     `json:"error,omitempty"` // why the last post failed; empty if it did not fail
 	Since   *time.Time `json:"since,omitempty"` // time of the first failure, if Error is set

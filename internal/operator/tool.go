@@ -27,7 +27,7 @@ type ToolInfo struct {
 	Bare      string        `json:"bare"`
 	Exposed   string        `json:"exposed"`
 	Upstream  string        `json:"upstream"`
-	Session   string        `json:"session"`  // session in which the verdict applies; empty: a session that begins now
+	Session   string        `json:"session"`  // session that the verdict applies to; empty: a session that begins now
 	Decision  string        `json:"decision"` // verdict on a call without arguments: "allow", "ask" or "refuse"
 	Depends   bool          `json:"depends"`  // whether the verdict can be different for other arguments
 	Says      string        `json:"says"`     // the verdict as a sentence

@@ -31,7 +31,7 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// TestAdvancePresent has two transitions, one of which waits for a token in flight.
+// TestAdvancePresent has two transitions. One of them waits for a token in flight.
 func TestAdvancePresent(t *testing.T) {
 	n := Net{Places: 2, Transitions: []Transition{{In: Arcs([]int{0})}, {In: Arcs([]int{0, 1})}}}
 	m := Marking{1, 0}

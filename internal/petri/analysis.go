@@ -7,8 +7,8 @@ type Analysis struct {
 	Stop      Stop
 	States    int   // number of distinct reachable markings
 	Edges     int   // number of pairs of a state and a transition that the state enables
-	Deadlocks int   // number of states in which no transition is enabled
-	Trapped   int   // number of deadlocks in which no terminal place is marked
+	Deadlocks int   // number of states that enable no transition
+	Trapped   int   // number of deadlocks without a marked terminal place
 	Trap      []int // a shortest firing sequence that leads to a trapped deadlock; nil if unknown
 	Dead      []int // transitions that are never enabled
 	Bounds    []int // the largest token count in each place; Omega if the place is unbounded
@@ -39,7 +39,7 @@ type Pump struct {
 type Options struct {
 	MaxStates int   // maximum number of states; below 1: DefaultLimit
 	MaxBytes  int64 // maximum memory for states; 0: unlimited
-	Terminal  []int // places in which the net may stop
+	Terminal  []int // places where the net may stop
 
 	// Liveness requests the transitions that can always fire again. When the states are visited one
 	// by one, this takes about ten times as long as the search, and at least 20 bytes per state,
@@ -56,8 +56,8 @@ type Options struct {
 // DefaultLimit is the default maximum number of states that a search visits.
 const DefaultLimit = 100_000
 
-// largeCount is the default number of tokens from which on a place is a counter. Smaller counters
-// are not worth the effort.
+// largeCount is the default minimum number of tokens in a counter. Smaller counters are not worth
+// the effort.
 const largeCount = 256
 
 // Stop is the reason why a search ended.
@@ -91,7 +91,7 @@ func unfired(fired []bool) []int {
 	return dead
 }
 
-// live returns the answer for a net in which exactly the transitions in lost are not live.
+// live returns the answer for a net if exactly the transitions in lost are not live.
 func live(lost []int) (Answer, []int) {
 	if len(lost) > 0 {
 		return No, lost

@@ -14,11 +14,11 @@ const (
 	maxLoopWork  = 400 // number of moves to follow when looking for the loops of a control
 )
 
-// counterSearch explores a net in which a few places, the counters, hold many tokens. The token
-// counts in the other places form a [control]. The counter values that are reachable in a control
-// are stored as boxes. A loop of controls that changes a single counter by one is accelerated: a
-// single step adds all values that repeating the loop reaches, so that a budget of a million costs
-// as much as a budget of three.
+// counterSearch explores a net where a few places, the counters, hold many tokens. The token counts
+// in the other places form a [control]. The counter values that are reachable in a control are
+// stored as boxes. A loop of controls that changes a single counter by one is accelerated: a single
+// step adds all values that repeating the loop reaches, so that a budget of a million costs as much
+// as a budget of three.
 type counterSearch struct {
 	net      *Net
 	small    []int // places that are neither counters nor mirrors; their token counts form a control
@@ -405,8 +405,8 @@ func (c *counterSearch) liveness() (Answer, []int) {
 	return live(lost)
 }
 
-// canLeadTo returns, for each control, the counter values from which a state that enables t can be
-// reached. They may include unreachable values.
+// canLeadTo returns, for each control, the counter values that can lead to a state that enables t.
+// They may include unreachable values.
 func (c *counterSearch) canLeadTo(t int) (met [][]box, ok bool) {
 	met = make([][]box, len(c.controls))
 	top := c.hull()

@@ -140,7 +140,7 @@ func (m Marking) AppendKey(b []byte) []byte {
 	return b
 }
 
-// weight returns the weight of the arc to place, or 0 if there is no such arc.
+// weight returns the weight of the arc to place, or 0 if arcs contains no arc to it.
 func weight(arcs []Arc, place int) int {
 	for _, a := range arcs {
 		if a.Place == place {

@@ -98,7 +98,7 @@ func (o *oracle) notLive() []int {
 	return lost
 }
 
-// trapped counts the deadlocks in which no terminal place is marked.
+// trapped counts the deadlocks without a marked terminal place.
 func (o *oracle) trapped(terminal []int) int {
 	n := 0
 	for i, m := range o.states {

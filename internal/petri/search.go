@@ -41,8 +41,8 @@ type search struct {
 
 	edges        int
 	expanded     int
-	deadlocks    int // number of states in which no transition is enabled
-	trapped      int // number of deadlocks in which no terminal place is marked
+	deadlocks    int // number of states that enable no transition
+	trapped      int // number of deadlocks without a marked terminal place
 	firstTrapped int // the first trapped state; -1: no such state
 	terminal     []int
 }

@@ -26,8 +26,8 @@ const (
 	saltBytes = 16
 	minLength = 6 // minimum number of characters
 
-	maxWrong = 5                // number of wrong PINs within the time pause after which Check rejects all PINs
-	pause    = 10 * time.Minute // period in which wrong PINs are counted; also how long all PINs are then rejected
+	maxWrong = 5                // after this number of wrong PINs within the time pause, Check rejects all PINs
+	pause    = 10 * time.Minute // period for counting wrong PINs; also how long all PINs are then rejected
 )
 
 // The errors that [PIN.Check] returns.
@@ -82,7 +82,7 @@ func Parse(text string, now func() time.Time) (*PIN, error) {
 	return &PIN{rounds: n, salt: salt, hash: hash, now: now, key: []byte(rand.Text())}, nil
 }
 
-// Check returns nil if the PIN is correct. Otherwise, the error says why the PIN was rejected. A
+// Check returns nil if the PIN is correct. Otherwise, it returns the reason for the rejection. A
 // nil *PIN accepts everything. The first successful check is slow on purpose.
 func (p *PIN) Check(pin string) error {
 	if p == nil {

@@ -73,7 +73,7 @@ type Result struct {
 // first element of Parts.
 type Claim struct {
 	Kind  rules.Claim
-	Text  string // the claim as it is written in rules
+	Text  string // the claim's text in the rules
 	Rule  gate.Position
 	Tool  gate.Tool
 	Tools []gate.Tool // for rules.AtMost and rules.Only: all tools that are counted together

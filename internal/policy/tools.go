@@ -110,7 +110,7 @@ func (b *builder) checkAllow(n *config.Net, place string, known []string) {
 	}
 }
 
-// noteNames reports names that probably do not denote a tool. It is for the case that the tools are
+// noteNames reports names that probably do not denote a tool. It helps if the tools are
 // unknown but the names of the servers are known.
 func (b *builder) noteNames() {
 	var servers []string

@@ -54,7 +54,7 @@ func (c *Client) Asked(tool, args, id string) Question {
 	return q
 }
 
-// Send sends an answer. It returns the ID of the call to which the proxy will reply.
+// Send sends an answer. It returns the ID of the call that the proxy will reply to.
 func (q Question) Send(result string) (id string) {
 	if !q.Client.Leg.Modern {
 		q.Client.Send([]byte(`{"jsonrpc":"2.0","id":`+q.Elicit+`,"result":`+result+`}`), nil)
@@ -89,8 +89,8 @@ func (q Question) At(c *Client) Question {
 	return q
 }
 
-// OperatorSetup returns a setup in which a person at a terminal answers. A call that waits longer
-// than the duration hold is parked.
+// OperatorSetup returns a setup where a person at a terminal answers. A call that waits longer than
+// the duration hold is parked.
 func OperatorSetup(hold time.Duration) Setup {
 	return Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }
@@ -112,7 +112,7 @@ func (c *Client) Parked(tool, args string) string {
 	return id
 }
 
-// PinnedSetup returns a setup in which the proxy pins the first definition of each tool.
+// PinnedSetup returns a setup where the proxy pins the first definition of each tool.
 func PinnedSetup(t *testing.T, enforce bool) (Setup, *proxy.Pins) {
 	t.Helper()
 	pins, err := proxy.OpenPins(filepath.Join(t.TempDir(), "tools.json"), enforce)

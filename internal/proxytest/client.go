@@ -405,7 +405,7 @@ func (c *Client) Ask(method, params string) (id string) {
 	return c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"` + method + `","params":{%META%` + params + `}}`)
 }
 
-// StatusText reads the resource petrigate://status, in which the proxy describes the client's own
+// StatusText reads the resource petrigate://status. There, the proxy describes the client's own
 // status.
 func (c *Client) StatusText() string {
 	c.T.Helper()

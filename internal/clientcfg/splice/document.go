@@ -26,8 +26,8 @@ func (d *Document) Bytes() []byte { return d.src }
 // modify them.
 func (d *Document) Tree() any { return d.tree }
 
-// Keys returns the sorted keys of the mapping at the given path. If there is no mapping at the
-// path, it returns no keys.
+// Keys returns the sorted keys of the mapping at the given path. If the path does not lead to a
+// mapping, it returns no keys.
 func (d *Document) Keys(path ...string) []string {
 	fields, _ := value(d.tree, path).(map[string]any)
 	keys := make([]string, 0, len(fields))
@@ -38,7 +38,7 @@ func (d *Document) Keys(path ...string) []string {
 	return keys
 }
 
-// At returns the value at the given path, or nil if there is none.
+// At returns the value at the given path, or nil if the path does not exist.
 func (d *Document) At(path ...string) any { return value(d.tree, path) }
 
 // Entries returns the entries at a place. If the place does not exist, Entries returns no entries.
@@ -107,8 +107,8 @@ func (d *Document) verified(text []byte, at Place, touched []string, more func(*
 	return text, nil
 }
 
-// without returns a copy of tree from which the named entries at a place are removed. Mappings that
-// become empty as a result are removed as well.
+// without returns a copy of tree without the named entries at a place. Mappings that become empty
+// as a result are removed as well.
 func without(tree any, at Place, names []string) any {
 	if len(at.Path) == 0 {
 		return remaining(tree, at.Named, names)
@@ -214,7 +214,8 @@ func Parse(name string, src []byte, f Format) (*Document, error) {
 	return d, nil
 }
 
-// invalid returns the offset of the first byte that is not valid UTF-8, or -1 if there is none.
+// invalid returns the offset of the first byte that is not valid UTF-8, or -1 if all bytes are
+// valid.
 func invalid(text []byte) int {
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRune(text[i:])

@@ -21,7 +21,7 @@ func (o Object) named(at Place, name string) Object {
 // YAML encodes the object as YAML, with one or more lines for each member.
 func (o Object) YAML(newline string) string { return o.asYAML(newline, "") }
 
-// Plain converts an object to the form in which decoded values are stored.
+// Plain converts an object to the form of stored decoded values.
 func Plain(v any) any {
 	switch v := v.(type) {
 	case Object:

@@ -58,8 +58,8 @@ func parseJSON(name string, text []byte) (body, any, error) {
 	return b, tree, nil
 }
 
-// tooDeep returns the offset of the first bracket that is nested too deeply, or -1 if there is
-// none.
+// tooDeep returns the offset of the first bracket that is nested too deeply, or -1 if no bracket
+// is.
 func tooDeep(text []byte) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {

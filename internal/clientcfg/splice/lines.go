@@ -75,7 +75,7 @@ func withComment(text []byte, starts []int, least, from int) int {
 }
 
 // trimmed returns where a run ends if empty lines at its end are left out. It also leaves out
-// comments at the end for which other returns true.
+// comments at the end if other returns true for them.
 func trimmed(text []byte, starts []int, from, to int, other func(line string) bool) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])

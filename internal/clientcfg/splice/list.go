@@ -16,7 +16,7 @@ type Item struct {
 	Value Object
 }
 
-// List returns the elements of the list at the given path. If there is no list at the path, it
+// List returns the elements of the list at the given path. If the path does not lead to a list, it
 // returns no elements.
 func (d *Document) List(path ...string) []any {
 	all, _ := value(d.tree, path).([]any)

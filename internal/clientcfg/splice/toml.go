@@ -57,7 +57,7 @@ func (b *tomlBody) read() error {
 	p := &unstable.Parser{KeepComments: true}
 	p.Reset(b.text)
 	var table []string
-	var ends []int // lines on which an expression or a comment begins
+	var ends []int // lines where an expression or a comment begins
 	for p.NextExpression() {
 		e := p.Expression()
 		offset, path := begin(p, e)
@@ -87,7 +87,7 @@ func (b *tomlBody) read() error {
 	return nil
 }
 
-// begin returns the offset at which an expression begins, and its key.
+// begin returns the offset where an expression begins, and its key.
 func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	if e.Kind == unstable.Comment {
 		return int(p.Range(e.Data).Offset), nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// value returns the value at the given path in tree, or nil if there is none.
+// value returns the value at the given path in tree, or nil if the path does not exist.
 func value(tree any, path []string) any {
 	for _, key := range path {
 		fields, _ := tree.(map[string]any)

@@ -84,7 +84,7 @@ func AtStart(claims int) Effort {
 	return Effort{Time: startTime}
 }
 
-// An Analysis holds what was found out about a policy before any tool is called.
+// An Analysis holds the findings about a policy. They are made before any tool is called.
 type Analysis struct {
 	report *verify.Report
 	names  []verify.Name // names listed by the nets, in the order of the nets, followed by the other known tools
@@ -271,8 +271,8 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return others
 }
 
-// tellable adds a hint to a reason that depends on which tools exist. The hint says how to find out
-// which tools exist.
+// tellable adds a hint to a reason that depends on which tools exist. The hint names the command
+// that can tell which tools exist.
 func tellable(why, supposed string) string {
 	if supposed == "" {
 		return why

@@ -23,7 +23,7 @@ const (
 	codeNoPolicy      = "W202" // no policy gates any calls
 	codeNoRule        = "W203" // a rules text without a rule
 	codeNoCommandHere = "W204" // like E202, but nothing is being started
-	codeNoUpstream    = "W205" // there is no server to gate
+	codeNoUpstream    = "W205" // no server to gate
 	codeNoAuditHere   = "W208" // an audit log cannot be written
 	codeChosenSession = "W209" // callers choose their own sessions
 	codeShortSession  = "W210" // rules count calls per connection although states are kept in a database

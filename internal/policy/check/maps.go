@@ -33,7 +33,7 @@ func (v *Analysis) milder() diag.List {
 	return ps
 }
 
-// A strictness says how calls with a name are treated; a higher value is stricter.
+// A strictness is the treatment of calls with a name; a higher value is stricter.
 type strictness uint8
 
 const (

@@ -63,8 +63,7 @@ func scriptNotes(s config.Shell) (notes []string) {
 	return notes
 }
 
-// unsure lists the names for which it is unknown whether they can be called. The names are grouped
-// by the reason.
+// unsure lists the names that are possibly callable. They are grouped by the reason for the doubt.
 func (v *Analysis) unsure() []string {
 	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
 	var notes []string

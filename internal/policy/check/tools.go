@@ -52,8 +52,8 @@ func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	return set
 }
 
-// LikelyTools returns the tools that the names in rules suggest; it is for the case that no list of
-// tools is known. For example, if a configuration contains a server "gh", a rule for "gh_push" or
+// LikelyTools returns the tools that the names in rules suggest. Callers use it if no list of tools
+// is known. For example, if a configuration contains a server "gh", a rule for "gh_push" or
 // "gh.push" suggests that this server has a tool "push". Any other server might also have a tool
 // with that name.
 func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {

@@ -146,7 +146,7 @@ func (n *Net) heading() string {
 	return n.Name + " (" + n.From + ")"
 }
 
-// A link is an arc as it is drawn. If a transition takes tokens from a place and puts the same
+// A link is an arc in the drawing. If a transition takes tokens from a place and puts the same
 // number back, there is only a single link.
 type link struct {
 	place, transition int

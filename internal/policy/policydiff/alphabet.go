@@ -40,7 +40,8 @@ type alphabet struct {
 	stop     func() bool
 }
 
-// A visibility says what the policies see of a tool's names, and which calls this applies to.
+// A visibility is the part of a tool's names that the policies see, and the calls that this applies
+// to.
 type visibility struct {
 	names   string
 	command presence

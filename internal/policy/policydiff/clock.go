@@ -59,8 +59,8 @@ func tickings(p *gate.Policy) []ticking {
 	return out
 }
 
-// waits returns the possible durations of a step in which time passes. They are the intervals of
-// all transitions and sums that depend on the clock.
+// waits returns the possible durations of a step that lets time pass. They are the intervals of all
+// transitions and sums that depend on the clock.
 func waits(policies [2]*gate.Policy) []time.Duration {
 	var out []time.Duration
 	for _, p := range policies {

@@ -43,8 +43,8 @@ func (d *Comparison) Report() Report {
 	}
 }
 
-// result returns a word for the result. If the comparison is incomplete, the word says that there
-// may also be differences in the other direction.
+// result returns a word for the result. If the comparison is incomplete, the word also warns of
+// possible differences in the other direction.
 func (d *Comparison) result() string {
 	direction := "equal"
 	switch {

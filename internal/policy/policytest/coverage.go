@@ -57,8 +57,8 @@ func newCoverage(items []*Item) *Coverage {
 	return c
 }
 
-// A spoiler is a transition that acts on every admitted call of its tools, even on a call for which
-// it was not chosen.
+// A spoiler is a transition that acts on every admitted call of its tools, even if it was not
+// chosen for the call.
 type spoiler struct {
 	item  *Item
 	tools []gate.Tool

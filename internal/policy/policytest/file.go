@@ -18,8 +18,8 @@ type File struct {
 	Tests  []Test
 }
 
-// A Source says where the policy is that a test file tests. The zero value means the policy in the
-// file's directory.
+// A Source is the location of the policy that a test file tests. The zero value means the policy in
+// the file's directory.
 type Source struct {
 	Config      string // path of a configuration file
 	Rules, Nets []string

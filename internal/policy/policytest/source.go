@@ -65,7 +65,7 @@ func (l *Loader) Load(f *File) (*Policy, error) {
 	return p, nil
 }
 
-// Coverage returns the coverage of all policies, in the order in which they were loaded.
+// Coverage returns the coverage of all policies, in the order they were loaded.
 func (l *Loader) Coverage() *Coverage {
 	var items []*Item
 	for _, key := range l.order {

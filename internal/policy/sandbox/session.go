@@ -16,7 +16,7 @@ const (
 )
 
 // Call makes a call at the simulated time. If approval is requested, Call also answers the request.
-// Only if the answer is to be given later does Call return a [gate.Ask].
+// It returns a [gate.Ask] only if the answer follows later.
 func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	c.Time = s.box.now
 	d := s.Decide(c, nil)

@@ -11,7 +11,7 @@ import (
 // An Agent is an agent. Package starter can propose a policy for its built-in tools.
 type Agent struct{ agenttool.Agent }
 
-// Agents returns all agents for whose built-in tools a policy can be proposed.
+// Agents returns all agents that can get a proposed policy for their built-in tools.
 func Agents() (all []Agent) {
 	for _, a := range agenttool.All() {
 		all = append(all, Agent{a})

@@ -11,7 +11,7 @@ import (
 )
 
 // argumentSchemas lists argument schemas with the arguments that proposals read and that certainly
-// exist. If a schema is open, an argument that it does not list may not exist.
+// exist. If a schema is open, it is uncertain whether an argument that it does not list exists.
 var argumentSchemas = []struct{ schema, have string }{
 	{``, ""},
 	{`null`, ""},

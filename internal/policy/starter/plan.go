@@ -46,7 +46,7 @@ type Plan struct {
 	Client bool
 
 	made  bool   // the configuration does not exist yet
-	agent *Agent // the agent for whose built-in tools the policy is intended; nil: the policy is for servers' tools
+	agent *Agent // the policy is intended for this agent's built-in tools; nil: for servers' tools
 
 	tested   bool // it is known which commands run the project's tests
 	shell    bool // the configuration contains the key "shell"

@@ -312,8 +312,8 @@ func TestProposalListsMissingServers(t *testing.T) {
 	}
 }
 
-// TestMissingStatementsOfApprovals checks that only those tools in a list of tools that require
-// approval are shown for which no approval rule exists yet.
+// TestMissingStatementsOfApprovals has a list of tools that require approval. Only the tools that
+// do not have an approval rule yet must be shown.
 func TestMissingStatementsOfApprovals(t *testing.T) {
 	have := (&Plan{texts: []string{"require human-approval before a, b\nprove never a, b without human-approval\nlimit a, b to 3 per session\n"}}).have()
 	for statement, want := range map[string]string{

@@ -79,9 +79,9 @@ func (s *Server) add(key string, words []string) bool {
 	return k > 0
 }
 
-// Known returns the well-known server that matches start, which says how the server is started or
-// reached. If no server matches start, Known returns one that has the given tools. If no server has
-// them either, it returns nil. The command takes precedence, because it comes from the user's
+// Known returns the well-known server that matches start, the words of a server's command or its URL.
+// If no server matches start, Known returns one that has the given tools. If no server has them
+// either, it returns nil. The command takes precedence, because it comes from the user's
 // configuration.
 func Known(start []string, tools []string) *Server {
 	all := Servers()

@@ -238,8 +238,7 @@ func since(n int) string {
 	return s.String()
 }
 
-// beside returns n prerequisites of the same tool, each of which invalidates the successes of the
-// others.
+// beside returns n prerequisites of the same tool. Each invalidates the successes of the others.
 func beside(n int) string {
 	var s strings.Builder
 	for i := range n {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// TestValuesOfExpressions checks that calls are found for which an expression has a value.
+// TestValuesOfExpressions checks that verify finds calls that give an expression a value.
 func TestValuesOfExpressions(t *testing.T) {
 	for _, e := range []string{
 		"args.f.lowerAscii()", "args.f.split('@')[1]", "size(args.f)", "args.n / 100", "args.n > 5", "args.f + '/' + args.g",

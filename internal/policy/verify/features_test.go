@@ -113,8 +113,8 @@ func (g *generator) change(n *gate.Net) {
 // tick is the name of the calls that represent ticks of the clock in brute.
 const tick = "the clock of "
 
-// clockless returns nets in which a call represents every tick of the clock. A net with a key has
-// one such call per value.
+// clockless returns nets where a call represents every tick of the clock. A net with a key has one
+// such call per value.
 func clockless(nets []gate.NetInfo) (out []gate.Net, ticks []gate.Call) {
 	for _, info := range nets {
 		n := info.Net

@@ -79,7 +79,7 @@ func isFixedLimit(n *gate.NetInfo) bool {
 	return n.Cause == gate.CauseLimit && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe || t.Every > 0 })
 }
 
-// loses looks for a run with a failure after which successful calls no longer reach tool t,
+// loses looks for a run with a failure that keeps later successful calls from reaching tool t,
 // although t remains reachable in every run without failures. If no such run exists, the returned
 // loss is empty. If the result is unknown, why is the reason.
 func (m *prover) loses(t gate.Tool) (l Loss, why string) {

@@ -22,7 +22,7 @@ type mixture struct {
 	keys []string // keys for use after "for each" and "with same"
 	same []string // keys for use only after "with same"
 	args []string // members whose values are always x, y and z
-	more []string // members of which only some are present
+	more []string // members; only some of them are present
 }
 
 var mixtures = []mixture{

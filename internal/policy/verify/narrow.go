@@ -96,5 +96,5 @@ func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore
 	return m.Model.Budgeted(tag, count, b)
 }
 
-// again is the tag bit of calls after which a new success is required.
+// again is the tag bit of calls that make a new success necessary.
 const again = 8

@@ -28,7 +28,7 @@ type narrow struct {
 }
 
 // A narrowMap describes a kind of map: how many such maps a policy has at least and at most, and
-// what they contain.
+// their contents.
 type narrowMap struct {
 	least, most int
 	format      string

@@ -164,7 +164,7 @@ func appendHeld(all []held, net int, value string, d *gate.NetData) []held {
 	return all
 }
 
-// alike returns the largest number of calls of which nets hold the same.
+// alike groups the calls that nets hold the same about. It returns the size of the largest group.
 func alike(s *gate.State) (most int) {
 	all := heldIn(s)
 	for i := range all {

@@ -36,7 +36,7 @@ func (a AtMost) prove(m *prover) Proof {
 	return p
 }
 
-// every returns the time after which the window allows one more call.
+// every returns how long it takes until the window allows one more call.
 func (a AtMost) every() time.Duration {
 	n := time.Duration(a.Count)
 	return (a.Per.Window + n - 1) / n

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A Report holds what was found out about a policy before any call is made. It assumes that all
-// nets are active and enforced, and it covers a single session.
+// A Report holds the findings about a policy. They are made before any call. The report assumes
+// that all nets are active and enforced, and it covers a single session.
 type Report struct {
 	Names        []Name
 	Proofs       []Proof // the results for the assertions in Options.Prove, in the same order

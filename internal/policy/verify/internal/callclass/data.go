@@ -204,7 +204,7 @@ func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Exchanged returns the class in which the tracked value and the other value have changed roles.
+// Exchanged returns the class that results if the tracked value and the other value change roles.
 // For a class with the tracked value, this class shows how the calls appear when a new value is
 // tracked. For a class with another value, it shows how they appear when that value is tracked.
 // Exchanged returns nil if no such class is known. A class without values is returned unchanged.
@@ -215,8 +215,8 @@ func (s *Class) Exchanged() *Class {
 	return s.exchanged
 }
 
-// exchange links the classes that differ only in which of the two values is the tracked one. A
-// field of a result never has the new value.
+// exchange links the classes that differ only in the choice of the tracked value. A field of a
+// result never has the new value.
 func exchange(all []*Class) {
 	for _, s := range all {
 		s.alike = all

@@ -108,8 +108,8 @@ func clone(object map[string]any) map[string]any {
 	return out
 }
 
-// put sets a field of the arguments, or the member to which a plain path leads. It reports whether
-// the content fits there.
+// put sets a field of the arguments, or the member at a plain path. It reports whether the content
+// fits there.
 func put(object map[string]any, field string, content any) bool {
 	path, deep := strings.CutPrefix(field, "$.")
 	if !isPath(field) {

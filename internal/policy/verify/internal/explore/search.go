@@ -220,8 +220,8 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo repeats one of the run's calls until ok accepts the resulting run. The number of
-// repetitions is at most the number of tokens by which the counters were reduced.
+// extendTo repeats one of the run's calls until ok accepts the resulting run. The counters were
+// reduced by a number of tokens; this number limits the repetitions.
 func (s *Space) extendTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
