@@ -79,7 +79,7 @@ func (s *Server) add(key string, words []string) bool {
 	return k > 0
 }
 
-// Known returns the well-known server that matches start, the words of a server's command or its URL.
+// Known returns the well-known server that matches start: a server's URL or the words of a command.
 // If no server matches start, Known returns one that has the given tools. If no server has them
 // either, it returns nil. The command takes precedence, because it comes from the user's
 // configuration.
