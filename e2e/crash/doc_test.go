@@ -1,3 +1,3 @@
-// Package crash kills proxies that share a database, and compares what has reached their upstreams
+// Package crash kills proxies that share a database, and compares the calls that reached their upstreams
 // with the policy and the records.
 package crash

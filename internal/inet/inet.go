@@ -1,4 +1,4 @@
-// Package inet recognizes addresses to which the proxy must not connect. A server can provide any
+// Package inet recognizes addresses that the proxy must not connect to. A server can provide any
 // URL, and a host name can later resolve to another address, so callers must check the address of
 // each connection immediately before they connect.
 package inet

@@ -1,4 +1,4 @@
-// Package jsonpath reads the values at a path in a JSON document, and detects paths at which
+// Package jsonpath reads the values at a path in a JSON document, and detects paths where
 // different JSON parsers may see different values.
 package jsonpath
 

@@ -1,5 +1,5 @@
 // Package toolname converts between the names that servers, clients and rules use for a tool,
-// decides to which server a name belongs, and filters the tools that clients can use.
+// decides which server a name belongs to, and filters the tools that clients can use.
 package toolname
 
 import "github.com/petrigate/petrigate/gate"
