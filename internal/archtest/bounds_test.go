@@ -26,7 +26,7 @@ type reading struct {
 
 // goals contains the bounds for measurements that are not listed in bounds.txt.
 var goals = map[string]float64{
-	"comments":  4,  // comments with unidiomatic phrases, per 100
+	"comments":  1,  // comments with unidiomatic phrases, per 100
 	"cycles":    30, // files in the largest dependency cycle of their package, per 100
 	"direction": 2,  // pairs of declarations that violate the order of files, per 100
 	"methods":   45, // methods of a type, including functions that take it as their first argument
