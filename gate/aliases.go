@@ -5,8 +5,8 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// Package toolnet defines nets and the calls that they refer to, independently of decisions.
-// Because of the aliases below, callers need not import package toolnet.
+// The aliases below spare callers the import of package toolnet, which defines nets and the calls
+// that they refer to.
 type (
 	// Net is [toolnet.Net].
 	Net = toolnet.Net
