@@ -15,8 +15,7 @@ type NetError struct {
 	Rule       Position
 }
 
-// Error returns the position, the net, the transition, the message and the hint, as far as they are
-// known.
+// Error returns the position, net, transition, message and hint, omitting unknown parts.
 func (e *NetError) Error() string {
 	p := diag.At(diag.Position(e.Rule), e.Msg, e.Hint)
 	p.Net = e.Net

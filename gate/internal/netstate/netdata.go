@@ -87,8 +87,8 @@ func ForNewValue(d *NetData) NetData {
 	return c
 }
 
-// Unwatched returns d without the call's watches. If the call has ended, it is no longer a spoiler
-// in the result either.
+// Unwatched returns d without the call's watches and, if the call has ended, without the call as a
+// spoiler.
 func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
@@ -232,7 +232,7 @@ type Flight struct {
 // SameCall reports whether f and g belong to the same call.
 func (f *Flight) SameCall(g *Flight) bool { return f.Owner == g.Owner && f.Call == g.Call }
 
-// Filter returns a new slice of the flights for which ok returns true.
+// Filter returns a new slice of the flights that ok accepts.
 func Filter(flights []Flight, ok func(Flight) bool) []Flight {
 	var kept []Flight
 	for _, f := range flights {
