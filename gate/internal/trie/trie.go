@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// A Trie maps strings to values. It is immutable: methods that change it return a new trie, which
-// shares almost all its memory with the old one. The zero value is empty.
+// A Trie maps strings to values. It is immutable: an update returns a new trie, which shares almost
+// all its memory with the old one. The zero value is empty.
 type Trie[V any] struct {
 	root *node[V]
 	size int
