@@ -117,7 +117,7 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 		return
 	}
 	e := &ending{inflight: f, call: c, reply: r, facts: facts}
-	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(outcome(r, facts), r.Result), "") // a background context, because the end must be recorded during shutdown, too
+	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(f.ticket, outcome(r, facts), r.Result), "") // a background context, because the end must be recorded during shutdown, too
 	if later = together.Add(e); !later {
 		c.yield()
 		e.answer()
@@ -160,16 +160,16 @@ func neverRan(err error) bool {
 
 // endOf returns how a call has ended. If the call has succeeded, this includes the parts of the
 // result that the policy reads.
-func (p *Pipeline) endOf(o gate.Outcome, result []byte) gate.End {
+func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte) gate.End {
 	e := gate.End{Outcome: o}
 	if o != gate.Success {
 		return e
 	}
-	policy := p.Admission.Generation().Policy
-	if policy.ReadsResults() {
+	value, text := p.Admission.ReadsResult(ticket)
+	if value {
 		e.Result = wire.ResultValue(result)
 	}
-	if policy.JudgesResults() {
+	if text {
 		e.Text = wire.ResultText(result)
 	}
 	return e
@@ -228,7 +228,7 @@ func (f *inflightCall) settleParked(r upstream.Reply) {
 		return
 	}
 	defer f.close(false)
-	p.settle(f.Call.State, f.ticket, p.endOf(outcome(r, f.facts(r)), r.Result), "")
+	p.settle(f.Call.State, f.ticket, p.endOf(f.ticket, outcome(r, f.facts(r)), r.Result), "")
 }
 
 // settleLate settles a call whose client was already told that the outcome is unknown.
@@ -238,7 +238,7 @@ func (f *inflightCall) settleLate(r upstream.Reply) {
 	if f.taskFromReply(r); f.handle != nil { // the end of the task will settle the call
 		return
 	}
-	if e := c.pipeline.endOf(outcome(r, f.facts(r)), r.Result); e.Outcome != gate.Unknown {
+	if e := c.pipeline.endOf(f.ticket, outcome(r, f.facts(r)), r.Result); e.Outcome != gate.Unknown {
 		c.pipeline.Life.Log.Info("late answer", "tool", c.Tool.Canonical, "call", f.ticket.Number, "outcome", e.Outcome.String())
 		c.pipeline.settle(c.State, f.ticket, e, "late answer")
 	}

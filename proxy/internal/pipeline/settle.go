@@ -23,5 +23,5 @@ func (p *Pipeline) abandon(ticket *admission.Ticket) {
 // SettleTask settles a call that has become a task. If the task has succeeded, result is the result
 // of the task.
 func (p *Pipeline) SettleTask(of tasks.Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string) {
-	p.settle(of.State, ticket, p.endOf(o, result), by)
+	p.settle(of.State, ticket, p.endOf(ticket, o, result), by)
 }
