@@ -16,8 +16,8 @@ import (
 // clients: most of them end a call after 60 s, which for some includes a slow start. The map is
 // read-only.
 var defaultHolds = map[string]time.Duration{
-	"claude-code":            100 * time.Second, // has no effective limit, but moves a call to the background after 2 min
-	"gemini-cli-mcp-client*": 100 * time.Second, // ends a call after 10 min, and cannot show a question
+	"claude-code":            100 * time.Second, // client without an effective limit; moves a call to the background after 2 min
+	"gemini-cli-mcp-client*": 100 * time.Second, // client that ends a call after 10 min and cannot show a question
 }
 
 // HoldFor returns how long a call waits for approval before it is parked. client is the name that

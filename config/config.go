@@ -93,7 +93,7 @@ type Console struct {
 // Pinning configures what happens when a server changes a tool definition that has been accepted.
 type Pinning struct {
 	Mode string // "off", "warn" or "enforce"; with "enforce", a changed tool is hidden and refused until a person accepts the change
-	File string // file for accepted definitions; if empty, they are stored in the database if it is PostgreSQL, and otherwise in a default file for this configuration
+	File string // file for accepted definitions; empty means the database if it is PostgreSQL, and otherwise a default file for this configuration
 }
 
 // Log configures the log of the process.

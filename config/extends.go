@@ -272,7 +272,7 @@ func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 	}
 }
 
-// inherit copies the settings that the configuration does not set from a base.
+// inherit copies from a base the settings that the configuration does not set.
 func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	if b.Default == "deny" && root.get("default") == nil {
 		c.Default = "deny"
@@ -338,7 +338,7 @@ func (o Options) checkRequired(file string, bases []Base) error {
 }
 
 // checkNarrows reports settings that are weaker than those of a base. It does not compare nets:
-// package policydiff proves that they only narrow those of the base.
+// package policydiff proves that the configuration's nets only narrow those of the base.
 func (c *Config) checkNarrows(root Value, b *baseFile, l *layers) {
 	weaker := func(n *node, key, ours, theirs string) {
 		root.faultAt(n, fmt.Sprintf("%s %s is weaker than the %s of the base policy %q", key, ours, theirs, b.Name), "a configuration may only narrow what it extends")

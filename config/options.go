@@ -22,8 +22,8 @@ type Options struct {
 	// belong to somebody else. Unless Trust accepts its bytes, the file is read as text; see
 	// [Config.TextOnly].
 	Found bool
-	Trust func(path string, src []byte) bool // reports whether a discovered file is trusted; if nil, no such file is
-	Kept  Fetch                              // replaces Fetch for files that are read as text; must not use the network; if nil, such files have no remote base policies
+	Trust func(path string, src []byte) bool // reports whether to trust a discovered file; nil means never
+	Kept  Fetch                              // replaces Fetch for files that are read as text; must not use the network; if nil, a remote base policy of such a file is an error
 
 	// Unsaved returns the text of a file that is open in an editor. For the configuration, rules
 	// and nets, it takes precedence over the file on disk. If nil, files are always read from disk.

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// readRoot decodes the whole file into c. It records the scalars that other layers can override in
-// l.
+// readRoot decodes the whole file into c, and records in l the scalars that other layers can
+// override.
 func readRoot(v Value, c *Config, l *layers) {
 	v.Fields(withClientKeys(v, sectionKeys(c, l)))
 	if active := v.get("active"); active != nil && c.Active != nil && v.get("nets") == nil {

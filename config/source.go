@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A source is a file, as its lines, with the problems found in it so far.
+// A source is a file: its lines, and the problems found in it so far.
 type source struct {
 	name  string
 	lines []string
@@ -16,7 +16,8 @@ type source struct {
 
 	// secrets are the values that an excerpt must not show.
 	secrets []*node
-	// guessSecrets is true until a tree exists that shows the positions of the secrets.
+	// guessSecrets is true while the positions of the secrets are unknown because the file has not
+	// been parsed into a tree.
 	guessSecrets bool
 	json         bool // whether the file is JSON, possibly with comments
 }

@@ -246,8 +246,8 @@ func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetDa
 	return mapValues(both(d), d.Values, both)
 }
 
-// mapValues applies f to the state of each value and stores the results that differ from d in d,
-// which must not be shared yet.
+// mapValues applies f to the state of each value and stores the results that differ from d in
+// d.Values. d must not be shared yet.
 func mapValues(d *NetData, values *Values, f func(*NetData) *NetData) *NetData {
 	if d.Values = nil; values.Len() == 0 {
 		return d

@@ -81,7 +81,7 @@ type namedCall struct {
 	call        *Call
 	tools       []naming.Label // physical names of the call
 	labels      []naming.Label // labels given by the policy, physical names first
-	withoutMaps bool           // the labels do not include names from maps
+	withoutMaps bool           // whether names from maps are left out of labels
 }
 
 // judgement collects the verdicts on a call in a given state. [judgement.name] must be called

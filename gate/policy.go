@@ -53,7 +53,7 @@ type Policy struct {
 	ignored ignoredArguments
 
 	labels    []*Labels      // distinct labels of the nets and the options
-	successes []Condition    // conditions of the labels
+	successes []Condition    // conditions on results, from the labels
 	names     *naming.Naming // computes the names of calls
 	ids       func() []NetID // identities of the nets
 	index     listing.Index  // nets that might apply to a call

@@ -118,7 +118,7 @@ func (j *judgement) blocks() []Block {
 	return blocks
 }
 
-// block returns a block by this net for the given name of the call.
+// block returns a block of the call under the given name, for the given reason.
 func (d *definition) block(name, reason string) Block {
 	return Block{Net: d.Name, Cause: d.Cause, Rule: d.Rule, Name: name, Reason: d.because(reason)}
 }

@@ -13,14 +13,14 @@ import (
 // deactivated. A shared net is activated for all its sessions. Activate fails if the name is
 // unknown, or if the net is already active or is [Net.Static].
 //
-// Later sessions are not affected; see [Policy.Switch].
+// To activate a net in later sessions, use [Policy.Switch].
 func (s *Session) Activate(net string) error { return s.toggle(net, true) }
 
 // Deactivate excludes a net from decisions. A shared net is deactivated for all its sessions. The
 // net keeps its state and settles its calls in flight, but its watches end and its clock stops.
 // Deactivate fails if the name is unknown, or if the net is not active or is [Net.Static].
 //
-// Later sessions are not affected; see [Policy.Switch].
+// To deactivate a net in later sessions, use [Policy.Switch].
 func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }
 
 func (s *Session) toggle(name string, on bool) (err error) {

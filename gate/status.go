@@ -230,8 +230,8 @@ func (n *net) enabled(data *NetData) (list []Enabled) {
 	return list
 }
 
-// canFire reports for each transition whether it is enabled. In a net with a key, it is enough that
-// it is enabled for a single value.
+// canFire reports for each transition whether it is enabled or, in a net with a key, whether it is
+// enabled for at least one value.
 func (n *net) canFire(data *NetData) []bool {
 	on := make([]bool, len(n.Transitions))
 	for d := range netstate.Distinct(data) {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// yield changes the verdicts of advisory nets that currently yield to [Yields].
+// yield changes the verdicts of blocking advisory nets to [Yields] if they currently yield.
 func (j *judgement) yield() {
 	if !j.blocked || !j.policy.advisory || !slices.ContainsFunc(j.findings, func(f finding) bool { return f.kind == Blocked && f.net.Advisory }) {
 		return

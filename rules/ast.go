@@ -44,7 +44,7 @@ type Require struct {
 	Before []Name
 	Once   bool       // whether one success is enough for all calls to Before, until a call to Since
 	Since  []Name     // calls that cancel the success of the required call
-	Key    []KeyField // fields that divide the rule: it applies separately to each value
+	Key    []KeyField // if set, the rule applies separately to each value of these fields
 }
 
 // Approve is "require human-approval before B", or "require 2 human-approvals via CHANNEL before B
@@ -62,7 +62,7 @@ type Approve struct {
 type Block struct {
 	Rule
 	Tools        []Name
-	After, Until []Name // the rule applies from a call to After, or from the start if empty, until a success of Until, or to the end of the session if empty
+	After, Until []Name // the rule applies from a call to After until a success of Until; empty means from the start or to the end of the session
 }
 
 // Limit is "limit A, B to N", over a span, for all names together. If Of is set, it limits the sum
@@ -94,11 +94,11 @@ type Map struct {
 	Pattern Pattern
 	As      Name
 
-	whole *Map // original statement, if this map is the part of it for a single tool; otherwise nil
+	whole *Map // statement that this map was split off from; nil if the map is a whole statement
 }
 
 // Example is "example T, U.F "text" as N", or "not as N". It states that the maps must, or must
-// not, give the name N to a certain call to T and U.
+// not, give the name N to the call to T or U.
 type Example struct {
 	Pos   gate.Position
 	Tools []Name
@@ -225,7 +225,7 @@ func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.many() }
 // expression that is true without an error.
 func (s *Map) exempts() bool { return s.certain() || s.Pattern.Kind == When }
 
-// many reports whether the map reads several values. None of several values is evidence.
+// many reports whether the map reads several values. If it does, they are not evidence.
 func (s *Map) many() bool {
 	if !isPath(s.Field) {
 		return false

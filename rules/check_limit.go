@@ -221,9 +221,9 @@ func (n Name) enclosing() []string {
 	return keys
 }
 
-// implies reports whether s refuses every call that the limit other refuses. Calls must not refill
-// s. The result is true if the budget of s is not larger, s counts over at least the same sessions,
-// and s does not refill faster.
+// implies reports whether s refuses every call that the limit other refuses. s must not be refilled
+// by calls. The result is true if the budget of s is not larger, s counts over at least the same
+// sessions, and s does not refill faster.
 func (s *Limit) implies(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:

@@ -57,7 +57,7 @@ func newCompiler(files []*File) *compiler {
 // form the complete policy for [gate.NewPolicy].
 type Compiled struct {
 	Nets     []gate.Net   // nets, in statement order
-	Labels   *gate.Labels // the nets' labels; only here if there are maps but no rules
+	Labels   *gate.Labels // labels of the nets; set even if there are maps but no rules
 	Claims   []*Prove     // claims about the policy that contains the nets
 	Warnings []Warning    // warnings in file and line order
 

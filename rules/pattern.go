@@ -39,10 +39,10 @@ type PatternKind uint8
 const (
 	Word   PatternKind = iota // whole word in a field
 	Regex                     // regular expression in a field
-	Runs                      // command run by a field, read as a shell script
+	Runs                      // command run by the script in a field
 	When                      // CEL expression about the call
-	Reads                     // files read by a field, read as a shell script
-	Writes                    // files written by a field, read as a shell script
+	Reads                     // files read by the script in a field
+	Writes                    // files written by the script in a field
 )
 
 // patternWords are the pattern keywords, by kind.

@@ -20,7 +20,7 @@ type Prove struct {
 	Until  []Name // for NeverAfter, calls whose success ends the claim; may be nil
 	Once   bool   // for NeverBefore, whether one success is enough for all calls
 
-	Key []KeyField // for NeverBefore and AtMost, fields whose values the claim is about separately
+	Key []KeyField // for NeverBefore and AtMost, the claim must hold separately for each value of these fields
 
 	Approval *Approval // for NeverWithoutApproval, the approval; for NeverAfter and Only, the approval that exempts calls, or nil
 

@@ -7,7 +7,7 @@ import (
 
 // A Call is a tool call that a policy decides on.
 type Call struct {
-	ID   string // call ID set by the caller; no two calls in flight or waiting may share one; empty means none
+	ID   string // call ID chosen by the caller, not shared with another call in flight or waiting; may be empty
 	Tool string // the tool's physical name
 
 	// Foreign means that Tool might also be the name of another tool. Such a name restricts the
@@ -39,7 +39,7 @@ type Name struct {
 // validators and hooks.
 type Firing struct {
 	Call       Call
-	Name       string   // name of the call that the transition gates
+	Name       string   // which of the call's names the transition gates
 	Names      []string // for a validator, all names of the call in this net; the transition may gate several of them
 	Net        string
 	Transition string

@@ -25,12 +25,12 @@ type Exploration struct {
 	Trapped int
 	Trap    []string
 
-	// Invariants are weighted token sums over minimal sets of places that never change. They hold
-	// even if the exploration is incomplete, but there may then be further invariants.
+	// Invariants are weighted sums of tokens that never change, over minimal sets of places. They
+	// hold even if the exploration is incomplete, but there may then be further invariants.
 	Invariants []string // equations, such as "idle + 2 running = 1"
 }
 
-// Answer is yes, no or unknown.
+// An Answer is yes, no or unknown.
 type Answer uint8
 
 const (

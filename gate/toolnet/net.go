@@ -22,9 +22,9 @@ type Net struct {
 	Maps       []Map             // the net's own maps, in addition to the physical names
 	MatchFirst bool              // use only the first matching entry in Maps, or the physical names if no entry matches
 
-	// Validate checks the arguments of a call that Transition gates, after the structural phase and
-	// the approval. An error or a panic rejects the call and restores all metadata. Validate runs
-	// under the session lock and must not block.
+	// Validate checks a call that a transition of the net gates, after the structural phase and the
+	// approval. An error or a panic rejects the call and restores all metadata. Validate runs under
+	// the session lock and must not block.
 	Validate func(Firing) error
 
 	// OnSuccess is called with the admitted call after a deferred transition has produced its
@@ -71,10 +71,10 @@ type Net struct {
 	Priority int
 
 	// Advisory makes the net yield to others. It does not block while a net of higher priority is
-	// in recovery. Nor does it block if it would leave none of the offered tools (see
-	// [Session.Offer]) that the required nets and the advisory nets of higher priority allow.
-	// Advisory nets of equal priority are ordered by the number of tools they allow, fewest first,
-	// and then by name. All other nets are required: they always block.
+	// in recovery. Nor does it block if that would leave no offered tool (see [Session.Offer]) that
+	// the required nets and the advisory nets of higher priority allow. Advisory nets of equal
+	// priority are ordered by the number of tools they allow, fewest first, and then by name. All
+	// other nets are required: they always block.
 	Advisory bool
 	Recovery map[string]int // the net is in recovery while each place has at least this many tokens; nil means never
 }

@@ -15,7 +15,7 @@ import (
 // NetData is the state of a net. It is immutable.
 type NetData struct {
 	Active  bool
-	Stuck   bool  // whether the structural transitions do not come to rest
+	Stuck   bool  // whether the structural transitions failed to come to rest
 	Marking []int // available tokens by place, excluding those in flight
 	Flights []Flight
 	Watches []Flight
