@@ -8,8 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/channel"
 )
 
-// ParseNet parses nets in YAML or JSON: a single net (a mapping), a list of nets, or a mapping with
-// the single key "nets". name is the name of the file for positions. The error is an [ErrorList].
+// ParseNet parses nets: a single net (a mapping), a list of nets, or a mapping with the single key
+// "nets". The bytes are YAML or JSON. Positions refer to a file with the given name. The error is
+// an [ErrorList].
 func ParseNet(name string, src []byte) ([]Net, error) {
 	d := &decoder{source: &source{name: name}}
 	nets := readNetFile(d, src)
@@ -65,7 +66,7 @@ func readNets(v Value) ([]Net, bool) {
 	return nets, ok
 }
 
-// uniqueNets reports duplicate names of nets.
+// uniqueNets reports duplicate net names.
 func (d *decoder) uniqueNets(nets []Net) {
 	seen := make(map[string]Position, len(nets))
 	for _, net := range nets {
@@ -243,11 +244,11 @@ func readMap(v Value) (Map, bool) {
 	return m, true
 }
 
-// shellMetacharacters are the characters with a special meaning in a shell.
+// shellMetacharacters are the characters that a shell interprets.
 const shellMetacharacters = "\"'\\`$|&;<>()\n"
 
 // readWords reads the words of a command, either as a list or as plain words separated by spaces.
-// It rejects strings that have a special meaning in a shell.
+// It rejects strings that a shell would interpret.
 func readWords(v Value) ([]string, bool) {
 	if v.kind == listKind {
 		return nonEmpty(each(Value.plain))(v)
@@ -264,7 +265,7 @@ func readWords(v Value) ([]string, bool) {
 	return words, ok
 }
 
-// readGlobs reads a list of file globs, or a single one.
+// readGlobs reads either a list of file globs or a single glob.
 func readGlobs(v Value) ([]string, bool) {
 	if v.kind == listKind {
 		return nonEmpty(each(Value.plain))(v)

@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// Object returns a mapping as a JSON object, with the keys in file order and the numbers unchanged.
+// Object returns a mapping as a JSON object. The keys are in the order of the file, and numbers are
+// unchanged.
 func (v Value) Object() (json.RawMessage, bool) {
 	if !v.is(mapKind) {
 		return nil, false
@@ -16,7 +17,7 @@ func (v Value) Object() (json.RawMessage, bool) {
 	return text, v.Faults() == before
 }
 
-// JSON returns any value as JSON, like [Value.Object].
+// JSON returns any value as JSON, in the same form as [Value.Object].
 func (v Value) JSON() (json.RawMessage, bool) {
 	before := v.Faults()
 	text := v.appendJSON(nil)
@@ -55,7 +56,7 @@ func appendText(to []byte, text string) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(text); err != nil {
-		panic(err) // cannot happen for a string
+		panic(err) // this cannot happen for a string
 	}
 	return append(to, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }

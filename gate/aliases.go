@@ -5,68 +5,68 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// The aliases below spare callers the import of package toolnet, which defines nets and the calls
-// that they refer to.
+// Package toolnet defines nets and the calls that they refer to, independently of decisions.
+// Because of the aliases below, callers need not import package toolnet.
 type (
-	// A Net is a Petri net whose transitions list tools.
+	// Net is [toolnet.Net].
 	Net = toolnet.Net
-	// A Scope determines which calls share a net's state.
+	// Scope is [toolnet.Scope].
 	Scope = toolnet.Scope
-	// A Transition moves tokens from its inputs to its outputs.
+	// Transition is [toolnet.Transition].
 	Transition = toolnet.Transition
-	// A Field is the part of a call that a key or a sum reads.
+	// Field is [toolnet.Field].
 	Field = toolnet.Field
-	// A ValueReader evaluates expressions over calls.
+	// ValueReader is [toolnet.ValueReader].
 	ValueReader = toolnet.ValueReader
-	// A Sum limits the sum of a field over the calls that a net gates.
+	// Sum is [toolnet.Sum].
 	Sum = toolnet.Sum
-	// A Phase is an allowlist that applies while a place is marked.
+	// Phase is [toolnet.Phase].
 	Phase = toolnet.Phase
-	// A Tool is an entry in the list of tools of a [Transition].
+	// Tool is [toolnet.Tool].
 	Tool = toolnet.Tool
-	// A ToolKind determines how the name of a [Tool] is interpreted.
+	// ToolKind is [toolnet.ToolKind].
 	ToolKind = toolnet.ToolKind
-	// Labels are names that maps give to calls.
+	// Labels is [toolnet.Labels].
 	Labels = toolnet.Labels
-	// A Map gives calls an additional name if their arguments match.
+	// Map is [toolnet.Map].
 	Map = toolnet.Map
-	// A Condition decides from the result of a call whether the call succeeded.
+	// Condition is [toolnet.Condition].
 	Condition = toolnet.Condition
-	// A Judge evaluates conditions on call results.
+	// Judge is [toolnet.Judge].
 	Judge = toolnet.Judge
-	// A Reader parses calls on behalf of several maps.
+	// Reader is [toolnet.Reader].
 	Reader = toolnet.Reader
-	// A Reading is a string parsed by a [Reader].
+	// Reading is [toolnet.Reading].
 	Reading = toolnet.Reading
-	// A Doubt explains why a match is uncertain or is not evidence.
+	// Doubt is [toolnet.Doubt].
 	Doubt = toolnet.Doubt
-	// Found is the result of matching a string against a pattern.
+	// Found is [toolnet.Found].
 	Found = toolnet.Found
-	// A Cause is the kind of constraint that a net imposes on a tool.
+	// Cause is [toolnet.Cause].
 	Cause = toolnet.Cause
-	// A Position is a position in a user's file.
+	// Position is [toolnet.Position].
 	Position = toolnet.Position
-	// A Call is a tool call that a policy decides on.
+	// Call is [toolnet.Call].
 	Call = toolnet.Call
-	// Ignored is a tool argument that does not change a call's effect.
+	// Ignored is [toolnet.Ignored].
 	Ignored = toolnet.Ignored
-	// A Name is a name of a call.
+	// Name is [toolnet.Name].
 	Name = toolnet.Name
-	// A KeyValue is the value of a key field.
+	// KeyValue is [toolnet.KeyValue].
 	KeyValue = toolnet.KeyValue
-	// A Firing describes the firing of a transition to a validator or hook.
+	// Firing is [toolnet.Firing].
 	Firing = toolnet.Firing
-	// Meta holds a net's metadata, which its hooks keep between calls.
+	// Meta is [toolnet.Meta].
 	Meta = toolnet.Meta
-	// A Marking lists the number of tokens in each place.
+	// Marking is [toolnet.Marking].
 	Marking = toolnet.Marking
-	// Tokens is a place's entry in a [Marking].
+	// Tokens is [toolnet.Tokens].
 	Tokens = toolnet.Tokens
-	// An Outcome describes how a call ended: [Unknown], [Success] or [Failure].
+	// Outcome is the way a call ended: [Unknown], [Success] or [Failure].
 	Outcome = toolnet.Outcome
-	// A NetError is an error in a net or in one of the policy's maps.
+	// NetError is [toolnet.NetError].
 	NetError = toolnet.NetError
-	// An ErrorList contains all errors found, in net order.
+	// ErrorList is [toolnet.ErrorList].
 	ErrorList = toolnet.ErrorList
 )
 
@@ -78,7 +78,7 @@ type (
 	Flight = netstate.Flight
 	// ShadowData is the additional state of a net in shadow mode.
 	ShadowData = netstate.ShadowData
-	// A Clock holds the times of a net with transitions that have [Transition.Every].
+	// Clock is the time of a net with transitions that have [Transition.Every].
 	Clock = netstate.Clock
 	// Spent is the amount that the calls of a net with a [Sum] have spent.
 	Spent = netstate.Spent
@@ -117,5 +117,5 @@ const (
 	Failure = toolnet.Failure
 )
 
-// Tools returns plain entries for the list of tools of a [Transition].
+// Tools is [toolnet.Tools].
 func Tools(names ...string) []Tool { return toolnet.Tools(names...) }

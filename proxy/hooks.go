@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/internal/runtime/hook"
@@ -37,7 +36,7 @@ func hookGate(p *Proxy, ask pipeline.Approval) *hook.Gate {
 			}
 		},
 		Moved: func(k admission.Key) {
-			if s := p.localSession(k.Session); s != nil {
+			if s, err := p.sessions.Find(k.Session); err == nil {
 				p.advertiser.Touch(s)
 			}
 		},
@@ -46,26 +45,13 @@ func hookGate(p *Proxy, ask pipeline.Approval) *hook.Gate {
 		},
 		Tools: func() []gate.Call { return p.pool.Catalogue.Load().Calls },
 		Hold:  ask.Hold,
-		Asked: func(r *approval.Request, agent string) { logWaiting(p, ask, r, agent) },
+		Asked: func(r *approval.Request, agent string) { p.pipeline.TellOperators(r, agent) },
 		Texts: hook.Texts{Parked: asking.Parked, NoConsent: asking.NoConsent},
 	})
 }
 
-// logWaiting logs that an agent's call is waiting for a person. It logs this once for each approval
-// request.
-func logWaiting(p *Proxy, ask pipeline.Approval, r *approval.Request, agent string) {
-	if !p.approvals.Announce(r) {
-		return
-	}
-	wanted := p.approvals.Look(r)
-	p.life.Log.Info(asking.WaitingLogLine(wanted.Call, r.ID, agent, asking.HowToAnswer(r, ask.Verb)), logkind.Approval)
-	if ask.Asked != nil {
-		ask.Asked(wanted)
-	}
-}
-
 // serveHook serves a hook event that has arrived over HTTP.
-func serveHook(ctx context.Context, p *Proxy, principal, agent string, r *http.Request, event []byte) ([]byte, error) {
+func (p *Proxy) serveHook(ctx context.Context, principal, agent string, r *http.Request, event []byte) ([]byte, error) {
 	reply, err := p.Hooks.Serve(ctx, hook.Request{
 		Agent: agent, Principal: principal, Servers: r.URL.Query()["server"], Header: r.Header, Event: event,
 	})

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"path/filepath"
 	"time"
 
@@ -78,7 +77,7 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 		Busy:    func(u *pool.Server) bool { return p.tasks.Busy(u) },
 	})
 	p.tasks = tasks.New(tasks.Options{
-		Life: p.life, Now: o.Now, Log: o.Logger, Sessions: p.sessions,
+		Life: p.life, Sessions: p.sessions,
 		Append:  func(e audit.Event) error { return p.admission.Append(p.life.Ctx, e) },
 		Servers: func() []*pool.Server { return p.pool.Servers },
 		Settle: func(of tasks.Origin, ticket *admission.Ticket, outcome gate.Outcome, result []byte, by string) {
@@ -94,7 +93,7 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 	}
 	p.relay = &relay.Relay{
 		Life: p.life, Streaming: streaming, Sessions: p.sessions, Admission: p.admission, Pool: p.pool,
-		Advertiser: p.advertiser, Tasks: p.tasks, Reverse: p.reverse,
+		Advertiser: p.advertiser, Tasks: p.tasks,
 	}
 	ask := o.Approval.ask(p.approvalInfo)
 	p.Hooks = hookGate(p, ask)
@@ -109,10 +108,7 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 	}
 	p.front = &front.Front{
 		Life: p.life, Streaming: streaming, Sessions: p.sessions, Pool: p.pool, Pipeline: p.pipeline, Router: p.router, MaxRequest: o.MaxRequest,
-		Asked: p.approvals.Sessions,
-		Hook: func(ctx context.Context, principal, agent string, r *http.Request, event []byte) ([]byte, error) {
-			return serveHook(ctx, p, principal, agent, r, event)
-		},
+		Asked: p.approvals.Sessions, Hook: p.serveHook,
 	}
 	return nil
 }
@@ -144,7 +140,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 		return err
 	}
 	p.admission = admission.New(admission.Options{
-		Ledger: ledger, Generation: o.generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: kill,
+		Ledger: ledger, Generation: o.replacement().generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: kill,
 		Redactor: redactor, Process: o.Record.Process, Observer: o.Observer, Meter: o.Meter,
 		Ended: func(session string) { p.approvals.EndSession(session); p.endGrants(session) },
 	})
@@ -154,16 +150,12 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	return nil
 }
 
-// generation returns the policy in the options, along with everything that is derived from the
-// policy.
-func (o Options) generation() *admission.Generation {
-	g := admission.NewGeneration(o.Policy, o.Active)
-	g.Advertise, g.PromptsByList = o.Advertise, relay.NamesPrompts(o.Policy)
-	g.Remedy, g.Impossible, g.Pipefail = o.Remedy, o.Impossible, o.Pipefail
-	for _, f := range o.Record.Files {
-		g.Files = append(g.Files, audit.File(f))
+// replacement returns the policy in the options, along with related options.
+func (o Options) replacement() Replacement {
+	return Replacement{
+		Policy: o.Policy, Active: o.Active, Advertise: o.Advertise, Remedy: o.Remedy, Impossible: o.Impossible,
+		Pipefail: o.Pipefail, Files: o.Record.Files,
 	}
-	return g
 }
 
 // where formats a policy position for clients and operators, relative to the folder Root. For a

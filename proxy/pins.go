@@ -16,6 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/toolpin"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
 // Pins contains the accepted definitions of tools. The first definition that is seen for a tool
@@ -72,21 +73,11 @@ func (p *Pins) follow(w *store.Watcher) {
 	if p == nil {
 		return
 	}
-	woken := make(chan struct{}, 1)
-	w.On(func(context.Context) { // must not block, because it would delay the watcher's other functions
-		select {
-		case woken <- struct{}{}:
-		default:
-		}
-	})
+	woken := wait.NewSignal()
+	w.On(func(context.Context) { woken.Send() }) // must not block, because it would delay the watcher's other functions
 	of := p.proxy
 	of.life.Background(func() {
-		for {
-			select {
-			case <-woken:
-			case <-of.life.Ctx.Done():
-				return
-			}
+		for wait.For(of.life.Ctx, woken) {
 			if of.pool.Repin(of.life.Ctx) {
 				of.relay.Announce(spec.ListChanged)
 			}
@@ -151,10 +142,7 @@ func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 	if err := p.guard.Store.Accept(of.life.Ctx, now, a.Name); err != nil {
 		return err
 	}
-	if of.pool.Catalogue.Relist() {
-		of.relay.Announce(spec.ListChanged)
-	}
-	of.advertiser.TouchAll()
+	of.relist()
 	return nil
 }
 

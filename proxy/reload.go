@@ -43,23 +43,33 @@ func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, 
 	if err := checkKnownNets(r.Policy, r.Reset); err != nil {
 		return nil, err
 	}
+	report, err := p.admission.Swap(ctx, r.generation(), admission.SwapOptions{Reset: r.Reset, Try: r.Try})
+	if err != nil && !errors.Is(err, ErrHeld) {
+		return nil, err
+	}
+	if err == nil && !r.Try {
+		p.relist()
+	}
+	return fatesOf(before.Policy, r, report), err
+}
+
+// relist updates the lists of tools after the nets or the accepted definitions have changed.
+func (p *parts) relist() {
+	p.advertiser.TouchAll()
+	if p.pool.Catalogue.Relist() {
+		p.relay.Announce(spec.ListChanged)
+	}
+}
+
+// generation returns the policy along with everything that is derived from it.
+func (r Replacement) generation() *admission.Generation {
 	g := admission.NewGeneration(r.Policy, r.Active)
 	g.Advertise, g.PromptsByList = r.Advertise, relay.NamesPrompts(r.Policy)
 	g.Remedy, g.Impossible, g.Pipefail = r.Remedy, r.Impossible, r.Pipefail
 	for _, f := range r.Files {
 		g.Files = append(g.Files, audit.File(f))
 	}
-	report, err := p.admission.Swap(ctx, g, admission.SwapOptions{Reset: r.Reset, Try: r.Try})
-	if err != nil && !errors.Is(err, ErrHeld) {
-		return nil, err
-	}
-	if err == nil && !r.Try {
-		p.advertiser.TouchAll()
-		if p.pool.Catalogue.Relist() {
-			p.relay.Announce(spec.ListChanged)
-		}
-	}
-	return fatesOf(before.Policy, r, report), err
+	return g
 }
 
 // checkKnownNets returns an error if one of the names does not belong to a net.

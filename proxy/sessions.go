@@ -91,7 +91,7 @@ func (p *sessionView) Session(id string) (operator.SessionInfo, error) {
 		return operator.SessionInfo{}, err
 	}
 	if info != nil {
-		return p.describeRemote(*info), nil
+		return withDatabaseInfo(p.describe(s), *info), nil
 	}
 	return p.describe(s), nil
 }
@@ -146,7 +146,9 @@ func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*sessio
 		sort.Strings(info.Clients)
 		known[s.ID] = i
 		if p.durable == nil {
-			info.Calls = p.openIn(s)
+			if state, err := p.pool.Snapshot(s); err == nil { // if there is an error, the session has ended in the meantime
+				info.Calls = callsOf(state)
+			}
 		}
 		add(s, info)
 	}
@@ -181,13 +183,9 @@ func openOf(s admission.SessionInfo) []operator.CallInfo {
 	return calls
 }
 
-// openIn returns the open calls of a session whose state is in memory.
-func (p *sessionView) openIn(s *session.Session) []operator.CallInfo {
+// callsOf returns the open calls of a session.
+func callsOf(state *gate.State) []operator.CallInfo {
 	calls := []operator.CallInfo{}
-	state, err := p.pool.Snapshot(s)
-	if err != nil { // the session has ended in the meantime
-		return calls
-	}
 	for _, h := range state.Open() {
 		calls = append(calls, operator.CallInfo{Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown, More: h.More})
 	}
@@ -228,12 +226,11 @@ func (p *sessionView) describe(s *session.Session) operator.SessionInfo {
 			info.Waiting++
 		}
 	}
-	if open := state.Open(); len(open) > 0 {
+	if info.Calls = callsOf(state); len(info.Calls) > 0 {
 		lost := p.lostOf(s.Key())
-		for _, h := range open {
-			info.Calls = append(info.Calls, operator.CallInfo{
-				Number: h.Number, Tool: h.Tool, Since: h.Since, Unknown: h.Unknown || lost[h.Number], More: h.More, Arguments: p.admission.Recent.Arguments(s.Key(), h.Number),
-			})
+		for i := range info.Calls {
+			c := &info.Calls[i]
+			c.Unknown, c.Arguments = c.Unknown || lost[c.Number], p.admission.Recent.Arguments(s.Key(), c.Number)
 		}
 	}
 	info.Calls = p.unwrittenOf(s.ID, info.Calls)
@@ -271,10 +268,6 @@ func clientName(c *session.Client) string {
 func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operator.SessionInfo {
 	info.Used, info.Process, info.Gone = s.Used, s.Process, s.Gone
 	return info
-}
-
-func (p *sessionView) describeRemote(s admission.SessionInfo) operator.SessionInfo {
-	return withDatabaseInfo(p.describe(remoteSession(s)), s)
 }
 
 // lostOf returns the numbers of the open calls of a session that were made by processes that have
@@ -350,21 +343,50 @@ func (p *sessionView) find(id string) (*session.Session, *admission.SessionInfo,
 	return remoteSession(info), &info, nil
 }
 
-// localSession returns the session if this process has it. Otherwise, it returns nil.
-func (p *sessionView) localSession(id string) *session.Session {
-	s, err := p.sessions.Find(id)
-	if err != nil {
-		return nil
-	}
-	return s
-}
-
 // remoteSession returns a session that is not served by this process.
 func remoteSession(info admission.SessionInfo) *session.Session {
 	a := session.ReadAbout(info.About)
-	by := a.By
-	if by == "" {
-		by = "connection"
+	return &session.Session{ID: info.Session, Principal: info.Principal, By: cmp.Or(a.By, "connection"), Label: a.Label, Since: info.Since}
+}
+
+// netShadow returns the entry for a net in the shadow report. It returns nil if the net is not in
+// shadow mode.
+func netShadow(r gate.ShadowReport, net string) *operator.NetShadow {
+	for _, n := range r.Nets {
+		if n.Name == net {
+			return &operator.NetShadow{Enforced: n.Enforced.String(), Parted: n.Parted, Refused: n.Refused, Asked: n.Asked}
+		}
 	}
-	return &session.Session{ID: info.Session, Principal: info.Principal, By: by, Label: a.Label, Since: info.Since}
+	return nil
+}
+
+// Shadow reports on the nets in shadow mode, either in one session or, if the session ID is empty,
+// in all sessions since the proxy started.
+func (p *sessionView) Shadow(id string) (operator.ShadowInfo, error) {
+	sessions := p.sessions.All()
+	if id != "" {
+		s, _, err := p.find(id)
+		if err != nil {
+			return operator.ShadowInfo{}, err
+		}
+		sessions = []*session.Session{s}
+	}
+	counted := p.admission.Counts(id)
+	r := operator.ShadowInfo{
+		Policy: p.admission.Generation().Policy.Shadow(), Refused: counted.Refused, Asked: counted.Asked,
+		Would: counted.Would, Nets: []operator.ShadowNet{},
+	}
+	for _, s := range sessions {
+		state, err := p.pool.Snapshot(s)
+		if err != nil { // the session has ended in the meantime
+			continue
+		}
+		report := state.Policy().ShadowOf(state)
+		for _, n := range report.Nets {
+			if n.Active {
+				r.Nets = append(r.Nets, operator.ShadowNet{Session: s.ID, Net: n.Name, Actual: n.Actual.String(), NetShadow: *netShadow(report, n.Name)})
+			}
+		}
+	}
+	return r, nil
 }

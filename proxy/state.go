@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/store"
 	"github.com/petrigate/petrigate/proxy/internal/seal"
+	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
 // ledger creates the ledger and the kill switch, either in the database from the options or,
@@ -51,9 +52,7 @@ func (p *Proxy) keepState() {
 				p.life.Log.Debug("could not announce this process in the state database", "error", err)
 			}
 			p.rounds.EndOld(p.life.Ctx)
-			select {
-			case <-tick.C:
-			case <-p.life.Ctx.Done():
+			if !wait.For(p.life.Ctx, tick.C) {
 				return
 			}
 		}
@@ -80,8 +79,9 @@ func (p *Proxy) shared() bool { return p.durable != nil }
 // sealer returns the Sealer for the state that clients keep between two rounds of a call. All
 // processes that share a database share its key.
 func (p *Proxy) sealer() *seal.Sealer {
-	if p.durable == nil {
-		return seal.New(nil, p.options.Now)
+	var key seal.Key
+	if p.durable != nil {
+		key = p.durable.RoundKey
 	}
-	return seal.New(p.durable.RoundKey, p.options.Now)
+	return seal.New(key, p.options.Now)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/pool"
 )
 
 // Tools lists the tools and how a call of each tool would be decided now in a session. Without a
@@ -44,8 +45,7 @@ func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 	for _, t := range view.Order {
 		info := operator.ToolInfo{Canonical: t.Canonical, Bare: t.Name, Exposed: t.Exposed, Upstream: t.Upstream.Config.Name, Session: sessionID}
 		info.InputSchema, _ = rawjson.Member(t.Object, "inputSchema")
-		description, _ := rawjson.Member(t.Object, "description")
-		info.Description, _ = rawjson.String(description)
+		info.Description = rawjson.StringAt(t.Object, "description")
 		info.Annotations, info.Definition = t.Annotations, t.Definition
 		c := t.Call()
 		c.Time = now
@@ -152,3 +152,32 @@ func remainingNets(nets []operator.ToolVerdict) string {
 
 // inShadow reports whether the policy has nets but none of them enforces decisions.
 func inShadow(g *admission.Generation) bool { return !g.Enforces && len(g.Policy.Nets()) > 0 }
+
+// Offered is an immutable snapshot of the tools that clients can call.
+type Offered struct{ view *pool.ToolView }
+
+// Offered returns the tools that clients can call now.
+func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
+
+// Names returns the tools in the order of the list. Each element is a call without arguments that
+// contains all names of its tool.
+func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
+
+// Definition returns a hash of the server's definition of a tool, given its exposed name. It
+// returns "" if the tool is unknown.
+func (o Offered) Definition(tool string) string {
+	if t := o.view.Tool(tool); t != nil {
+		return t.Definition
+	}
+	return ""
+}
+
+// Schema returns the inputSchema of a tool, or nil if its server provides none.
+func (o Offered) Schema(tool string) json.RawMessage {
+	t := o.view.Tool(tool)
+	if t == nil {
+		return nil
+	}
+	schema, _ := rawjson.Member(t.Object, "inputSchema")
+	return schema
+}

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// check finds errors and warnings in well-formed statements, including conflicts between
-// statements.
+// check finds errors and warnings that concern well-formed statements on several lines.
 func (c *compiler) check() {
 	for _, s := range c.statements {
 		c.checkNames(s)

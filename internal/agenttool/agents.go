@@ -114,12 +114,11 @@ func All() []Agent { return slices.Clone(agents) }
 // Find returns the agent with the given name or client name. It returns false if the name is
 // unknown.
 func Find(name string) (Agent, bool) {
-	for _, a := range agents {
-		if a.Name == name || a.Client == name {
-			return a, true
-		}
+	i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == name || a.Client == name })
+	if i < 0 {
+		return Agent{}, false
 	}
-	return Agent{}, false
+	return agents[i], true
 }
 
 // named returns the agent with the given name, or the zero value if the name is unknown.

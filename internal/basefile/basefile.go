@@ -21,7 +21,8 @@ func SignatureOf(place string) string { return place + ".minisig" }
 
 // Digest returns the digest of data in the form that configurations use.
 func Digest(data []byte) string {
-	return fmt.Sprintf("sha256:%x", sha256.Sum256(data))
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // CheckDigest returns an error if digest is malformed.

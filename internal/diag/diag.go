@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Position is a place in a file. Lines and columns are counted from 1; columns count characters.
@@ -104,7 +102,11 @@ func (l List) Unwrap() []error { return Errors(l) }
 
 // Text returns the texts of all problems; see [Problem.Text].
 func (l List) Text() string {
-	return strings.Join(text.Map(l, Problem.Text), "\n")
+	lines := make([]string, len(l))
+	for i, p := range l {
+		lines[i] = p.Text()
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Of returns the problems that have the given severity.
@@ -166,7 +168,11 @@ func Text(err error) string {
 
 // Lines returns the texts of the errors, one on each line.
 func Lines[E error](list []E) string {
-	return strings.Join(text.Map(list, E.Error), "\n")
+	lines := make([]string, len(list))
+	for i, err := range list {
+		lines[i] = err.Error()
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Errors converts the list to []error, for use in Unwrap methods.

@@ -123,7 +123,10 @@ func (b *Block) readMarker(lines []string, i int) {
 	for i > 0 && lines[i-1] == "" {
 		i--
 	}
-	m := marker.FindStringSubmatch(lines[max(i-1, 0)])
+	if i == 0 {
+		return
+	}
+	m := marker.FindStringSubmatch(lines[i-1])
 	if m == nil {
 		return
 	}

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -40,7 +39,7 @@ func (d *Doctor) clock(ctx context.Context) []Finding {
 	if d.loaded == nil {
 		return nil
 	}
-	found := make([]Finding, len(d.loaded.Servers))
+	found := make([]*Finding, len(d.loaded.Servers))
 	var asked sync.WaitGroup
 	for i, s := range d.loaded.Servers {
 		if s.URL == "" || s.Disabled {
@@ -49,12 +48,19 @@ func (d *Doctor) clock(ctx context.Context) []Finding {
 		asked.Go(func() {
 			begin := d.Now()
 			if there, ok := dateOf(ctx, s); ok {
-				found[i] = d.skew("the upstream "+s.Name, there, begin.Truncate(time.Second)) // the times in Date headers have no fractions of a second
+				f := d.skew("the upstream "+s.Name, there, begin.Truncate(time.Second)) // the times in Date headers have no fractions of a second
+				found[i] = &f
 			}
 		})
 	}
 	asked.Wait()
-	return slices.DeleteFunc(found, func(f Finding) bool { return f.Status == "" }) // the clocks of these upstreams are unknown
+	var all []Finding
+	for _, f := range found {
+		if f != nil {
+			all = append(all, *f)
+		}
+	}
+	return all
 }
 
 // dateOf returns the time in the Date header of a server's response with any status. It sends no

@@ -23,6 +23,14 @@ func MemberAt(obj []byte, keys ...string) (value []byte, ok bool) {
 	return obj, true
 }
 
+// StringAt returns the string at the end of a path of keys through nested objects. It returns "" if
+// there is no such member, or if its value is not a string.
+func StringAt(obj []byte, keys ...string) string {
+	value, _ := MemberAt(obj, keys...)
+	s, _ := String(value)
+	return s
+}
+
 // Members calls yield for each member of the object obj in source order, until yield returns false.
 // The key is decoded; it is a slice of obj if it has no escapes. The value is a slice of obj that
 // starts at the offset at.

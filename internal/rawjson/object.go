@@ -59,3 +59,12 @@ func Without(obj []byte, keys []string) []byte {
 func Array(elements ...[]byte) []byte {
 	return slices.Concat([]byte(`[`), bytes.Join(elements, []byte(`,`)), []byte(`]`))
 }
+
+// StringArray returns a JSON array of strings.
+func StringArray(strings []string) []byte {
+	var elements [][]byte
+	for _, s := range strings {
+		elements = append(elements, AppendString(nil, s))
+	}
+	return Array(elements...)
+}

@@ -11,7 +11,6 @@ package service
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,7 +57,10 @@ func (s System) env(name string) string {
 
 // configDir returns the user's configuration directory on a Unix system.
 func (s System) configDir() string {
-	return cmp.Or(s.env("XDG_CONFIG_HOME"), filepath.Join(s.Home, ".config"))
+	if dir := s.env("XDG_CONFIG_HOME"); dir != "" {
+		return dir
+	}
+	return filepath.Join(s.Home, ".config")
 }
 
 // A Manager installs and removes a user service.

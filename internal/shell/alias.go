@@ -51,7 +51,10 @@ func isAbbreviation(p *Pattern, text string, next int) bool {
 	case text == "" || text == want:
 		return false
 	case name == "git" && next > 0 && p.operands[0].text == "push":
-		branch := text[strings.IndexByte(text, ':')+1:]
+		_, branch, _ := strings.Cut(":"+text, ":")
+		if _, to, ok := strings.Cut(branch, ":"); ok {
+			branch = to
+		}
 		return p.operands[next].is(strings.TrimPrefix(strings.TrimPrefix(branch, "+"), "refs/heads/"))
 	case name == "gradle":
 		task := text[strings.LastIndexByte(text, ':')+1:]

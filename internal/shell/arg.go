@@ -71,7 +71,11 @@ func isLocalBin(a arg) bool {
 	if strings.HasPrefix(at, "/tmp/") || strings.HasPrefix(at, "/var/") || strings.HasPrefix(at, "/dev/") || strings.Contains(at, "..") {
 		return false
 	}
-	return slices.Contains([]string{"bin", ".bin", "Scripts"}, path.Base(path.Dir(at)))
+	switch path.Base(path.Dir(at)) {
+	case "bin", ".bin", "Scripts":
+		return true
+	}
+	return false
 }
 
 // systemDirs are the system's program directories.
@@ -100,7 +104,9 @@ func (a arg) file() string {
 	if a.kind != literal {
 		text = a.tail
 	}
-	text = text[strings.IndexByte(text, '=')+1:]
+	if _, value, ok := strings.Cut(text, "="); ok {
+		text = value
+	}
 	return path.Base(text[strings.LastIndexByte(text, ':')+1:]) // for example, in host:x
 }
 

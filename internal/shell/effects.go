@@ -189,7 +189,7 @@ func (v *variables) bindBranches(cmd syntax.Command) {
 	}
 	for name, texts := range held {
 		if len(texts) == branches && branches <= maxAlternatives && v.mayBind(name) && !v.fixed[name] {
-			put(&v.either, name, texts)
+			v.bindEither(name, texts)
 		}
 	}
 }

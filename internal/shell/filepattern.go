@@ -67,11 +67,13 @@ func (p *FilePattern) is(at arg) Outcome {
 	if strings.Contains(p.glob, "/") {
 		return p.ends(at)
 	}
-	i := strings.LastIndexByte(tail, '/')
-	switch {
-	case i >= 0 && p.matches(tail[i+1:]):
-		return Match
-	case i >= 0, text+tail == "":
+	if i := strings.LastIndexByte(tail, '/'); i >= 0 {
+		if p.matches(tail[i+1:]) {
+			return Match
+		}
+		return NoMatch
+	}
+	if text+tail == "" {
 		return NoMatch
 	}
 	return couldBe(p.glob, text, tail)
@@ -81,8 +83,14 @@ func (p *FilePattern) is(at arg) Outcome {
 // part after the last slash counts as a file name.
 func (p *FilePattern) ends(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
-	if _, after, ok := strings.Cut(at.tail, "/"); ok && endsLike(glob, after) {
-		return Match
+	for rest := at.tail; ; {
+		_, after, ok := strings.Cut(rest, "/")
+		if !ok {
+			break
+		}
+		if rest = after; matchStar(glob, rest) {
+			return Match
+		}
 	}
 	folder, file := path.Split(glob)
 	in, name := path.Split(at.text)

@@ -64,7 +64,8 @@ var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null op
 func readXargs(args []arg, names bool) (p plan) {
 	found, rest, ok := xargsOptions().splitLeading(args)
 	if !ok {
-		return plan{{do: addsOptions, what: "xargs with unknown options", args: args}}
+		p.add(addsOptions, "xargs with unknown options", args...)
+		return p
 	}
 	input := arg{kind: anything}
 	if names && !has(found, "a") && !has(found, "arg-file") {

@@ -50,7 +50,8 @@ func readGitCommand(name string, args []arg) (p plan) {
 		return readGitForeach(args)
 	}
 	if len(args) > 0 && gitRunning[name] {
-		return doubtful(inText, "a subcommand that runs other commands", args...)
+		p.doubt(inText, "a subcommand that runs other commands", args...)
+		return p
 	}
 	for _, a := range args {
 		unknown := a.kind == anything && name == "rebase"
@@ -76,7 +77,7 @@ func (o givenOption) mayRun() bool {
 }
 
 // readGitForeach reads git submodule foreach, which runs a script.
-func readGitForeach(args []arg) plan {
+func readGitForeach(args []arg) (p plan) {
 	i := slices.IndexFunc(args, func(a arg) bool { return a.matchWord("=foreach") != "" })
 	if i < 0 {
 		return nil
@@ -85,7 +86,8 @@ func readGitForeach(args []arg) plan {
 	for len(rest) > 0 && rest[0].matchWord("=--recursive =-q =--quiet") != "" {
 		rest = rest[1:]
 	}
-	return plan{{do: runsScript, args: rest}}
+	p.add(runsScript, "", rest...)
+	return p
 }
 
 // Words in arguments of git config: options that have no effect of their own, and words that make

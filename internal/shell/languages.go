@@ -51,25 +51,29 @@ var awks = setOf("awk gawk mawk nawk original-awk")
 
 // readAwk reads an awk program. Such a program can run commands with system(), with pipes, and with
 // gawk's extensions and indirect function calls.
-func readAwk(args []arg) plan {
+func readAwk(args []arg) (p plan) {
 	if asksHelp(args) {
-		return nil
+		return p
 	}
 	found, rest, ok := awkOptions().splitLeading(args)
 	if !ok || len(args) > 0 && args[0].text == "--" {
-		return doubtful(inText, "awk with unknown options", args...)
+		p.doubt(inText, "awk with unknown options", args...)
+		return p
 	}
-	if i := slices.IndexFunc(found, func(o givenOption) bool { return o.name == "f" }); i >= 0 {
-		return plan{{do: runsFile, args: []arg{found[i].value}}}
+	for _, o := range found {
+		if o.name == "f" {
+			p.add(runsFile, "", o.value)
+			return p
+		}
 	}
 	if len(rest) == 0 {
-		return nil
+		return p
 	}
 	text := strings.ReplaceAll(rest[0].text, "||", "")
 	if rest[0].kind != literal || strings.ContainsAny(text, "|@") || strings.Contains(text, "system") {
-		return doubtful(inText, "a program on the command line", args...)
+		p.doubt(inText, "a program on the command line", args...)
 	}
-	return nil
+	return p
 }
 
 // readSed reads sed scripts. Such scripts can run commands with the command e.
@@ -79,7 +83,8 @@ func readSed(args []arg) (p plan) {
 	}
 	found, scripts, ok := sedOptions().splitOptions(args, false)
 	if !ok || slices.ContainsFunc(found, givenOption.isUnknown) {
-		return doubtful(inText, "sed with unknown options", args...)
+		p.doubt(inText, "sed with unknown options", args...)
+		return p
 	}
 	scripts = scripts[:min(1, len(scripts))]
 	if slices.ContainsFunc(found, func(o givenOption) bool { return o.known.names[0] == "e" || o.known.names[0] == "f" }) {

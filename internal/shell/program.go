@@ -95,11 +95,16 @@ func parseOptions(text string) *knownOptions {
 			continue
 		}
 		o := &knownOption{inert: word[0] != '!' && word[0] != '?', mayRun: word[0] == '?'}
-		word, values, takes := strings.Cut(strings.TrimLeft(word, "!?"), "=")
-		if o.takes = takes; values != "" {
-			o.values = strings.Split(values, ",")
+		word = strings.TrimLeft(word, "!?")
+		if before, values, ok := strings.Cut(word, "="); ok {
+			word, o.takes = before, true
+			if values != "" {
+				o.values = strings.Split(values, ",")
+			}
 		}
-		word, o.attached = strings.CutSuffix(word, "~")
+		if before, ok := strings.CutSuffix(word, "~"); ok {
+			word, o.attached = before, true
+		}
 		word, others, _ := strings.Cut(word, ">")
 		if others != "" {
 			o.implies = strings.Split(others, "+")
@@ -199,6 +204,9 @@ func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 	a := args[0]
 	name, value, with := a.cut()
 	if long, ok := strings.CutPrefix(name, "--"); ok || k.dashed && k.byName[name] != nil {
+		if !ok {
+			long = name
+		}
 		return k.long(long, value, with, args)
 	}
 	if k.digits && a.kind == literal && strings.Trim(a.text[1:], "0123456789") == "" {

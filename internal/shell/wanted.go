@@ -22,7 +22,11 @@ func (k *knownOptions) parseWanted(words []string) (found []wanted, n int) {
 	if k == nil {
 		return wantedOfUnknown(text, name, value, with), 1
 	}
-	if long, ok := strings.CutPrefix(name, "--"); ok || k.dashed && len(name) > 2 {
+	long, ok := strings.CutPrefix(name, "--")
+	if !ok && k.dashed && len(name) > 2 {
+		long, ok = name, true
+	}
+	if ok {
 		o := k.byLongName(long)
 		if o != nil && o.takes && !with && len(words) > 1 {
 			return []wanted{{text: text, names: o.names, value: words[1], with: true}}, 2
@@ -101,9 +105,7 @@ func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 		if found = found.or(w.in(k, args[i:])); found == Match {
 			return Match
 		}
-		if k.takesNext(args[i:]) {
-			i++
-		}
+		i += k.values(args[i:])
 	}
 	if len(w.letters) == 0 {
 		return found
@@ -132,22 +134,31 @@ func (w *wanted) inOperands(args []arg) Outcome {
 	return found
 }
 
-// takesNext reports whether the first of args is an option whose value is the second.
-func (k *knownOptions) takesNext(args []arg) bool {
+// values returns how many of the arguments after the first are the value of the first argument: 0
+// or 1.
+func (k *knownOptions) values(args []arg) int {
 	if k == nil || len(args) < 2 || args[0].kind != literal || !isOption(args[0].text) {
-		return false
+		return 0
 	}
 	name, _, with := strings.Cut(args[0].text, "=")
 	if long, ok := strings.CutPrefix(name, "--"); ok || k.dashed && k.byName[name] != nil {
-		o := k.byLongName(long)
-		return o != nil && o.takes && !with
+		if !ok {
+			long = name
+		}
+		if o := k.byLongName(long); o != nil && o.takes && !with {
+			return 1
+		}
+		return 0
 	}
 	for i := 1; i < len(name); i++ {
 		if o := k.byName[name[i:i+1]]; o != nil && o.takes {
-			return i == len(args[0].text)-1
+			if i == len(args[0].text)-1 {
+				return 1
+			}
+			return 0
 		}
 	}
-	return false
+	return 0
 }
 
 // in reports whether the first of args is the option or contains it.

@@ -57,7 +57,8 @@ func (w *wrapper) read(name string, args []arg) (p plan) {
 	}
 	found, rest, ok := w.options().splitLeading(args)
 	if !ok {
-		return plan{{do: addsOptions, what: "a wrapper with unknown options", args: args}}
+		p.add(addsOptions, "a wrapper with unknown options", args...)
+		return p
 	}
 	if slices.ContainsFunc(found, func(o givenOption) bool { return !o.known.inert }) {
 		return p

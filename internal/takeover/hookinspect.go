@@ -88,7 +88,10 @@ func findHooks(name string) (clientcfg.Hooks, error) {
 	}
 	h, ok := clientcfg.HooksOf(c.Name)
 	if !ok {
-		names := text.Map(clientcfg.AllHooks(), func(h clientcfg.Hooks) string { return h.Client })
+		var names []string
+		for _, h := range clientcfg.AllHooks() {
+			names = append(names, h.Client)
+		}
 		return h, usage("petrigate knows no hooks of %s; it knows those of %s", c.Title, text.And(names))
 	}
 	return h, nil

@@ -32,14 +32,18 @@ func (d *Driver) Inspect(ctx context.Context, c Connection) (all []Inspection) {
 		if f, err := d.open(client, ""); err == nil {
 			items, _ := d.items(f, f.doc) // the error becomes part of the status
 			for _, it := range items {
-				e := Entry{Name: it.entry.Name, Own: it.own, Served: !it.own && d.replaces(c, it)}
-				e.Command, e.URL, e.Args = launchOf(it.server)
-				one.Entries = append(one.Entries, e)
+				one.Entries = append(one.Entries, d.entry(c, it))
 			}
 		}
 		all = append(all, one)
 	}
 	return all
+}
+
+func (d *Driver) entry(c Connection, it item) Entry {
+	e := Entry{Name: it.entry.Name, Own: it.own, Served: !it.own && d.replaces(c, it)}
+	e.Command, e.URL, e.Args = launchOf(it.server)
+	return e
 }
 
 // Config returns the configuration file named in an entry that runs petrigate, or "".

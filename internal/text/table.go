@@ -21,7 +21,10 @@ func Table(w io.Writer, none, head string, rows [][]string) error {
 		return err
 	}
 	for _, row := range rows {
-		if _, err := fmt.Fprintln(t, strings.Join(EscapeAll(row), "\t")); err != nil {
+		for i := range row {
+			row[i] = Escape(row[i])
+		}
+		if _, err := fmt.Fprintln(t, strings.Join(row, "\t")); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ package trust
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,7 +94,8 @@ func (b List) bytes() ([]byte, error) {
 }
 
 func digest(src []byte) string {
-	return fmt.Sprintf("sha256:%x", sha256.Sum256(src))
+	sum := sha256.Sum256(src)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // resolvedPath returns the absolute path of a file after resolving the symbolic links in its

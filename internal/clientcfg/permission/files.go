@@ -64,3 +64,13 @@ func (f files) short(path string) string {
 	}
 	return path
 }
+
+// texts returns the elements of list that are strings.
+func texts(list []any) (all []string) {
+	for _, v := range list {
+		if s, ok := v.(string); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}

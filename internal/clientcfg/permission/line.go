@@ -1,7 +1,6 @@
 package permission
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,7 +66,10 @@ func (l *Line) setCommand(text string, exactly bool) {
 // setMCP makes the line match a tool of an MCP server or, if tool is empty, all tools of the
 // server.
 func (l *Line) setMCP(server, tool string) {
-	l.tool = server + "." + cmp.Or(tool, "*")
+	if tool == "" {
+		tool = "*"
+	}
+	l.tool = server + "." + tool
 }
 
 // String describes why the line cannot be converted.

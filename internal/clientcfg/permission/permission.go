@@ -3,7 +3,6 @@
 package permission
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/petrigate/petrigate/internal/clientcfg"
@@ -12,15 +11,21 @@ import (
 // Lists reads the permission lists of an agent: those of the user and those in the project
 // directory. An unreadable file is returned as a line that cannot be converted.
 func Lists(agent string, s clientcfg.System, project string) []Line {
-	if read := readers[agent]; read != nil {
-		return read(files{s, project})
+	read := readers[agent]
+	if read == nil {
+		return nil
 	}
-	return nil
+	return read(files{s, project})
 }
 
 // Agents returns the names of the supported agents, sorted.
 func Agents() []string {
-	return slices.Sorted(maps.Keys(readers))
+	var names []string
+	for name := range readers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // readers maps agent names to the functions that read the agents' lists.

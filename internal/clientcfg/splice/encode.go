@@ -1,13 +1,12 @@
 package splice
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/petrigate/petrigate/internal/text"
 )
 
 // named returns an object that can be inserted at the place. If the place contains a list, the
@@ -32,9 +31,17 @@ func Plain(v any) any {
 		}
 		return fields
 	case []Object:
-		return text.Map(v, func(o Object) any { return Plain(o) })
+		items := make([]any, len(v))
+		for i, o := range v {
+			items[i] = Plain(o)
+		}
+		return items
 	case []string:
-		return text.Map(v, func(s string) any { return s })
+		items := make([]any, len(v))
+		for i, s := range v {
+			items[i] = s
+		}
+		return items
 	case int:
 		return json.Number(fmt.Sprint(v))
 	}
@@ -43,18 +50,20 @@ func Plain(v any) any {
 
 // quote encodes a string with double quotes, in a form that is valid in JSON, TOML and YAML.
 func quote(s string) string {
-	return strings.NewReplacer("\x7f", `\u007f`, "\u0085", `\u0085`, byteOrderMark, `\ufeff`).Replace(string(text.QuoteJSON(s)))
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // cannot fail for a string
+	text := strings.TrimSuffix(b.String(), "\n")
+	return strings.NewReplacer("\x7f", `\u007f`, "\u0085", `\u0085`, byteOrderMark, `\ufeff`).Replace(text)
 }
 
-// scalar encodes a value other than an object, in a form that is valid in JSON, TOML and YAML.
-func scalar(v any) string {
-	switch v := v.(type) {
-	case []string:
-		return "[" + strings.Join(text.Map(v, quote), ", ") + "]"
-	case string:
-		return quote(v)
+func quoteAll(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = quote(s)
 	}
-	return fmt.Sprint(v)
+	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
 // A style describes how a file is formatted.
@@ -73,7 +82,10 @@ func (o Object) asJSON(s style, indent string) string {
 	if s.compact {
 		inner, separator, end = "", ", ", ""
 	}
-	parts := text.Map(o, func(m Member) string { return inner + quote(m.Key) + ": " + jsonValue(m.Value, s, indent+s.unit) })
+	parts := make([]string, len(o))
+	for i, m := range o {
+		parts[i] = inner + quote(m.Key) + ": " + jsonValue(m.Value, s, indent+s.unit)
+	}
 	return "{" + strings.Join(parts, separator) + end + "}"
 }
 
@@ -82,9 +94,17 @@ func jsonValue(v any, s style, indent string) string {
 	case Object:
 		return v.asJSON(s, indent)
 	case []Object:
-		return "[" + strings.Join(text.Map(v, func(o Object) string { return o.asJSON(s, indent) }), ", ") + "]"
+		parts := make([]string, len(v))
+		for i, o := range v {
+			parts[i] = o.asJSON(s, indent)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case []string:
+		return quoteAll(v)
+	case string:
+		return quote(v)
 	}
-	return scalar(v)
+	return fmt.Sprint(v)
 }
 
 var (
@@ -102,20 +122,31 @@ func tomlKey(key string) string {
 
 // asTOML encodes an object as a table with a header.
 func (o Object) asTOML(path []string, newline string) string {
-	lines := "[" + strings.Join(text.Map(path, tomlKey), ".") + "]" + newline
-	for _, m := range o {
-		lines += tomlKey(m.Key) + " = " + tomlValue(m.Value) + newline
+	keys := make([]string, len(path))
+	for i, key := range path {
+		keys[i] = tomlKey(key)
 	}
-	return lines
+	text := "[" + strings.Join(keys, ".") + "]" + newline
+	for _, m := range o {
+		text += tomlKey(m.Key) + " = " + tomlValue(m.Value) + newline
+	}
+	return text
 }
 
 func tomlValue(v any) string {
-	o, ok := v.(Object)
-	if !ok {
-		return scalar(v)
+	switch v := v.(type) {
+	case Object:
+		parts := make([]string, len(v))
+		for i, m := range v {
+			parts[i] = tomlKey(m.Key) + " = " + tomlValue(m.Value)
+		}
+		return "{ " + strings.Join(parts, ", ") + " }"
+	case []string:
+		return quoteAll(v)
+	case string:
+		return quote(v)
 	}
-	parts := text.Map(o, func(m Member) string { return tomlKey(m.Key) + " = " + tomlValue(m.Value) })
-	return "{ " + strings.Join(parts, ", ") + " }"
+	return fmt.Sprint(v)
 }
 
 func yamlKey(key string) string {
@@ -131,13 +162,19 @@ func (o Object) asYAML(newline, indent string) string {
 	var b strings.Builder
 	for _, m := range o {
 		b.WriteString(indent + yamlKey(m.Key) + ":")
-		switch o, ok := m.Value.(Object); {
-		case !ok:
-			b.WriteString(" " + scalar(m.Value) + newline)
-		case len(o) == 0:
-			b.WriteString(" {}" + newline)
+		switch v := m.Value.(type) {
+		case Object:
+			if len(v) == 0 {
+				b.WriteString(" {}" + newline)
+				continue
+			}
+			b.WriteString(newline + v.asYAML(newline, indent+"  "))
+		case []string:
+			b.WriteString(" " + quoteAll(v) + newline)
+		case string:
+			b.WriteString(" " + quote(v) + newline)
 		default:
-			b.WriteString(newline + o.asYAML(newline, indent+"  "))
+			b.WriteString(" " + fmt.Sprint(v) + newline)
 		}
 	}
 	return b.String()

@@ -24,7 +24,9 @@ const field = "command"
 // false if Prefix would not turn any name of the call into evidence that a net of the policy waits
 // for.
 func Add(p *gate.Policy, c gate.Call) (args []byte, ok bool) {
-	if !strings.Contains(Script(c.Args), "|") {
+	value, _ := rawjson.Member(c.Args, field)
+	script, isText := rawjson.String(value)
+	if !isText || !strings.Contains(script, "|") {
 		return nil, false
 	}
 	before := p.Unproved(c)

@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"sync/atomic"
@@ -58,8 +57,7 @@ type Ticket struct {
 
 	key      Key
 	tool     string
-	names    gate.Call    // the call without its arguments, for conditions on its result
-	judge    *gate.Policy // the policy that admitted the call and whose conditions judge its result; nil: the one in force
+	names    gate.Call // the call without its arguments, for conditions on its result
 	upstream string
 	since    time.Time
 	policy   string    // identity of the generation that admitted the call; see [Generation.identity]
@@ -70,22 +68,20 @@ type Ticket struct {
 
 // ticketJSON is a ticket's JSON form.
 type ticketJSON struct {
-	Session   string      `json:"session"`
-	Principal string      `json:"principal,omitempty"`
-	Number    uint64      `json:"number"`
-	Awaited   bool        `json:"awaited,omitempty"`
-	Tool      string      `json:"tool"`
-	Called    string      `json:"called,omitempty"` // the names that the policy knows the call by
-	Also      []gate.Name `json:"also,omitempty"`
-	Upstream  string      `json:"upstream"`
-	Since     time.Time   `json:"since"`
-	Policy    string      `json:"policy,omitempty"`
+	Session   string    `json:"session"`
+	Principal string    `json:"principal,omitempty"`
+	Number    uint64    `json:"number"`
+	Awaited   bool      `json:"awaited,omitempty"`
+	Tool      string    `json:"tool"`
+	Upstream  string    `json:"upstream"`
+	Since     time.Time `json:"since"`
+	Policy    string    `json:"policy,omitempty"`
 }
 
 // MarshalJSON encodes the ticket for another process that uses the same ledger. Afterwards this
 // process must not use the ticket.
 func (t *Ticket) MarshalJSON() ([]byte, error) {
-	return json.Marshal(ticketJSON{t.key.Session, t.key.Principal, t.Number, t.Awaited, t.tool, t.names.Tool, t.names.Also, t.upstream, t.since, t.policy})
+	return json.Marshal(ticketJSON{t.key.Session, t.key.Principal, t.Number, t.Awaited, t.tool, t.upstream, t.since, t.policy})
 }
 
 // UnmarshalJSON decodes a ticket from another process.
@@ -96,7 +92,6 @@ func (t *Ticket) UnmarshalJSON(data []byte) error {
 	}
 	t.Number, t.Awaited = p.Number, p.Awaited
 	t.key, t.tool, t.upstream = Key{p.Session, p.Principal}, p.Tool, p.Upstream
-	t.names = gate.Call{Tool: cmp.Or(p.Called, p.Tool), Also: p.Also}
 	t.since, t.policy = p.Since, p.Policy
 	return nil
 }

@@ -176,7 +176,7 @@ func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision 
 			}
 			return &Admitted{Ticket{
 				Number: d.Ticket.Number, Awaited: d.Ticket.Awaited,
-				key: c.Key, tool: c.Canonical, names: gate.Call{Tool: c.Gate.Tool, Also: c.Gate.Also}, judge: v.generation.Policy, upstream: c.Upstream, since: c.Gate.Time, policy: v.generation.identity(),
+				key: c.Key, tool: c.Canonical, names: gate.Call{Tool: c.Gate.Tool, Also: c.Gate.Also}, upstream: c.Upstream, since: c.Gate.Time, policy: v.generation.identity(),
 			}}
 		}
 		if c.Invalid != nil && errors.Is(err, c.Invalid) {

@@ -16,7 +16,7 @@ func BenchmarkVerify(b *testing.B) {
 		b.Run(string(alg), func(b *testing.B) {
 			i := issuertest.New(b)
 			i.Add(id)
-			v, err := access.New(access.Options{Issuer: i.Name(), Audience: issuertest.Audience, JWKS: i.URL})
+			v, err := access.New(access.Options{JWT: access.JWT{Issuer: i.Name(), Audience: issuertest.Audience, JWKS: i.URL}})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -14,7 +14,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add("...")
 	f.Fuzz(func(t *testing.T, token string) {
 		v, err := access.New(access.Options{
-			Issuer: "i", Audience: "https://g.example/mcp", JWKS: "https://127.0.0.1:1/",
+			JWT: access.JWT{Issuer: "i", Audience: "https://g.example/mcp", JWKS: "https://127.0.0.1:1/"},
 			Background: func(g func(context.Context)) {
 				ctx, cancel := context.WithCancel(context.Background())
 				cancel()

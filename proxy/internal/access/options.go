@@ -12,15 +12,20 @@ import (
 	"time"
 )
 
+// A JWT describes the tokens that a [Verifier] accepts.
+type JWT struct {
+	Issuer         string   // value of the claim iss that tokens must have
+	Audience       string   // value of the claim aud that tokens must have
+	JWKS           string   // URL of the issuer's keys; empty: the URL in the issuer's metadata
+	Resource       string   // public URL of this endpoint; empty: the same as Audience
+	PrincipalClaim string   // claim that identifies the caller; empty: sub
+	Scopes         []string // scopes that a token must have; every listed scope is required
+}
+
 // Options configures a [Verifier].
 type Options struct {
-	Issuer         string   // value that the claim iss must have
-	Audience       string   // value that the claim aud must have
-	JWKS           string   // URL of the issuer's keys; empty: taken from the issuer's metadata
-	Resource       string   // public URL of this endpoint; empty: the same as Audience
-	Path           string   // path of this endpoint; empty: /mcp
-	PrincipalClaim string   // name of the claim that identifies the caller; empty: sub
-	Scopes         []string // required scopes; a token must have all of them
+	JWT
+	Path string // path of this endpoint; empty: /mcp
 
 	Client *http.Client     // client for fetching the keys; nil: a client that follows no redirects
 	Logger *slog.Logger     // nil: discard

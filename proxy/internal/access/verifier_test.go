@@ -36,7 +36,7 @@ func newDesk(t *testing.T, change func(*access.Options)) *desk {
 	t.Helper()
 	d := &desk{t: t, issuer: issuertest.New(t), now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)}
 	o := access.Options{
-		Issuer: d.issuer.Name(), Audience: issuertest.Audience, JWKS: d.issuer.URL, Scopes: []string{"mcp"}, Now: d.time,
+		JWT: access.JWT{Issuer: d.issuer.Name(), Audience: issuertest.Audience, JWKS: d.issuer.URL, Scopes: []string{"mcp"}}, Now: d.time,
 		Background: func(f func(context.Context)) { // the cleanup waits until f returns
 			done := make(chan struct{})
 			go func() { defer close(done); f(context.Background()) }()
@@ -389,7 +389,7 @@ func TestUnusableKeysAreIgnored(t *testing.T) {
 		d.issuer.Publish(key)
 	}
 	d = &desk{t: t, issuer: d.issuer, now: d.now}
-	v, err := access.New(access.Options{Issuer: d.issuer.Name(), Audience: issuertest.Audience, JWKS: d.issuer.URL, Now: d.time})
+	v, err := access.New(access.Options{JWT: access.JWT{Issuer: d.issuer.Name(), Audience: issuertest.Audience, JWKS: d.issuer.URL}, Now: d.time})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -421,7 +421,7 @@ func TestDisconnectedClientDoesNotWaitForIssuer(t *testing.T) {
 // TestOptions checks that options that would accept tokens of any issuer or for any audience are
 // refused.
 func TestOptions(t *testing.T) {
-	good := access.Options{Issuer: "https://i.example", Audience: "https://g.example/mcp", JWKS: "http://127.0.0.1:1/keys", Background: func(func(context.Context)) {}}
+	good := access.Options{JWT: access.JWT{Issuer: "https://i.example", Audience: "https://g.example/mcp", JWKS: "http://127.0.0.1:1/keys"}, Background: func(func(context.Context)) {}}
 	for name, change := range map[string]func(*access.Options){
 		"no issuer":              func(o *access.Options) { o.Issuer = "" },
 		"no audience":            func(o *access.Options) { o.Audience = "" },

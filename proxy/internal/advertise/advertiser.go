@@ -16,6 +16,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wait"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -34,7 +35,7 @@ type Options struct {
 // a nil Advertiser, the methods Touch, TouchAll and Forget do nothing.
 type Advertiser struct {
 	deps *Options
-	wake chan struct{}
+	wake wait.Signal
 
 	mu    sync.Mutex
 	all   bool                      // whether any list may have changed
@@ -56,7 +57,7 @@ type toolListing struct {
 // New returns an advertiser. It sends no notifications until [Advertiser.Run] is called.
 func New(p *Options) *Advertiser {
 	return &Advertiser{
-		deps: p, wake: make(chan struct{}, 1), dirty: map[*session.Session]bool{},
+		deps: p, wake: wait.NewSignal(), dirty: map[*session.Session]bool{},
 		shown: map[*session.Client]string{}, conflicts: map[*session.Session]string{},
 	}
 }
@@ -71,7 +72,7 @@ func (a *Advertiser) Touch(s *session.Session) {
 		a.mu.Lock()
 		a.dirty[s] = true
 		a.mu.Unlock()
-		a.signal()
+		a.wake.Send()
 	}
 }
 
@@ -83,14 +84,7 @@ func (a *Advertiser) TouchAll() {
 	a.mu.Lock()
 	a.all = true
 	a.mu.Unlock()
-	a.signal()
-}
-
-func (a *Advertiser) signal() {
-	select {
-	case a.wake <- struct{}{}:
-	default: // a signal is already pending
-	}
+	a.wake.Send()
 }
 
 // List returns the result of tools/list for a client that has sent initialize. From then on, the

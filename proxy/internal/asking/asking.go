@@ -72,10 +72,9 @@ type Reply struct {
 
 // Read parses the result of an elicitation.
 func Read(result []byte) Reply {
-	switch spec.Member(result, "action") {
+	switch rawjson.StringAt(result, "action") {
 	case "accept":
-		content, _ := rawjson.Member(result, "content")
-		return Reply{Accepted: true, Approve: spec.Member(content, "decision") == approve, Reason: spec.Member(content, "reason")}
+		return Reply{Accepted: true, Approve: rawjson.StringAt(result, "content", "decision") == approve, Reason: rawjson.StringAt(result, "content", "reason")}
 	case "decline":
 		return Reply{Declined: true}
 	}

@@ -54,13 +54,9 @@ func (h *Hold) Wait(gone <-chan struct{}) Event {
 	case <-progress:
 		return Progress
 	}
-	h.stop()
-	return Ended
-}
-
-func (h *Hold) stop() {
 	h.end.Stop()
 	if h.progress != nil {
 		h.progress.Stop()
 	}
+	return Ended
 }

@@ -113,7 +113,7 @@ func (s *Post) Reply(parts ...[]byte) {
 	if s.stream || s.w != nil && s.events && s.status(parts) == http.StatusOK {
 		s.event(parts, true)
 	} else if s.w != nil {
-		s.writeBody(parts)
+		s.writeBody(s.status(parts), parts...)
 	}
 }
 
@@ -126,12 +126,7 @@ func (s *Post) Refuse(status int, answer []byte) bool {
 		return false
 	}
 	s.done = true
-	h := s.w.Header()
-	h["Content-Type"] = jsonType
-	h["Content-Length"] = []string{strconv.Itoa(len(answer))}
-	s.w.WriteHeader(status)
-	_, _ = s.w.Write(answer)
-	flush(s.w)
+	s.writeBody(status, answer)
 	return true
 }
 
@@ -161,8 +156,8 @@ func (s *Post) Interrupt(retry time.Duration) bool {
 	return true
 }
 
-// writeBody writes the answer as the response body.
-func (s *Post) writeBody(parts [][]byte) {
+// writeBody writes the answer as the response body, with the given HTTP status.
+func (s *Post) writeBody(status int, parts ...[]byte) {
 	size := 0
 	for _, part := range parts {
 		size += len(part)
@@ -170,7 +165,7 @@ func (s *Post) writeBody(parts [][]byte) {
 	h := s.w.Header()
 	h["Content-Type"] = jsonType
 	h["Content-Length"] = []string{strconv.Itoa(size)}
-	if status := s.status(parts); status != http.StatusOK {
+	if status != http.StatusOK {
 		s.w.WriteHeader(status)
 	}
 	if size <= 4<<10 && len(parts) > 1 {

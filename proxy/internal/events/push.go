@@ -3,8 +3,11 @@ package events
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
 // Limits for the messages that are kept for the stream of a session. None of these messages is an
@@ -37,7 +40,7 @@ type Push struct {
 	ended    bool
 
 	// Created together with the first stream, and never changed after that.
-	wake   chan struct{}
+	wake   wait.Signal
 	closed chan struct{}
 }
 
@@ -69,17 +72,9 @@ func (s *Push) Send(parts ...[]byte) {
 	s.waiting = append(s.waiting, pushed{s.last, message})
 	if s.open > 0 {
 		s.waiting = s.bounded(s.waiting, maxPushed, maxPushedBytes)
-		s.wakeStream()
+		s.wake.Send()
 	} else {
 		s.waiting = s.bounded(s.waiting, maxKept, maxKeptBytes)
-	}
-}
-
-// wakeStream wakes the stream. It must not be called before the first stream was opened.
-func (s *Push) wakeStream() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
 	}
 }
 
@@ -99,8 +94,7 @@ func (s *Push) bounded(events []pushed, count, size int) []pushed {
 			}
 		}
 		total -= len(events[least].message)
-		events = append(events[:least], events[least+1:]...)
-		clear(events[len(events) : len(events)+1])
+		events = slices.Delete(events, least, least+1)
 	}
 	if len(events) == 0 {
 		return nil
@@ -185,7 +179,7 @@ func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []push
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.wake == nil {
-		s.wake, s.closed = make(chan struct{}, 1), make(chan struct{})
+		s.wake, s.closed = wait.NewSignal(), make(chan struct{})
 		if s.ended {
 			close(s.closed)
 		}
@@ -218,7 +212,7 @@ func (s *Push) leave() {
 	defer s.mu.Unlock()
 	s.open--
 	if len(s.waiting) > 0 { // another stream may have missed the wake-up
-		s.wakeStream()
+		s.wake.Send()
 	}
 	if s.open == 0 {
 		s.waiting = s.bounded(s.waiting, maxKept, maxKeptBytes)

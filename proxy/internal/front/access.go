@@ -42,14 +42,7 @@ type Access struct {
 
 // JWT makes the endpoint an OAuth 2.1 resource server. The principal of a token consists of the
 // token's issuer and subject.
-type JWT struct {
-	Issuer         string   // value of the claim iss that tokens must have
-	Audience       string   // value of the claim aud that tokens must have
-	JWKS           string   // URL of the issuer's keys; empty: the URL in the issuer's metadata
-	Resource       string   // public URL of this endpoint; empty: the same as Audience
-	PrincipalClaim string   // claim that identifies the caller; empty: sub
-	Scopes         []string // scopes that a token must have; every listed scope is required
-}
+type JWT = access.JWT
 
 // defaultPath is the default path of the endpoint.
 const defaultPath = "/mcp"
@@ -73,8 +66,7 @@ func (f *Front) guard(a Access) (*httpguard.Guard, error) {
 	}
 	if j := a.JWT; j != nil {
 		o.JWT = &access.Options{
-			Issuer: j.Issuer, Audience: j.Audience, JWKS: j.JWKS, Resource: j.Resource, Path: a.path(),
-			PrincipalClaim: j.PrincipalClaim, Scopes: j.Scopes, Logger: f.Life.Log, Now: f.Life.Now,
+			JWT: *j, Path: a.path(), Logger: f.Life.Log, Now: f.Life.Now,
 			Background: func(run func(context.Context)) { f.Life.Background(func() { run(f.Life.Ctx) }) },
 		}
 	}

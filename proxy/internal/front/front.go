@@ -27,7 +27,6 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/router"
 	"github.com/petrigate/petrigate/proxy/internal/session"
-	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -58,7 +57,7 @@ func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
 	if !requests.Begin(id, session.CancelFunc(cancel)) {
 		cancel(nil)
 		f.Life.Log.Warn("request refused: its id is in flight", "method", m.Method, "session", q.Client.Session.ID)
-		q.Answer(nil, wire.NewFault(spec.CodeInvalidRequest, "A request with this id is still in flight."))
+		q.Answer(nil, wire.NewFault(wire.CodeInvalidRequest, "A request with this id is still in flight."))
 		return nil
 	}
 	result := func() ([]byte, error) {

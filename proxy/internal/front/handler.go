@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/httpguard"
 	"github.com/petrigate/petrigate/proxy/internal/pipeline"
@@ -109,7 +110,7 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	case header == "":
 		return mismatch(protocolHeader + " header is required")
 	case meta.ProtocolVersion == "":
-		return wire.NewFault(spec.CodeInvalidParams, "missing _meta field "+mcp.MetaKeyProtocolVersion)
+		return wire.NewFault(wire.CodeInvalidParams, "missing _meta field "+mcp.MetaKeyProtocolVersion)
 	case header != meta.ProtocolVersion:
 		return mismatch(protocolHeader + " header does not match the request")
 	case r.Header.Get("Last-Event-ID") != "":
@@ -119,7 +120,7 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	case m.Kind != wire.Request:
 		return nil
 	}
-	if named := first(r, mcp.HeaderName); spec.NamesTask(m.Method) && named != "" && named != spec.Member(m.Params, "taskId") {
+	if named := first(r, mcp.HeaderName); spec.NamesTask(m.Method) && named != "" && named != rawjson.StringAt(m.Params, "taskId") {
 		return mismatch(mcp.HeaderName + " header does not match the request")
 	}
 	if err := mcp.ValidateStandardHeaders(r.Header.Get, header, mcp.MCPMethod(m.Method), m.Params); err != nil {

@@ -71,12 +71,12 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 		return
 	}
 	if first(r, sessionHeader) != "" {
-		reject(w, http.StatusBadRequest, m.ID, wire.NewFault(spec.CodeInvalidRequest, "initialize opens a session; do not send it within one"))
+		reject(w, http.StatusBadRequest, m.ID, wire.NewFault(wire.CodeInvalidRequest, "initialize opens a session; do not send it within one"))
 		return
 	}
 	c, refusal := h.sessionLimit.open(f, principal, "http", r.Header, events.NewPush(session.IsChange))
 	if c == nil {
-		reject(w, http.StatusTooManyRequests, m.ID, wire.NewFault(spec.CodeInternal, refusal))
+		reject(w, http.StatusTooManyRequests, m.ID, wire.NewFault(wire.CodeInternal, refusal))
 		return
 	}
 	s := newPost(w, r, m, nil)
@@ -89,7 +89,7 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 		f.Router.EndClient(c)
 		w.Header().Del(sessionHeader)
 		w.Header()["Retry-After"] = retrySoon
-		failure := wire.AppendError(nil, m.ID, spec.CodeInternal, "cannot store the session now: the state database is unavailable; try again later", nil)
+		failure := wire.AppendError(nil, m.ID, wire.CodeInternal, "cannot store the session now: the state database is unavailable; try again later", nil)
 		if !s.Refuse(http.StatusServiceUnavailable, failure) {
 			s.Reply(failure)
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/petrigate/petrigate/proxy/internal/burst"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
-	"github.com/petrigate/petrigate/proxy/internal/pipeline"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -131,7 +130,7 @@ func (r *reader) readLines(in io.Reader) error {
 		switch {
 		case errors.Is(err, lines.ErrTooLong):
 			text := fmt.Sprintf("the message is longer than %d bytes (listen.maxBody)", r.MaxRequest)
-			r.out.Reply(wire.AppendError(nil, nil, spec.CodeInvalidRequest, text, nil))
+			r.out.Reply(wire.AppendError(nil, nil, wire.CodeInvalidRequest, text, nil))
 			reading.After(input.More())
 			continue
 		case err == io.EOF:
@@ -218,17 +217,7 @@ func (r *reader) request(m wire.Message) {
 		return
 	}
 	if spec.IsCall(m.Method) {
-		t, ok := r.Pipeline.Prepare(r.client, m, meta, r.out)
-		if !ok {
-			return
-		}
-		t.Spawn, t.Burst = r.spawner(t), &r.burst
-		if !r.client.Requests.Begin(wire.IDKey(t.ID), t) {
-			r.duplicateCall(t)
-			return
-		}
-		defer r.Life.Recovered(t.Method, t.ID, t.Stream)
-		r.Pipeline.Serve(t)
+		r.call(m, meta)
 		return
 	}
 	serve := r.begin(r.ctx, q)
@@ -242,10 +231,15 @@ func (r *reader) request(m wire.Message) {
 	}
 }
 
-// spawner returns the [pipeline.Call.Spawn] function for a call. This function runs work that may
-// block on a new goroutine, with a context that ends if the call is canceled.
-func (r *reader) spawner(t *pipeline.Call) func(func()) {
-	return func(run func()) {
+// call begins a call. Work that may block runs on a new goroutine, with a context that ends if the
+// call is canceled.
+func (r *reader) call(m wire.Message, meta wire.Meta) {
+	t, ok := r.Pipeline.Prepare(r.client, m, meta, r.out)
+	if !ok {
+		return
+	}
+	t.Burst = &r.burst
+	t.Spawn = func(run func()) {
 		t.Burst = nil // the call no longer belongs to the burst
 		t.Bind(r.ctx)
 		r.calls.Go(func() {
@@ -253,4 +247,10 @@ func (r *reader) spawner(t *pipeline.Call) func(func()) {
 			run()
 		})
 	}
+	if !r.client.Requests.Begin(wire.IDKey(t.ID), t) {
+		r.duplicateCall(t)
+		return
+	}
+	defer r.Life.Recovered(t.Method, t.ID, t.Stream)
+	r.Pipeline.Serve(t)
 }

@@ -1,6 +1,75 @@
 package httpguard
 
-import "net/http"
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+)
+
+// A Caller is the authenticated sender of a request.
+type Caller struct {
+	Principal string
+
+	until time.Time // time when the caller's streams must end; zero if they need not end
+	guard *Guard
+}
+
+// Release must be called once, when the request has been answered. It does nothing on the zero
+// Caller.
+func (c Caller) Release() {
+	if c.guard != nil {
+		c.guard.requests.Give(c.Principal, 1)
+	}
+}
+
+// Stream returns a context for one of the caller's streams. The context ends when the token
+// expires.
+func (c Caller) Stream(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.until.IsZero() {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, c.until.Sub(c.guard.now()))
+}
+
+// Body reads the complete message, within the limits. If that fails, it writes an error response
+// and returns false. The caller must call the returned function release when it does not need the
+// body any more.
+func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
+	limit := int64(c.guard.maxMessage)
+	refuse := func(text string, status int) ([]byte, func(), bool) {
+		w.Header()["Connection"] = closing // otherwise net/http would wait for the rest of the body
+		http.Error(w, text, status)
+		return nil, nil, false
+	}
+	const tooLarge = "the message exceeds this proxy's limit"
+	if r.ContentLength > limit {
+		return refuse(tooLarge, http.StatusRequestEntityTooLarge)
+	}
+	reader := http.MaxBytesReader(w, r.Body, limit)
+	release = func() {}
+	var err error
+	if r.ContentLength >= 0 && r.ContentLength <= maxUncounted {
+		body = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(reader, body)
+	} else {
+		body, release, err = c.guard.bodies.read(reader, r.ContentLength, c.Principal)
+	}
+	var over *http.MaxBytesError
+	switch {
+	case err == nil:
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request may wait a long time for a person
+		return body, release, true
+	case errors.As(err, &over):
+		return refuse(tooLarge, http.StatusRequestEntityTooLarge)
+	case errors.Is(err, errTooMuch):
+		w.Header().Set("Retry-After", "1")
+		return refuse(err.Error(), http.StatusServiceUnavailable)
+	default:
+		return refuse("the body ended early", http.StatusBadRequest)
+	}
+}
 
 // Admit returns the sender of the request. The caller must call Release on it. If Admit rejects the
 // request, it writes an error response and returns false.

@@ -2,16 +2,41 @@ package httpguard
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/access"
 )
+
+// Options configures a [Guard]. The zero value is invalid: one of Token, Tokens and JWT must be
+// set, or Open on a loopback address.
+type Options struct {
+	Addr    string            // address of the listener, of the form host:port
+	TLS     bool              // whether the listener uses TLS
+	Token   string            // bearer token of the principal named "token"
+	Tokens  map[string]string // bearer tokens, keyed by name; the principal is "token:" followed by the name
+	JWT     *access.Options   // options for tokens from an authorization server; nil: such tokens are not accepted
+	Open    bool              // whether no token is required; allowed only on a loopback address
+	Hosts   []string          // further Host headers to accept, with a port or (without one) for any port
+	Origins []string          // further Origin headers to accept, of the form scheme://host[:port]
+
+	MaxMessage  int              // maximum size of a message in bytes
+	MaxRequests int              // maximum number of open requests per principal, and four times as many in total; 0: 5000
+	BodyTimeout time.Duration    // maximum time for a client to send a message; 0: 30 seconds
+	Now         func() time.Time // nil: time.Now
+}
+
+// defaultBodyTimeout is the default for the time that a client has to send a message.
+const defaultBodyTimeout = 30 * time.Second
 
 // A Guard checks requests and responds to those that it rejects. It is safe for concurrent use.
 type Guard struct {
@@ -163,4 +188,61 @@ func (g *Guard) Metadata(w http.ResponseWriter, r *http.Request) bool {
 		_, _ = w.Write(document) // the client may have disconnected
 	}
 	return true
+}
+
+// A tokenList contains the bearer tokens configured by the operator, with their principals.
+type tokenList []tokenEntry
+
+type tokenEntry struct {
+	principal string
+	sum       [sha256.Size]byte
+}
+
+// newTokenList returns a list with the unnamed token and the named ones. It returns an error if two
+// tokens are equal, because they would stand for two principals at the same time.
+func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
+	var list tokenList
+	if unnamed != "" {
+		list = append(list, tokenEntry{"token", sha256.Sum256([]byte(unnamed))})
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		token := named[name]
+		if name == "" || token == "" {
+			return nil, errors.New("the HTTP listener has an empty token or token name")
+		}
+		entry := tokenEntry{"token:" + name, sha256.Sum256([]byte(token))}
+		for _, other := range list {
+			if other.sum == entry.sum {
+				return nil, fmt.Errorf("%s and %s have the same token", other.principal, entry.principal)
+			}
+		}
+		list = append(list, entry)
+	}
+	return list, nil
+}
+
+// principal returns the principal that a token belongs to. It takes the same time for all tokens.
+func (l tokenList) principal(token string) (string, bool) {
+	sum := sha256.Sum256([]byte(token))
+	found := -1
+	for i := range l {
+		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(sum[:], l[i].sum[:]), i, found)
+	}
+	if found < 0 {
+		return "", false
+	}
+	return l[found].principal, true
+}
+
+// bearer returns the bearer token from the Authorization header. It returns "" unless there is
+// exactly one such header.
+func bearer(values []string) string {
+	if len(values) != 1 {
+		return ""
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return token
 }

@@ -12,7 +12,7 @@ import (
 // TestNew checks that options that would admit more or fewer callers than the operator expects are
 // refused.
 func TestNew(t *testing.T) {
-	jwt := &access.Options{Issuer: "https://issuer.example", Audience: "https://gate.example/mcp", JWKS: "https://issuer.example/keys"}
+	jwt := &access.Options{JWT: access.JWT{Issuer: "https://issuer.example", Audience: "https://gate.example/mcp", JWKS: "https://issuer.example/keys"}}
 	for _, c := range []struct {
 		name    string
 		options Options
@@ -128,8 +128,8 @@ func TestRequests(t *testing.T) {
 	for _, v := range append(inside[1:], v) {
 		v.Release()
 	}
-	if d.requests.total != 0 || len(d.requests.held) != 0 {
-		t.Errorf("%d requests are open by %v", d.requests.total, d.requests.held)
+	if n := total(d.requests); n != 0 {
+		t.Errorf("%d requests are open", n)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestBody(t *testing.T) {
 		}
 		v.Release()
 	}
-	if d.bodies.total != 0 {
-		t.Errorf("%d bytes are held", d.bodies.total)
+	if n := total(d.bodies); n != 0 {
+		t.Errorf("%d bytes are held", n)
 	}
 }

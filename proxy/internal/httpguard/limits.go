@@ -6,7 +6,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"sync"
+
+	"github.com/petrigate/petrigate/proxy/internal/quota"
 )
 
 // defaultRequests is the default for the maximum number of open requests of a principal, including
@@ -32,45 +33,34 @@ var errTooMuch = errors.New("too many bytes are being sent at a time")
 type limit struct {
 	each, all int // maximum for each principal, and maximum in total
 
-	mu    sync.Mutex
-	total int
-	held  map[string]int // keyed by principal; contains no zeros
+	quota.Quota
 }
 
 func newRequestLimit(each int) *limit {
 	each = cmp.Or(each, defaultRequests)
-	return &limit{each: each, all: 4 * each, held: map[string]int{}}
+	return &limit{each: each, all: 4 * each}
 }
 
 // newBodyLimit returns a limit for large messages. It counts bytes that were actually read, and not
 // the announced length, so that a client cannot keep others out without sending anything.
 func newBodyLimit(message int) *limit {
 	each := max(minBodies, 4*message)
-	return &limit{each: each, all: 2 * each, held: map[string]int{}}
+	return &limit{each: each, all: 2 * each}
 }
 
 // add adds n to the count. If that would exceed a limit, it returns the HTTP status for that limit.
 func (l *limit) add(principal string, n int) (status int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.held[principal]+n > l.each:
-		return http.StatusTooManyRequests
-	case l.total+n > l.all:
-		return http.StatusServiceUnavailable
-	}
-	l.held[principal] += n
-	l.total += n
-	return http.StatusOK
-}
-
-func (l *limit) drop(principal string, n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.total -= n
-	if l.held[principal] -= n; l.held[principal] == 0 {
-		delete(l.held, principal)
-	}
+	status = http.StatusOK
+	l.Add(principal, n, func(own, all int) bool {
+		switch {
+		case own+n > l.each:
+			status = http.StatusTooManyRequests
+		case all+n > l.all:
+			status = http.StatusServiceUnavailable
+		}
+		return status == http.StatusOK
+	})
+	return status
 }
 
 // admit counts a request. If there are too many, it rejects the request before the body is read.
@@ -92,7 +82,7 @@ func (l *limit) admit(w http.ResponseWriter, principal string) bool {
 // no unused capacity, because a call may keep it for a long time.
 func (l *limit) read(r io.Reader, announced int64, principal string) (body []byte, release func(), err error) {
 	weight := 0
-	release = func() { l.drop(principal, weight) }
+	release = func() { l.Give(principal, weight) }
 	body = make([]byte, 0, maxUncounted)
 	for err == nil {
 		if len(body) == cap(body) {

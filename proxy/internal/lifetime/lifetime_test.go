@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// TestHold checks that Wait waits for each Hold, even for one after End, and that Hold fails once
-// Wait was called.
-func TestHold(t *testing.T) {
+// TestUnrecorded checks that Wait waits for each unrecorded request, even for one after End, and
+// that no request can begin once Wait was called.
+func TestUnrecorded(t *testing.T) {
 	l := New(time.Now, slog.New(slog.DiscardHandler))
 	l.End()
 	if l.Background(func() {}) {
 		t.Error("work began after the end")
 	}
 	for range 2 {
-		if !l.Hold() {
+		if !l.Unrecorded.Begin() {
 			t.Fatal("the end cannot be held")
 		}
 	}
@@ -24,15 +24,15 @@ func TestHold(t *testing.T) {
 		l.Wait()
 		close(waited)
 	}()
-	for l.Hold() { // until the goroutine has called Wait
-		l.Release()
+	for l.Unrecorded.Begin() { // until the goroutine has called Wait
+		l.Unrecorded.Done()
 	}
-	l.Release()
+	l.Unrecorded.Done()
 	select {
 	case <-waited:
 		t.Fatal("the end did not wait for the second")
 	default:
 	}
-	l.Release()
+	l.Unrecorded.Done()
 	<-waited
 }

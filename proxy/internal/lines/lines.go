@@ -115,7 +115,7 @@ func (w *Writer) Send(parts ...[]byte) {
 		return
 	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // drop it, because no client waits for a notification
 		return
-	case !w.writing && !w.Aside && slices.ContainsFunc(parts, isBig):
+	case !w.writing && !w.Aside && slices.ContainsFunc(parts, func(part []byte) bool { return len(part) >= bigPart }):
 		w.writeBig(parts)
 		return
 	}
@@ -145,15 +145,13 @@ func (w *Writer) Err() error {
 // Reply does the same as Send.
 func (w *Writer) Reply(parts ...[]byte) { w.Send(parts...) }
 
-func isBig(part []byte) bool { return len(part) >= bigPart }
-
 // writeBig writes the queue and then one line, without copying the big parts of the line. It then
 // writes the messages that were sent in the meantime.
 func (w *Writer) writeBig(parts [][]byte) {
 	w.writing = true
 	out := w.take()
 	for _, part := range parts {
-		if !isBig(part) {
+		if len(part) < bigPart {
 			out = append(out, part...)
 			continue
 		}

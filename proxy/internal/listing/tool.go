@@ -50,8 +50,7 @@ func Read(object []byte, prefix string) (t Tool, problem string) {
 	if t.Exposed != name {
 		t.Object = wire.ReplaceMember(nil, object, "name", rawjson.AppendString(nil, t.Exposed))
 	}
-	execution, _ := rawjson.Member(object, "execution")
-	support, _ := rawjson.Member(execution, "taskSupport")
+	support, _ := rawjson.MemberAt(object, "execution", "taskSupport")
 	t.OnlyTask = string(support) == `"required"`
 	t.Annotations, _ = rawjson.Member(object, "annotations")
 	return t, ""

@@ -18,7 +18,7 @@ import (
 // refuse answers a call that the gate has refused.
 func (c *Call) refuse(r *admission.Refused) {
 	if r.Err != nil { // the call itself is invalid
-		c.answerError(spec.CodeInvalidParams, r.Err.Error())
+		c.answerError(wire.CodeInvalidParams, r.Err.Error())
 		return
 	}
 	if c.isOver(r.Over) && c.refuseSession() {
@@ -52,9 +52,9 @@ func (c *Call) refuseSession() bool {
 	if !ok {
 		return false
 	}
-	c.trace.setResult(admission.Result{Code: spec.CodeInvalidRequest})
+	c.trace.setResult(admission.Result{Code: wire.CodeInvalidRequest})
 	c.end(func() {
-		if !s.Refuse(http.StatusNotFound, wire.AppendError(nil, c.ID, spec.CodeInvalidRequest, "unknown session", nil)) {
+		if !s.Refuse(http.StatusNotFound, wire.AppendError(nil, c.ID, wire.CodeInvalidRequest, "unknown session", nil)) {
 			c.AnswerOnly(PlainRefusal("internal", "The call was not made: the session has ended."))
 		}
 	})
@@ -79,9 +79,9 @@ func (c *Call) AnswerOnly(a answer) {
 	r, refused := a.(refusal)
 	switch {
 	case refused && c.Method != spec.CallTool:
-		c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeInvalidRequest, r.Text, nil))
+		c.Stream.Reply(wire.AppendError(nil, c.ID, wire.CodeInvalidRequest, r.Text, nil))
 	case refused && c.asTask(): // the client expects a CreateTaskResult and cannot read a tool result
-		c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeInvalidRequest, r.Text, r.meta()))
+		c.Stream.Reply(wire.AppendError(nil, c.ID, wire.CodeInvalidRequest, r.Text, r.meta()))
 	default:
 		c.Stream.Reply(a.append(nil, c.ID, c.Peer.Rev))
 	}
@@ -155,15 +155,13 @@ func (c *Call) failed(err error) answer {
 	if a := c.unauthorized(err); a != nil {
 		return a
 	}
-	var held *resendRefused
-	if errors.As(err, &held) {
+	if held, ok := errors.AsType[*resendRefused](err); ok {
 		return held.refusal
 	}
 	if errors.Is(err, upstream.ErrNotSent) {
 		return unanswered("unavailable", gate.Failure, fmt.Sprintf("The upstream %s could not be reached; %s was not called.", name, c.Tool.Exposed))
 	}
-	var status *upstream.StatusError
-	if errors.As(err, &status) && !status.Executed() {
+	if neverRan(err) {
 		return unanswered("unavailable", gate.Failure, fmt.Sprintf("The upstream %s rejected the request: %v. %s did not run.", name, err, c.Tool.Exposed))
 	}
 	return unanswered("unknown", gate.Unknown, fmt.Sprintf(
@@ -174,9 +172,15 @@ func (c *Call) failed(err error) answer {
 // unauthorized returns the answer to a call that was not made because the upstream requires
 // credentials. If err has another cause, it returns nil.
 func (c *Call) unauthorized(err error) answer {
-	var u *upstream.Unauthorized
-	if !errors.As(err, &u) {
+	u, ok := errors.AsType[*upstream.Unauthorized](err)
+	if !ok {
 		return nil
 	}
 	return PlainRefusal("unauthorized", fmt.Sprintf("%s was not called: %s.", c.Tool.Exposed, text.Escape(u.Error())))
+}
+
+// neverRan reports whether err proves that the server did not begin the call.
+func neverRan(err error) bool {
+	status, ok := errors.AsType[*upstream.StatusError](err)
+	return errors.Is(err, upstream.ErrNotSent) || ok && !status.Executed()
 }

@@ -61,15 +61,16 @@ func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
 }
 
-// tellOperators logs that a call is waiting for a person. It logs this only once for each request.
-func (q *askedCall) tellOperators(r *approval.Request) {
-	if !q.Approvals.Announce(r) {
+// TellOperators logs that a call of the client with the given name is waiting for a person. It logs
+// this only once for each request.
+func (p *Pipeline) TellOperators(r *approval.Request, client string) {
+	if !p.Approvals.Announce(r) {
 		return
 	}
-	asked := q.Approvals.Look(r)
-	q.Life.Log.Info(asking.WaitingLogLine(asked.Call, r.ID, q.call.Peer.Name, asking.HowToAnswer(r, q.Approval.Verb)), logkind.Approval)
-	if q.Approval.Asked != nil {
-		q.Approval.Asked(asked)
+	asked := p.Approvals.Look(r)
+	p.Life.Log.Info(asking.WaitingLogLine(asked.Call, r.ID, client, asking.HowToAnswer(r, p.Approval.Verb)), logkind.Approval)
+	if p.Approval.Asked != nil {
+		p.Approval.Asked(asked)
 	}
 }
 

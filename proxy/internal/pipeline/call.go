@@ -145,19 +145,13 @@ func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopp
 }
 
 // replaceInflight makes f the request in flight for this round, although f was sent in an earlier
-// round. If the call was canceled, it returns the reason; otherwise, it returns nil.
+// round. If f is nil, the round has no request in flight. If the call was canceled, replaceInflight
+// returns the reason; otherwise, it returns nil.
 func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inflight = f
 	return s.stopped
-}
-
-// clearInflight records that the call has no request in flight.
-func (s *callState) clearInflight() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.inflight = nil
 }
 
 // cancelled records why the client has stopped waiting. It returns the cancel function of the
@@ -272,3 +266,7 @@ func (c *Call) beside() (members, meta []byte) {
 	}
 	return c.params.OtherParams("name", "arguments")
 }
+
+// asTask reports whether the client expects a task as the answer (params.task in revision
+// 2025-11-25). Such a client cannot read a refusal that is a tool result.
+func (c *Call) asTask() bool { return c.params.Task != nil && c.Method == spec.CallTool }

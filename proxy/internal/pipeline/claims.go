@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
@@ -27,7 +26,7 @@ func (p *Pipeline) reserve(c *Call) answer {
 		c.release(slot | taskSlot)
 		why = fmt.Sprintf("%d tasks are running in this session, or you have reached your share of %d in all; wait until one has ended", tasks.MaxTasks, tasks.MaxTasksAll)
 	}
-	if why == "" && c.mayNeedResend() && !p.backlog.count(c) { // the arguments are kept until the call ends
+	if why == "" && c.mayNeedResend() && !c.occupyBacklog() { // the arguments are kept until the call ends
 		c.release(slot | taskSlot)
 		why = strings.TrimSuffix(backlogFull, ".")
 	}
@@ -74,13 +73,13 @@ func (c *Call) release(of claim) {
 	}
 	held := c.claims.And(^of) & of
 	if held&slot != 0 {
-		c.Tool.Upstream.Shared().Calls.Give(c.Client.Principal)
+		c.Tool.Upstream.Shared().Calls.Give(c.Client.Principal, 1)
 	}
 	if held&taskSlot != 0 {
 		c.pipeline.Tasks.Release(c.Client.Session)
 	}
 	if held&room != 0 {
-		c.pipeline.backlog.uncount(c)
+		c.pipeline.backlog.Give(c.Client.Principal, c.size)
 	}
 }
 
@@ -92,43 +91,20 @@ const (
 	waitingCost   = 4 << 10 // bytes counted for a waiting call in addition to its message
 )
 
-// A backlog counts the bytes of each principal's waiting calls.
-type backlog struct {
-	mu    sync.Mutex
-	total int
-	held  map[string]int // number of bytes for each principal; contains no zeros
-}
-
-// count adds the message of a call that is about to wait. It reports whether there was enough
-// space.
-func (b *backlog) count(c *Call) bool {
+// occupyBacklog counts the message of a call that is about to wait. It reports whether there was
+// enough space.
+func (c *Call) occupyBacklog() bool {
 	if c.claims.Load()&room != 0 {
 		return true
 	}
-	largest, who := c.pipeline.MaxRequest, c.Client.Principal
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.held[who]+c.size > maxBacklog*largest || b.total+c.size > maxBacklogAll*largest {
-		return false
+	largest := c.pipeline.MaxRequest
+	_, ok := c.pipeline.backlog.Add(c.Client.Principal, c.size, func(own, all int) bool {
+		return own+c.size <= maxBacklog*largest && all+c.size <= maxBacklogAll*largest
+	})
+	if ok {
+		c.claims.Or(room)
 	}
-	if b.held == nil {
-		b.held = map[string]int{}
-	}
-	b.held[who] += c.size
-	b.total += c.size
-	c.claims.Or(room)
-	return true
-}
-
-// uncount removes a message that has been sent or is not needed any more.
-func (b *backlog) uncount(c *Call) {
-	who := c.Client.Principal
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.total -= c.size
-	if b.held[who] -= c.size; b.held[who] == 0 {
-		delete(b.held, who)
-	}
+	return ok
 }
 
 const backlogFull = "Your waiting calls are too large in total. Call it again when one of them has ended."

@@ -56,7 +56,7 @@
 // # Locks
 //
 // callState.mu guards the state of a Call, inflightState.mu the state of a request in flight, and
-// suspendedCalls.mu and backlog.mu guard the tables of those names. callState and inflightState never
+// suspendedCalls.mu guards the table of that name. callState and inflightState never
 // hold each other's lock. parkFor holds inflightState.mu while it takes suspendedCalls.mu. No code
 // takes these two in the opposite order.
 package pipeline

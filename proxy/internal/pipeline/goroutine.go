@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/petrigate/petrigate/proxy/internal/session"
-	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -24,7 +23,7 @@ const (
 // goroutine waits, on a new one.
 func (c *Call) continueOff(r reader, f func()) {
 	if r == clientReader {
-		if c.pipeline.backlog.count(c) {
+		if c.occupyBacklog() {
 			c.Spawn(f)
 		} else {
 			c.refuseWaiting()
@@ -45,7 +44,7 @@ func (c *Call) continueOff(r reader, f func()) {
 // refuseWaiting answers a call that does not fit into the backlog.
 func (c *Call) refuseWaiting() {
 	if c.Tool == nil {
-		c.answerError(spec.CodeInternal, backlogFull)
+		c.answerError(wire.CodeInternal, backlogFull)
 		return
 	}
 	r := PlainRefusal("busy", c.Tool.Exposed+" was not called and nothing was spent: "+backlogFull)

@@ -82,7 +82,7 @@ func (x *hiddenTask) deliver(detail []byte) {
 	}
 	failure, ok := rawjson.Member(detail, "error")
 	if !ok {
-		failure = fmt.Appendf(nil, `{"code":%d,"message":"the task failed"}`, spec.CodeInternal)
+		failure = fmt.Appendf(nil, `{"code":%d,"message":"the task failed"}`, wire.CodeInternal)
 	}
 	c.deliver(upstream.Reply{Error: failure}, wire.Facts{})
 }
@@ -118,7 +118,7 @@ func (x *hiddenTask) untilPoll() {
 // with tasks/update. It returns the reason why the task cannot continue, or "".
 func (x *hiddenTask) passInput(detail []byte) (why string) {
 	c, p := x.call, x.call.pipeline
-	if spec.Member(detail, "status") != "input_required" {
+	if rawjson.StringAt(detail, "status") != "input_required" {
 		return ""
 	}
 	all, err := spec.InputRequests(detail)

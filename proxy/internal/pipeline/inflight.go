@@ -53,19 +53,24 @@ const (
 	settled              // the end of the request has been recorded, and the gate knows it
 )
 
-// An inflightState is the state of a request in flight: its stage, the call that receives its
-// reply, and the requests that the server makes in the meantime. mu guards the fields.
+// An inflightState is the state of a request in flight. mu guards the fields.
 type inflightState struct {
-	mu        sync.Mutex
-	stage     stage
-	inline    bool                      // whether the goroutine that waits for the call sends the request and reads the reply
-	receiver  *Call                     // call that receives the answer; nil: the request is parked between two rounds
-	heldReply *upstream.Reply           // reply that arrived while the request was parked
-	requests  []*upstream.ServerRequest // requests from the server that are waiting for the client
-	exchange  *upstream.Exchange        // nil until the request has been sent
-	reason    error                     // why the request was abandoned
-	late      *upstream.Reply           // reply that arrived after the end but before the call was settled
-	counted   bool                      // whether the request is counted as an abandoned call that may still occupy the server
+	mu sync.Mutex
+	requestState
+	heldReply *upstream.Reply    // reply that arrived while the request was parked
+	exchange  *upstream.Exchange // nil until the request has been sent
+	late      *upstream.Reply    // reply that arrived after the end but before the call was settled
+}
+
+// A requestState is the stage of a request in flight, the call that receives its reply, and the
+// requests that the server makes in the meantime.
+type requestState struct {
+	stage    stage
+	inline   bool                      // whether the goroutine that waits for the call sends the request and reads the reply
+	receiver *Call                     // call that receives the answer; nil: the request is parked between two rounds
+	requests []*upstream.ServerRequest // requests from the server that are waiting for the client
+	reason   error                     // why the request was abandoned; nil: it was not abandoned
+	counted  bool                      // whether the request is counted as an abandoned call that may still occupy the server
 }
 
 // Receiver returns the call that gets the answer, or nil if the request is parked.
@@ -95,22 +100,13 @@ func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 	return s.reason
 }
 
-// An endState describes a request in flight when it ends.
-type endState struct {
-	before   stage                     // stage before the end; a request ends only once, while it is pending
-	counted  bool                      // whether the request is counted as an abandoned call that may still occupy the server
-	inline   bool                      // whether the goroutine that waits for the call sends the request and reads the reply
-	reason   error                     // why the request was abandoned; nil: it was not abandoned
-	receiver *Call                     // call that receives the answer; nil: the request is parked
-	requests []*upstream.ServerRequest // the server's unanswered requests
-}
-
 // markEnded ends the request with the reply r, unless the request has already ended. If the request
-// is parked, markEnded keeps r. A server's reply after the end counts as late.
-func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) endState {
+// is parked, markEnded keeps r. A server's reply after the end counts as late. The result is the
+// state before the end; a request ends only once, while it is pending.
+func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) (before requestState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := endState{s.stage, s.counted, s.inline, s.reason, s.receiver, s.requests}
+	before = s.requestState
 	switch {
 	case s.stage == ended && fromServer:
 		s.late = new(r)
@@ -120,7 +116,7 @@ func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) endState {
 	if s.stage == pending {
 		s.stage, s.requests = ended, nil
 	}
-	return e
+	return before
 }
 
 // markSettled records that the call has been settled. It returns a reply that arrived after the end
@@ -155,8 +151,7 @@ func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bo
 func (s *inflightState) cause(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var lost *upstream.Lost
-	if s.reason != nil && errors.As(err, &lost) && lost.Sent {
+	if lost, ok := errors.AsType[*upstream.Lost](err); ok && lost.Sent && s.reason != nil {
 		return s.reason
 	}
 	return err

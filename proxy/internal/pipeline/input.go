@@ -81,27 +81,14 @@ func (p *Pipeline) askAll(c *Call, requests []spec.InputRequest) ([]byte, error)
 		all.Go(func() { answers[i], failures[i] = p.askClient(ctx, c, r) })
 	}
 	all.Wait()
-	if err := errors.Join(failures...); err != nil {
-		return nil, failures[firstError(failures)]
-	}
-	object := []byte{'{'}
+	var responses rawjson.Object
 	for i, r := range requests {
-		if i > 0 {
-			object = append(object, ',')
+		if failures[i] != nil {
+			return nil, failures[i]
 		}
-		object = append(append(rawjson.AppendString(object, r.Key), ':'), answers[i]...)
+		responses = responses.Raw(r.Key, answers[i])
 	}
-	return append(object, '}'), nil
-}
-
-// firstError returns the index of the first error in the list, or -1 if the list has no error.
-func firstError(list []error) int {
-	for i, err := range list {
-		if err != nil {
-			return i
-		}
-	}
-	return -1
+	return responses.Bytes(), nil
 }
 
 // askClient sends a request to the client on the stream of the call, and returns the result. If an
@@ -117,10 +104,5 @@ func (p *Pipeline) askClient(ctx context.Context, c *Call, r spec.InputRequest) 
 	case r.Method == "elicitation/create":
 		return []byte(`{"action":"cancel"}`), nil
 	}
-	return nil, fmt.Errorf("the client refused %s: %s", r.Method, text.Escape(spec.Member(failure, "message")))
-}
-
-// stateMember returns the JSON member requestState.
-func stateMember(state string) []byte {
-	return rawjson.AppendString([]byte(`"requestState":`), state)
+	return nil, fmt.Errorf("the client refused %s: %s", r.Method, text.Escape(rawjson.StringAt(failure, "message")))
 }

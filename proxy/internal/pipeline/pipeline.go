@@ -9,6 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/advertise"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/quota"
 	"github.com/petrigate/petrigate/proxy/internal/relay"
 	"github.com/petrigate/petrigate/proxy/internal/reverse"
 	"github.com/petrigate/petrigate/proxy/internal/rounds"
@@ -55,7 +56,7 @@ type Approval struct {
 type Pipeline struct {
 	Options
 	suspended suspendedCalls
-	backlog   backlog
+	backlog   quota.Quota // bytes of the waiting calls of each principal
 }
 
 // New returns a Pipeline that has no calls yet.

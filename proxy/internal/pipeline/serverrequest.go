@@ -10,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // A server that uses revision 2025-11-25 can make requests (elicitation/create,
@@ -35,7 +36,7 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	c, why := f.addRequest(q)
 	switch {
 	case why != "":
-		q.Refuse(spec.CodeInternal, why)
+		q.Refuse(wire.CodeInternal, why)
 	case c == nil: // the client is asked in the next round of the call
 	case !c.Peer.Rev.InputRequired:
 		c.pipeline.Reverse.PassOn(c.Client, c.ownStream(), c.Tool.Upstream, q)
@@ -55,7 +56,7 @@ func (f *inflightCall) askedPeer() session.Peer {
 // refuseRequests refuses the unanswered requests of the server, because the call is over.
 func (f *inflightCall) refuseRequests() {
 	for _, q := range f.takeRequests() {
-		q.Refuse(spec.CodeInternal, callOver)
+		q.Refuse(wire.CodeInternal, callOver)
 	}
 }
 
@@ -64,16 +65,13 @@ func (f *inflightCall) refuseRequests() {
 func (f *inflightCall) park(c *Call, own bool) {
 	p := c.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved, inflight: f, asked: map[string]*upstream.ServerRequest{}}
-	result := []byte(`{"resultType":"input_required","inputRequests":{`)
+	var inputs rawjson.Object
 	full := false
 	exchange, inline, parked := f.parkFor(c, func(requests []*upstream.ServerRequest) bool {
 		for i, q := range requests {
 			key := "request-" + strconv.Itoa(i+1)
 			x.asked[key] = q
-			if i > 0 {
-				result = append(result, ',')
-			}
-			result = spec.AppendInput(result, key, q.Method, c.Tool.Upstream.WithServerName(q.Params))
+			inputs = inputs.Raw(key, spec.Input(q.Method, c.Tool.Upstream.WithServerName(q.Params)))
 		}
 		full = !p.suspended.add(x, p.Sessions.SeveralPrincipals.Load(), p.Approval.Expire, p.inputExpired)
 		return !full
@@ -86,8 +84,8 @@ func (f *inflightCall) park(c *Call, own bool) {
 	}
 	expires := p.Life.Now().Add(p.Approval.Expire)
 	state := p.Sealer.Seal(seal.Round{Number: c.input.round + 1, Pause: x.id, Expires: expires}, c.subject())
-	result = append(append(append(result, `},`...), stateMember(state)...), '}')
-	c.clearInflight()
+	result := rawjson.Object{}.String("resultType", "input_required").Raw("inputRequests", inputs.Bytes()).String("requestState", state).Bytes()
+	_ = c.replaceInflight(nil) // the client gets the answer of this round even if it has canceled the call
 	if exchange != nil {
 		exchange.StopInline()
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/proxy/internal/quota"
 	"github.com/petrigate/petrigate/proxy/internal/rounds"
-	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
@@ -38,7 +38,7 @@ type suspendedCall struct {
 type suspendedCalls struct {
 	mu    sync.Mutex
 	byID  map[string]*suspendedCall
-	quota session.Quota
+	quota quota.Quota
 }
 
 // add stores x for the given time, and then calls over. It returns false if too many calls are
@@ -69,7 +69,7 @@ func (s *suspendedCalls) take(id string) *suspendedCall {
 	delete(s.byID, id)
 	s.mu.Unlock()
 	if x != nil {
-		s.quota.Give(x.call.Client.Principal)
+		s.quota.Give(x.call.Client.Principal, 1)
 		x.timer.Stop()
 	}
 	return x

@@ -14,10 +14,6 @@ import (
 // This file determines which calls can become tasks, tells the servers so, and answers the clients.
 // Package tasks follows the tasks themselves.
 
-// asTask reports whether the client expects a task as the answer (params.task in revision
-// 2025-11-25). Such a client cannot read a refusal that is a tool result.
-func (c *Call) asTask() bool { return c.params.Task != nil && c.Method == spec.CallTool }
-
 // asTaskAnyway reports whether the call must be sent as a task although the client cannot request
 // one: the client uses revision 2026-07-28, and the server uses revision 2025-11-25 and runs the
 // tool only as a task.
@@ -134,14 +130,14 @@ func (p *Pipeline) refuseTaskMode(c *Call) bool {
 	u := c.Tool.Upstream
 	switch {
 	case c.Peer.Rev.TaskExtension && c.params.Task != nil:
-		c.answerError(spec.CodeInvalidParams, `A call of this revision cannot ask for a task: leave out "task".`)
+		c.answerError(wire.CodeInvalidParams, `A call of this revision cannot ask for a task: leave out "task".`)
 	case c.asTaskAnyway() && !c.Peer.TakesTasks():
 		text := fmt.Sprintf("Missing required client capability: %s can be called as a task only", c.Tool.Exposed)
 		c.end(func() {
 			c.Stream.Reply(wire.AppendError(nil, c.ID, spec.CodeMissingCapability, text, spec.MissingTasks()))
 		})
 	case c.asTask() && u.State().Phase == upstream.Up && (u.Rev().TaskExtension || !tasks.MakesTasks(u)):
-		c.answerError(spec.CodeNoMethod, fmt.Sprintf("The upstream %s does not run calls as tasks; call %s without a task.", u.Config.Name, c.Tool.Exposed))
+		c.answerError(wire.CodeMethodNotFound, fmt.Sprintf("The upstream %s does not run calls as tasks; call %s without a task.", u.Config.Name, c.Tool.Exposed))
 	default:
 		return false
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
-	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -94,7 +93,7 @@ func resultOf(r upstream.Reply) admission.Result {
 	if r.Error != nil {
 		code, _ := rawjson.Member(r.Error, "code")
 		n, _ := strconv.Atoi(string(code))
-		return admission.Result{Code: cmp.Or(n, spec.CodeInternal)}
+		return admission.Result{Code: cmp.Or(n, wire.CodeInternal)}
 	}
 	return admission.Result{Failed: r.Result != nil && wire.ResultFacts(r.Result).Failed, Err: r.Err}
 }
@@ -105,7 +104,7 @@ func (p *Pipeline) observe(c *Call, meta []byte) {
 	i := admission.Info{
 		Key: c.Client.Session.Key(), Client: c.Peer.Name, Method: c.Method, ID: c.ID,
 		Protocol: c.Peer.Protocol, Transport: c.Client.Transport,
-		TraceParent: spec.Member(meta, keyTraceParent), TraceState: spec.Member(meta, keyTraceState),
+		TraceParent: rawjson.StringAt(meta, keyTraceParent), TraceState: rawjson.StringAt(meta, keyTraceState),
 	}
 	if c.Tool != nil {
 		i.Upstream, i.Tool = c.Tool.Upstream.Config.Name, c.recorded

@@ -8,8 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/petrigate/petrigate/proxy/internal/quota"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wait"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -35,7 +37,7 @@ type placement struct {
 	mu sync.Mutex
 	of map[*session.Session]*Server // shared or dedicated connection of each session
 
-	quota session.Quota // limits the number of dedicated connections
+	quota quota.Quota // limits the number of dedicated connections
 }
 
 // DedicateNext records that the server sends requests to clients. With isolation "auto", new
@@ -162,7 +164,7 @@ func (u *Server) Release(s *session.Session) (d *Server) {
 	if at == nil || at == u {
 		return nil
 	}
-	pl.quota.Give(s.Principal)
+	pl.quota.Give(s.Principal, 1)
 	return at
 }
 
@@ -225,12 +227,7 @@ func (p *Pool) PlaceAndWait(ctx context.Context, c *session.Client, peer session
 // AwaitReady waits until a dedicated connection is up and its server knows the client's
 // capabilities, or until the server is known to be down.
 func (u *Server) AwaitReady(ctx context.Context, peer session.Peer) {
-	select {
-	case <-u.started:
-	case <-ctx.Done():
-		return
-	}
-	if !u.Declares(peer.Forwarded()) && u.State().Phase == upstream.Up {
+	if wait.For(ctx, u.started) && !u.Declares(peer.Forwarded()) && u.State().Phase == upstream.Up {
 		u.Intend(peer.Rev, peer.Forwarded())
 		u.Declare(ctx, peer.Forwarded())
 	}
@@ -256,7 +253,7 @@ func (u *Server) releaseUnused(d *Server, since time.Time) bool {
 		return false
 	}
 	delete(pl.of, d.Session)
-	pl.quota.Give(d.Session.Principal)
+	pl.quota.Give(d.Session.Principal, 1)
 	return true
 }
 
@@ -292,3 +289,37 @@ func (p *Pool) Sweep(u *Server) {
 
 // maxSweep is the maximum time until a timeout is noticed.
 const maxSweep = time.Second
+
+// EnsureDeclared calls [Pool.Declare] for a client that uses revision 2026-07-28, if necessary.
+// Such a client declares its capabilities in each request and may never send server/discover.
+func (p *Pool) EnsureDeclared(ctx context.Context, peer session.Peer) {
+	if !peer.Rev.PerRequest {
+		return // the capabilities were declared in initialize
+	}
+	capabilities := peer.Forwarded()
+	for _, u := range p.Servers {
+		if !u.Declares(capabilities) {
+			p.Declare(ctx, peer)
+			return
+		}
+	}
+}
+
+// Declare declares the client's capabilities to all servers that use revision 2025-11-25. It waits
+// until the servers have listed the tools that they offer to such a client.
+func (p *Pool) Declare(ctx context.Context, peer session.Peer) {
+	for _, u := range p.Servers {
+		u.Intend(peer.Rev, peer.Forwarded())
+	}
+	p.AwaitList(ctx) // servers that have just started must not be disturbed
+	ctx, cancel := context.WithTimeout(ctx, p.StartupLimit)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, u := range p.Servers {
+		all.Go(func() {
+			u.Declare(ctx, peer.Forwarded())
+			u.Listing.await(ctx) // the client must see the tools that depend on its capabilities
+		})
+	}
+	all.Wait()
+}

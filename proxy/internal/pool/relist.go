@@ -10,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
 // AnnounceEvery is the minimum time between two list_changed notifications for the same list, and
@@ -56,12 +57,8 @@ func (r *relisting) await(ctx context.Context) {
 	r.mu.Lock()
 	over := r.requested
 	r.mu.Unlock()
-	if over == nil {
-		return
-	}
-	select {
-	case <-over:
-	case <-ctx.Done():
+	if over != nil {
+		wait.For(ctx, over)
 	}
 }
 
@@ -88,7 +85,7 @@ func (p *Pool) listNow(u *Server) {
 	r := &u.Listing
 	r.running.Lock()
 	defer r.running.Unlock()
-	if r.announced.Load() && !p.Life.Sleep(AnnounceEvery-time.Since(r.began)) {
+	if r.announced.Load() && !wait.Sleep(p.Life.Ctx, AnnounceEvery-time.Since(r.began)) {
 		return
 	}
 	r.began = time.Now()
@@ -135,7 +132,7 @@ func (p *Pool) relistAfterPause(u *Server, announced bool) {
 		return
 	}
 	p.Life.Background(func() {
-		if p.Life.Sleep(pause) {
+		if wait.Sleep(p.Life.Ctx, pause) {
 			r.again.Store(false)
 			p.Relist(u, false)
 		}

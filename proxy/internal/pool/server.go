@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/burst"
+	"github.com/petrigate/petrigate/proxy/internal/quota"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
@@ -33,7 +33,7 @@ type Server struct {
 
 	// Used only on shared connections.
 	placement placement
-	Calls     session.Quota // limits the number of calls in flight on all connections to the server, if limits.inFlight is set
+	Calls     quota.Quota // limits the number of calls in flight on all connections to the server, if limits.inFlight is set
 
 	// Used only on dedicated connections.
 	shared  *Server          // the shared connection to the same server; nil if this connection is itself shared
@@ -103,8 +103,7 @@ func (u *Server) Has(capability string) bool {
 
 // can reports whether the server declares the given capability with the given flag.
 func (u *Server) can(capability, flag string) bool {
-	of, _ := rawjson.Member(u.State().Capabilities, capability)
-	set, _ := rawjson.Member(of, flag)
+	set, _ := rawjson.MemberAt(u.State().Capabilities, capability, flag)
 	return string(set) == "true"
 }
 
@@ -120,8 +119,7 @@ func (u *Server) ResultFor(result []byte, method string, client *rev.Rev) []byte
 // unavailableName returns the name of an unavailable server. If the server has refused the proxy's
 // credentials, it adds this reason.
 func (u *Server) unavailableName() string {
-	var why *upstream.Unauthorized
-	if errors.As(u.State().Err, &why) {
+	if why, ok := errors.AsType[*upstream.Unauthorized](u.State().Err); ok {
 		return u.Config.Name + " (" + text.Escape(why.Error()) + ")"
 	}
 	return u.Config.Name
@@ -276,4 +274,52 @@ func WithServerInfo(u upstream.State, result []byte) []byte {
 		result = wire.ReplaceMember(nil, result, "_meta", wire.AppendStamped(nil, ours, meta))
 	}
 	return wire.AppendStamped(nil, result, u.Around)
+}
+
+// serverNameKey is the member of _meta that contains the name of the server that has sent a
+// request.
+const serverNameKey = "io.petrigate/upstream"
+
+// WithServerName returns the params of a server's request to a client. If the configuration
+// contains several servers, it adds the name of the server to _meta. A server cannot forge the
+// name, because the proxy removes members of its own namespace from the messages of servers.
+func (u *Server) WithServerName(params []byte) []byte {
+	if !u.several {
+		return params
+	}
+	meta, _ := rawjson.Member(params, "_meta")
+	if rawjson.Kind(meta) != '{' {
+		meta = nil
+	}
+	meta = wire.SetMember(meta, serverNameKey, rawjson.AppendString(nil, u.Config.Name))
+	return wire.SetMember(params, "_meta", meta)
+}
+
+// WithServerNames returns an input_required result of u, after adding the server's name to each of
+// its inputRequests.
+func (u *Server) WithServerNames(result []byte) []byte {
+	requests, ok := rawjson.Member(result, "inputRequests")
+	if !ok || !u.several {
+		return result
+	}
+	changed := requests
+	rawjson.Members(requests, func(key, request []byte, _ int) bool {
+		params, _ := rawjson.Member(request, "params")
+		request = wire.SetMember(request, "params", u.WithServerName(params))
+		changed = wire.ReplaceMember(nil, changed, string(key), request)
+		return true
+	})
+	return wire.ReplaceMember(nil, result, "inputRequests", changed)
+}
+
+// Unanswered returns the requests that have not been answered. It reuses the slice all.
+func Unanswered(all []*upstream.ServerRequest) []*upstream.ServerRequest {
+	kept := all[:0]
+	for _, q := range all {
+		if q.Context().Err() == nil {
+			kept = append(kept, q)
+		}
+	}
+	clear(all[len(kept):])
+	return kept
 }

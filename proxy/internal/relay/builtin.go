@@ -3,7 +3,6 @@ package relay
 import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
-	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -44,7 +43,7 @@ func (p *Relay) withBuiltin(kind listKind, page []byte) []byte {
 	}
 	var list [][]byte
 	rawjson.Elements(array, func(object []byte, _ int) bool {
-		if spec.Member(object, kind.key) == own.Exposed {
+		if rawjson.StringAt(object, kind.key) == own.Exposed {
 			p.Life.Log.Warn("left out of a list: petrigate uses this name itself", "method", kind.method, kind.key, own.Exposed)
 		} else {
 			list = append(list, object)
@@ -56,3 +55,17 @@ func (p *Relay) withBuiltin(kind listKind, page []byte) []byte {
 	}
 	return wire.ReplaceMember(nil, page, kind.member, rawjson.Array(list...))
 }
+
+// A listKind is a kind of list other than tools/list.
+type listKind struct {
+	method     string
+	capability string
+	member     string // member of the result that contains the items
+	key        string // member of an item that identifies it
+}
+
+var (
+	PromptList   = listKind{"prompts/list", "prompts", "prompts", "name"}
+	ResourceList = listKind{"resources/list", "resources", "resources", "uri"}
+	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
+)

@@ -4,19 +4,21 @@ import (
 	"context"
 	"sync"
 
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wait"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // SetLevel serves logging/setLevel. It sets the level for this client and tells the servers that
 // support logging.
 func (p *Relay) SetLevel(ctx context.Context, q session.Request) ([]byte, error) {
-	level := spec.Member(q.Message.Params, "level")
+	level := rawjson.StringAt(q.Message.Params, "level")
 	if _, known := spec.LogLevels[level]; !known {
-		return nil, wire.NewFault(spec.CodeInvalidParams, "unknown log level")
+		return nil, wire.NewFault(wire.CodeInvalidParams, "unknown log level")
 	}
 	q.Client.SetLogLevel(level)
 	p.Sessions.LogLevelSet.Store(true)
@@ -58,10 +60,7 @@ func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, anew bool)
 	}
 	l.told = most
 	x := u.Send(upstream.Request{Method: "logging/setLevel", Params: []byte(`{"level":"` + most + `"}`)})
-	select {
-	case <-x.Done():
-	case <-ctx.Done():
-	}
+	wait.For(ctx, x.Done())
 }
 
 // mostVerbose returns the most verbose level among the clients of u. If no client has ever set a

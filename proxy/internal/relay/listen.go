@@ -14,7 +14,7 @@ import (
 func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	c, s := q.Client, q.Stream
 	if q.Rev().Lacks(q.Message.Method) {
-		return nil, wire.NewFault(spec.CodeNoMethod, "subscriptions/listen requires revision 2026-07-28")
+		return nil, wire.NewFault(wire.CodeMethodNotFound, "subscriptions/listen requires revision 2026-07-28")
 	}
 	p.Pool.AwaitUpstreams(ctx)
 	sub := &session.Subscription{ID: string(q.Message.ID), Outbox: session.NewOutbox(), Lists: map[string]bool{}}
@@ -25,7 +25,7 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	agreed := p.subscribeSupported(ctx, c, sub, filter)
 	before := p.Pool.Catalogue.Load()
 	if !c.Subscriptions.Subscribe(sub) {
-		return nil, wire.NewFault(spec.CodeInvalidRequest, "too many subscriptions are open")
+		return nil, wire.NewFault(wire.CodeInvalidRequest, "too many subscriptions are open")
 	}
 	params := session.SubscriptionParams(sub.ID, `,"notifications":`+string(agreed.Bytes()))
 	s.Send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", params))
@@ -87,11 +87,7 @@ func (p *Relay) subscribeSupported(ctx context.Context, c *session.Client, sub *
 		sub.Resources = p.watchable(ctx, c, wanted)
 	}
 	if len(sub.Resources) > 0 {
-		var list [][]byte
-		for _, uri := range sub.Resources {
-			list = append(list, rawjson.AppendString(nil, uri))
-		}
-		agreed = agreed.Raw("resourceSubscriptions", rawjson.Array(list...))
+		agreed = agreed.Raw("resourceSubscriptions", rawjson.StringArray(sub.Resources))
 	}
 	return agreed
 }

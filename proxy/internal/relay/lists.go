@@ -30,14 +30,14 @@ func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]b
 	upstreams := p.Pool.Offering(kind.capability)
 	switch {
 	case len(upstreams) == 0 && !p.OffersStatus():
-		return nil, wire.NewFault(spec.CodeNoMethod, "Method not found: no upstream has "+kind.capability)
+		return nil, wire.NewFault(wire.CodeMethodNotFound, "Method not found: no upstream has "+kind.capability)
 	case len(upstreams) > 0 && p.passesThrough(kind):
 		r := p.relayed(q, upstreams[0])
 		r.Amend = func(page []byte) []byte { return p.withBuiltin(kind, page) }
 		return r.Serve(ctx)
 	}
 	if _, paged := rawjson.Member(q.Message.Params, "cursor"); paged {
-		return nil, wire.NewFault(spec.CodeInvalidParams, "Unknown cursor: the list has one page.")
+		return nil, wire.NewFault(wire.CodeInvalidParams, "Unknown cursor: the list has one page.")
 	}
 	items, around := p.gatherAll(ctx, kind, upstreams)
 	var objects [][]byte
@@ -81,7 +81,7 @@ func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.
 
 // itemOf converts an object in a list to an Item, with the name that clients use.
 func itemOf(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item {
-	i := pool.Item{Upstream: u, Key: spec.Member(object, kind.key), Object: object}
+	i := pool.Item{Upstream: u, Key: rawjson.StringAt(object, kind.key), Object: object}
 	i.Exposed = i.Key
 	if kind.key == "name" && (!alone || u.Config.ExposedPrefix(alone) != "") { // otherwise, the list is forwarded unchanged
 		i.Exposed = toolname.Exposed(u.Config.ExposedPrefix(alone), i.Key)
@@ -100,7 +100,7 @@ func gather(ctx context.Context, u *pool.Server, kind listKind, around *listing.
 	err = u.Pages(ctx, kind.method, func(page []byte) error {
 		array, _ := rawjson.Member(page, kind.member)
 		whole := rawjson.Elements(array, func(object []byte, _ int) bool {
-			if rawjson.Check(object, listing.MaxDepth) == nil && spec.Member(object, kind.key) != "" {
+			if rawjson.Check(object, listing.MaxDepth) == nil && rawjson.StringAt(object, kind.key) != "" {
 				objects = append(objects, object)
 			}
 			return len(objects) < maxListItems

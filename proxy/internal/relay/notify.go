@@ -4,6 +4,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wait"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -18,7 +19,7 @@ func (p *Relay) AnnounceSoon(method string) {
 		return
 	}
 	p.Life.Background(func() {
-		p.Life.Sleep(pool.AnnounceEvery)
+		wait.Sleep(p.Life.Ctx, pool.AnnounceEvery)
 		due.Store(false)
 		p.Announce(method)
 	})

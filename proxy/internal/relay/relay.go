@@ -12,14 +12,16 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/advertise"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
+	"github.com/petrigate/petrigate/proxy/internal/listing"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
-	"github.com/petrigate/petrigate/proxy/internal/reverse"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
-	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
 // A Relay serves the requests of clients that are not calls: lists, completion/complete,
@@ -33,7 +35,6 @@ type Relay struct {
 	Pool       *pool.Pool
 	Advertiser *advertise.Advertiser // nil if every client sees the same tools
 	Tasks      *tasks.Tasks
-	Reverse    *reverse.Reverse
 
 	prompts   table
 	Resources resourceTables
@@ -46,18 +47,88 @@ type Relay struct {
 // notifications from u are sent to the client.
 func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest {
 	r := pool.NewRelayedRequest(q, u)
-	r.OnNotification = func(method string, params []byte) {
-		if !p.Tasks.Notification(r.Upstream, method, params) {
-			r.Notify(method, params)
-		}
-	}
-	r.OnRequest = func(q *upstream.ServerRequest) {
-		if !p.Tasks.ServerRequest(r.Upstream, q) && r.CheckCapability(q) {
-			p.Reverse.PassOn(r.Client, session.OutboxStream{Outbox: r.Outbox}, r.Upstream, q)
-		}
-	}
+	p.Tasks.Attach(r)
 	return r
 }
 
 // announcements contains the lists that have a pending list_changed notification.
 type announcements struct{ prompts, resources atomic.Bool }
+
+// wouldRefuse returns the reason why the gate would refuse the prompt or resource in the current
+// state, or "" if it would not. Completions and notifications for a refused item are also refused,
+// because they would reveal something about it. The check has no side effects: it does not change a
+// marking, record anything, or ask a person.
+func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string {
+	call := gate.Call{Tool: t.Canonical, Args: args, Time: p.Life.Now(), Upstream: t.Upstream.Config.Name}
+	state, err := p.Pool.Snapshot(c.State)
+	if err != nil {
+		return "The " + err.Error() + "."
+	}
+	d, _ := state.Policy().Decide(state, call, nil)
+	r, refused := d.(*gate.Refusal)
+	if !refused {
+		return ""
+	}
+	p.Life.Log.Info("request refused", "about", text.Escape(t.Canonical), "session", c.State.ID, "kind", string(r.Kind), "reason", r.Text)
+	return r.Text
+}
+
+// wouldRefuseResource is like wouldRefuse for a resource, or for all resources of a template.
+func (p *Relay) wouldRefuseResource(c *session.Client, u *pool.Server, uri string) string {
+	return p.wouldRefuse(c, pool.ResourceTool(u, uri), uriParams(uri))
+}
+
+// A table maps items to their servers, according to the lists that were fetched last. It is used
+// only if there are several servers.
+type table struct {
+	view atomic.Pointer[map[string]pool.Item] // items, keyed by exposed name
+}
+
+func (t *table) set(items []pool.Item) {
+	byName := make(map[string]pool.Item, len(items))
+	for _, i := range items {
+		byName[i.Exposed] = i
+	}
+	t.view.Store(&byName)
+}
+
+func (t *table) get(name string) (pool.Item, bool) {
+	view := t.view.Load()
+	if view == nil {
+		return pool.Item{}, false
+	}
+	i, ok := (*view)[name]
+	return i, ok
+}
+
+// A resourceTables maps resources to their servers.
+type resourceTables struct {
+	listed    table // resources in lists, keyed by URI
+	templates table // resource templates, keyed by URI template
+}
+
+// Owner returns the server that has a resource: the only server, or the server that lists the URI,
+// or the first server with a matching template. Otherwise, it returns nil. URIs of any form are
+// accepted.
+func (r *resourceTables) Owner(upstreams []*pool.Server, uri string) *pool.Server {
+	if len(upstreams) == 1 {
+		return upstreams[0]
+	}
+	if i, ok := r.listed.get(uri); ok {
+		return i.Upstream
+	}
+	view := r.templates.view.Load()
+	if view == nil {
+		return nil
+	}
+	for _, u := range upstreams {
+		for template, i := range *view {
+			if i.Upstream == u && listing.MatchesTemplate(template, uri) {
+				return u
+			}
+		}
+	}
+	return nil
+}
+
+func uriParams(uri string) []byte { return rawjson.Object{}.String("uri", uri).Bytes() }

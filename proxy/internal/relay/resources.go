@@ -7,7 +7,6 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
-	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -43,14 +42,14 @@ func UnknownResource(id []byte, uri string, client *rev.Rev) *wire.Fault {
 func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
 	if len(p.Pool.Offering("completions")) == 0 {
-		return nil, wire.NewFault(spec.CodeNoMethod, "Method not found: no upstream completes arguments")
+		return nil, wire.NewFault(wire.CodeMethodNotFound, "Method not found: no upstream completes arguments")
 	}
 	r := p.relayed(q, nil)
 	if why := p.findReferenced(ctx, r); why != "" {
-		return nil, wire.NewFault(spec.CodeInvalidRequest, why)
+		return nil, wire.NewFault(wire.CodeInvalidRequest, why)
 	}
 	if r.Upstream == nil || r.Upstream.State().Phase != upstream.Up || !r.Upstream.Has("completions") {
-		return nil, wire.NewFault(spec.CodeInvalidParams, "no upstream completes the arguments of this ref")
+		return nil, wire.NewFault(wire.CodeInvalidParams, "no upstream completes the arguments of this ref")
 	}
 	at, err := p.Pool.PlaceAndWait(ctx, q.Client, r.Peer, r.Upstream)
 	if err != nil {
@@ -64,9 +63,9 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 // refuses the request, it returns the reason; otherwise, it returns "".
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
-	switch spec.Member(ref, "type") {
+	switch rawjson.StringAt(ref, "type") {
 	case "ref/prompt":
-		i, ok := p.Prompt(ctx, spec.Member(ref, "name"))
+		i, ok := p.Prompt(ctx, rawjson.StringAt(ref, "name"))
 		if r.Upstream = i.Upstream; ok && i.Key != i.Exposed {
 			r.Change = func(params []byte) []byte { return renamedRef(params, i.Key) }
 		}
@@ -74,7 +73,7 @@ func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why
 			why = p.wouldRefuse(r.Client, pool.PromptTool(i), []byte(`{}`))
 		}
 	case "ref/resource":
-		uri := spec.Member(ref, "uri")
+		uri := rawjson.StringAt(ref, "uri")
 		if r.Upstream = p.templateOwner(ctx, uri); r.Upstream != nil {
 			why = p.wouldRefuseResource(r.Client, r.Upstream, uri)
 		}

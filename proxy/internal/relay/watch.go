@@ -3,38 +3,41 @@ package relay
 import (
 	"context"
 	"slices"
+	"sync"
 
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // Watch serves resources/subscribe and resources/unsubscribe (revisions up to 2025-11-25). The
 // proxy stays subscribed to a resource at its server while any client watches it.
 func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
-	c, uri := q.Client, spec.Member(q.Message.Params, "uri")
+	c, uri := q.Client, rawjson.StringAt(q.Message.Params, "uri")
 	p.Pool.AwaitUpstreams(ctx)
 	u := p.ResourceOwner(ctx, uri)
 	switch {
 	case uri == StatusURI && p.OffersStatus():
-		return nil, wire.NewFault(spec.CodeInvalidParams, StatusURI+" cannot be watched; read it again")
+		return nil, wire.NewFault(wire.CodeInvalidParams, StatusURI+" cannot be watched; read it again")
 	case len(p.Pool.Offering("resources")) == 0 || !p.Pool.AnyCan("resources", "subscribe"):
-		return nil, wire.NewFault(spec.CodeNoMethod, "no upstream has resources that can be watched")
+		return nil, wire.NewFault(wire.CodeMethodNotFound, "no upstream has resources that can be watched")
 	case uri == "" || u == nil:
 		return nil, UnknownResource(nil, uri, rev.Rev2025)
 	}
 	on := q.Message.Method == "resources/subscribe"
 	if why := p.wouldRefuseResource(c, u, uri); on && why != "" {
-		return nil, wire.NewFault(spec.CodeInvalidRequest, why)
+		return nil, wire.NewFault(wire.CodeInvalidRequest, why)
 	}
 	u, err := p.Pool.PlaceAndWait(ctx, c, c.PeerOf(wire.Meta{}), u)
 	if err != nil {
 		return nil, err
 	}
 	if !c.Subscriptions.Watch(uri, on) {
-		return nil, wire.NewFault(spec.CodeInvalidRequest, "too many resources are watched")
+		return nil, wire.NewFault(wire.CodeInvalidRequest, "too many resources are watched")
 	}
 	watched := p.Watched.At(u)
 	if u.Rev().Subscriptions || on == watched.has(uri) || !on && p.anyWatches(u, uri) {
@@ -74,7 +77,7 @@ func (p *Relay) anyWatches(u *pool.Server, uri string) bool {
 // Updated forwards notifications/resources/updated to the clients that watch the resource. It also
 // sends it on each subscription to the resource.
 func (p *Relay) Updated(u *pool.Server, params []byte) {
-	uri := spec.Member(params, "uri")
+	uri := rawjson.StringAt(params, "uri")
 	for _, c := range p.Sessions.Clients() {
 		if !watchedBy(u, c) {
 			continue
@@ -127,4 +130,59 @@ func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string)
 		u := p.Resources.Owner(p.Pool.Servers, uri)
 		return u == nil || uri == StatusURI && p.OffersStatus() || p.wouldRefuseResource(c, u, uri) != ""
 	})
+}
+
+// A watchedResources contains the resources of one server that the proxy has subscribed to.
+type watchedResources struct {
+	mu   sync.Mutex
+	uris []string
+}
+
+// has reports whether the proxy has subscribed to the given URI.
+func (w *watchedResources) has(uri string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Contains(w.uris, uri)
+}
+
+// note records that a request from a client has added or ended a subscription.
+func (w *watchedResources) note(uri string, on bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.uris = slices.DeleteFunc(w.uris, func(s string) bool { return s == uri })
+	if on {
+		w.uris = append(w.uris, uri)
+	}
+}
+
+// Reset removes all subscriptions. It is called when the server has come up again.
+func (w *watchedResources) Reset() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.uris = nil
+}
+
+// Ask changes the subscriptions to those in uris. It sends one subscriptions/listen request
+// (2026-07-28), or resources/subscribe and resources/unsubscribe for each difference.
+func (w *watchedResources) Ask(u *pool.Server, uris []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.uris
+	w.uris = uris
+	if u.Rev().Subscriptions {
+		if !slices.Equal(before, uris) {
+			u.Watch(uris)
+		}
+		return
+	}
+	for _, uri := range uris {
+		if !slices.Contains(before, uri) {
+			u.Send(upstream.Request{Method: "resources/subscribe", Params: uriParams(uri)})
+		}
+	}
+	for _, uri := range before {
+		if !slices.Contains(uris, uri) {
+			u.Send(upstream.Request{Method: "resources/unsubscribe", Params: uriParams(uri)})
+		}
+	}
 }

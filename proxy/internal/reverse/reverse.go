@@ -3,11 +3,17 @@
 package reverse
 
 import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -23,8 +29,127 @@ type Reverse struct {
 // ElicitationComplete forwards notifications/elicitation/complete to the client that received the
 // elicitation.
 func (p *Reverse) ElicitationComplete(u *pool.Server, params []byte) {
-	c := p.URLElicitations.At(u).find(spec.Member(params, "elicitationId"))
+	c := p.URLElicitations.At(u).find(rawjson.StringAt(params, "elicitationId"))
 	if c != nil && c.Out != nil && p.Sessions.Has(c) {
 		c.Out.Send(wire.AppendNotification(nil, spec.ElicitationComplete, params))
 	}
+}
+
+// PassOn sends a request from u to the client c, and the response back to u. If u cancels the
+// request, PassOn cancels it at the client.
+func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest) {
+	params, related := p.Tasks.ForClient(u, u.WithServerName(q.Params))
+	p.URLElicitations.At(u).RecordRequest(c, q.Method, q.Params)
+	p.Life.Log.Debug("passed a request of an upstream to its client", "upstream", u.Config.Name, "method", q.Method, "session", c.Session.ID)
+	asked := &session.ClientRequest{Progress: progressTo(u, q.Params), Answer: func(result, failure []byte) {
+		switch {
+		case result == nil:
+			q.Fail(failure)
+		case related != "":
+			q.Result(wire.RelateTask(result, related))
+		default:
+			q.Result(result)
+		}
+	}}
+	if !c.ClientRequests.Open(asked) {
+		q.Refuse(wire.CodeInternal, "too many requests are waiting for the client")
+		return
+	}
+	asked.Send(s, q.Method, params)
+	q.OnOver(func() {
+		if asked.Withdraw() {
+			reason, _ := errors.AsType[upstream.Withdrawn](context.Cause(q.Context()))
+			s.Send(asked.Cancelled(string(reason)))
+		}
+	})
+}
+
+// progressTo returns a function that forwards the client's notifications/progress to u, with the
+// progressToken of the server's request. If that request has no token, progressTo returns nil.
+func progressTo(u *pool.Server, params []byte) func(params []byte) {
+	token, ok := rawjson.MemberAt(params, "_meta", "progressToken")
+	if !ok {
+		return nil
+	}
+	return func(params []byte) {
+		u.Notify("notifications/progress", wire.ReplaceMember(nil, params, "progressToken", token))
+	}
+}
+
+// Progressed handles a client's progress notification about a server's request.
+func Progressed(c *session.Client, params []byte) {
+	token, _ := rawjson.Member(params, "progressToken")
+	q := c.ClientRequests.Find(wire.IDKey(token))
+	if q != nil && q.Progress != nil {
+		q.Progress(params)
+	}
+}
+
+// maxURLElicitations is the maximum number of elicitations that are remembered for each upstream.
+// The oldest are forgotten first.
+const maxURLElicitations = 256
+
+// URLElicitations remembers which client has received which URL-mode elicitation of a server, by
+// elicitationId, because only that client must be notified when the elicitation is complete. It is
+// safe for concurrent use.
+type URLElicitations struct {
+	mu      sync.Mutex
+	clients map[string]*session.Client
+	order   []string
+}
+
+func (s *URLElicitations) note(id string, c *session.Client) {
+	if id == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clients == nil {
+		s.clients = map[string]*session.Client{}
+	}
+	if s.clients[id] == nil {
+		s.order = append(s.order, id)
+	}
+	s.clients[id] = c
+	if len(s.order) > maxURLElicitations {
+		delete(s.clients, s.order[0])
+		s.order = s.order[1:]
+	}
+}
+
+func (s *URLElicitations) find(id string) *session.Client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clients[id]
+}
+
+// RecordRequest remembers an elicitation/create request in URL mode.
+func (s *URLElicitations) RecordRequest(c *session.Client, method string, params []byte) {
+	if method == "elicitation/create" && rawjson.StringAt(params, "mode") == "url" {
+		s.note(rawjson.StringAt(params, "elicitationId"), c)
+	}
+}
+
+// WithElicitationID returns the params of a request from a server that uses revision 2026-07-28,
+// for a client that uses revision 2025-11-25. Such a client requires an elicitationId in URL mode.
+// No completion is ever sent for this ID, and none is required.
+func WithElicitationID(method string, params []byte) []byte {
+	if method != "elicitation/create" || rawjson.StringAt(params, "mode") != "url" {
+		return params
+	}
+	return wire.AppendStamped(nil, params, rawjson.Object{}.String("elicitationId", lifetime.RandomID("")).Bytes())
+}
+
+// RecordError remembers the elicitations in an error of type URLElicitationRequired (-32042).
+func (s *URLElicitations) RecordError(c *session.Client, failure []byte) {
+	if code, _ := rawjson.Member(failure, "code"); string(code) != "-32042" {
+		return
+	}
+	list, _ := rawjson.MemberAt(failure, "data", "elicitations")
+	n := 0
+	rawjson.Elements(list, func(visit []byte, _ int) bool {
+		s.note(rawjson.StringAt(visit, "elicitationId"), c)
+		n++
+		return n < maxURLElicitations
+	})
 }

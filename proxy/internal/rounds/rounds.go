@@ -7,14 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
-	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/quota"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -62,54 +61,16 @@ type Keeper struct {
 	admission *admission.Admission
 	life      *lifetime.Lifetime
 	swept     atomic.Int64 // when expired rounds were last removed, in Unix seconds
-	room      capacity
-}
+	limit     int          // maximum number of rounds
 
-// A capacity counts the stored rounds: those found by the last sweep for expired rounds, changed by
-// what this process has added and removed since then.
-type capacity struct {
-	limit int
-	mu    sync.Mutex
-	total int
-	held  map[string]int // number of rounds per principal
-}
-
-func (m *capacity) take(principal string, several bool) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.total >= m.limit || several && !session.Fair(m.held[principal], m.limit-m.total) {
-		return false
-	}
-	if m.held == nil {
-		m.held = map[string]int{}
-	}
-	m.held[principal]++
-	m.total++
-	return true
-}
-
-func (m *capacity) give(principal string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.held[principal] > 0 { // otherwise, another process has stored the round since the last sweep
-		m.held[principal]--
-		m.total--
-	}
-}
-
-// set replaces the counts.
-func (m *capacity) set(held map[string]int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.held, m.total = held, 0
-	for _, n := range held {
-		m.total += n
-	}
+	// Rounds of each principal: those found by the last sweep for expired rounds, changed by what
+	// this process has added and removed since then.
+	room quota.Quota
 }
 
 // New returns a keeper. It uses a to settle calls that have expired.
 func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
-	return &Keeper{store: s, admission: a, life: l, room: capacity{limit: maxKept}}
+	return &Keeper{store: s, admission: a, life: l, limit: maxKept}
 }
 
 // Keep stores a round for the call with the identity subject. It returns [ErrFull] if a limit has
@@ -121,12 +82,12 @@ func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 		return err
 	}
 	principal := r.Ticket.Key().Principal
-	if !k.room.take(principal, several) {
+	if _, ok := k.room.Take(principal, k.limit, several); !ok {
 		return ErrFull
 	}
 	err = k.store.KeepRound(context.WithoutCancel(k.life.Ctx), id, data) // this must also work during shutdown
 	if err != nil {
-		k.room.give(principal)
+		k.room.Give(principal, 1)
 	}
 	return err
 }
@@ -139,7 +100,7 @@ func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, erro
 	if err != nil || data == nil {
 		return nil, err
 	}
-	k.room.give(of.Principal)
+	k.room.Give(of.Principal, 1)
 	var r Round
 	if err := json.Unmarshal(data, &r); err != nil || r.Ticket.Key() != of || r.Subject != wire.Digest(subject) {
 		k.life.Log.Error("the stored form of a call that waited for input is damaged: its outcome stays unknown", "session", of.Session, "round", id)
@@ -160,7 +121,7 @@ func (k *Keeper) EndOld(ctx context.Context) {
 		return
 	}
 	held := map[string]int{}
-	defer func() { k.room.set(held) }()
+	defer func() { k.room.Set(held) }()
 	for id, data := range k.store.KeptRounds(ctx) {
 		var r Round
 		if err := json.Unmarshal(data, &r); err == nil && r.Ticket != nil && now.Before(r.Expires.Add(sweepGrace)) {

@@ -26,7 +26,7 @@ func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, 
 	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
 		switch {
 		case q.Rev().Lacks(method): // this method was replaced by a level in each request, and by subscriptions/listen
-			return nil, wire.NewFault(spec.CodeNoMethod, method+" is not of this revision")
+			return nil, wire.NewFault(wire.CodeMethodNotFound, method+" is not of this revision")
 		case method == "logging/setLevel":
 			return r.Relay.SetLevel(ctx, q)
 		}
@@ -85,7 +85,7 @@ func (r *Router) rootsChanged(c *session.Client, params []byte) {
 // toolsList serves tools/list. The result consists of a single page.
 func (r *Router) toolsList(ctx context.Context, q session.Request) ([]byte, error) {
 	if _, paged := rawjson.Member(q.Message.Params, "cursor"); paged {
-		return nil, wire.NewFault(spec.CodeInvalidParams, "Unknown cursor: the list has one page.")
+		return nil, wire.NewFault(wire.CodeInvalidParams, "Unknown cursor: the list has one page.")
 	}
 	r.Pool.EnsureDeclared(ctx, q.Peer())
 	r.Pool.AwaitList(ctx)

@@ -1,6 +1,12 @@
 package session
 
 import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -8,6 +14,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/events"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -39,9 +46,8 @@ type Client struct {
 // Handshake stores the clientInfo and the capabilities in the client's initialize request.
 func (c *Client) Handshake(params []byte, protocol string) {
 	p := &Peer{Protocol: protocol, Rev: rev.Rev2025}
-	if info, ok := rawjson.Member(params, "clientInfo"); ok {
-		p.Name, p.Version = shortened(spec.Member(info, "name")), shortened(spec.Member(info, "version"))
-	}
+	p.Name = shortened(rawjson.StringAt(params, "clientInfo", "name"))
+	p.Version = shortened(rawjson.StringAt(params, "clientInfo", "version"))
 	if capabilities, ok := rawjson.Member(params, "capabilities"); ok {
 		p.Elicit, p.Capabilities = canElicit(capabilities), forwardedCapabilities(capabilities)
 	}
@@ -87,8 +93,262 @@ func (c *Client) PeerOf(m wire.Meta) Peer {
 		return c.Peer()
 	}
 	return Peer{
-		Name: shortened(spec.Member(m.ClientInfo, "name")), Version: shortened(spec.Member(m.ClientInfo, "version")),
+		Name: shortened(rawjson.StringAt(m.ClientInfo, "name")), Version: shortened(rawjson.StringAt(m.ClientInfo, "version")),
 		Protocol: m.ProtocolVersion, Rev: rev.Rev2026, Elicit: canElicit(m.ClientCapabilities),
 		Capabilities: m.ClientCapabilities,
 	}
+}
+
+// Notification converts a server's notification that belongs to a client's request. The result
+// contains the client's own progress token. If the client has not asked for such notifications,
+// Notification returns nil.
+func (c *Client) Notification(p Peer, meta wire.Meta, method string, params []byte) []byte {
+	switch method {
+	case "notifications/progress":
+		if meta.ProgressToken == nil {
+			return nil
+		}
+		params = wire.ReplaceMember(nil, params, "progressToken", meta.ProgressToken)
+	case "notifications/message":
+		if !c.TakesLog(p, meta, params) {
+			return nil
+		}
+	case spec.ElicitationComplete:
+		if !p.Rev.CompleteURL {
+			return nil
+		}
+	default:
+		return nil
+	}
+	return wire.AppendNotification(nil, method, params)
+}
+
+// TakesLog reports whether the client gets notifications/message at the given level. The client
+// chooses levels with logging/setLevel or, since 2026-07-28, in the request's _meta.
+func (c *Client) TakesLog(p Peer, meta wire.Meta, params []byte) bool {
+	level := spec.LogLevels[rawjson.StringAt(params, "level")]
+	if p.Rev.LevelInMeta {
+		wanted, asked := spec.LogLevels[meta.LogLevel]
+		return asked && level >= wanted
+	}
+	return level >= spec.LogLevels[c.LogLevel()]
+}
+
+// WithLogLevel adds the client's log level to the _meta for a server that uses revision 2026-07-28.
+// If the client has not set a level, the server sends no log messages.
+func (c *Client) WithLogLevel(p Peer, m wire.Meta, meta []byte) []byte {
+	level := m.LogLevel
+	if !p.Rev.LevelInMeta {
+		level = c.explicitLogLevel()
+	}
+	if _, known := spec.LogLevels[level]; !known || meta == nil {
+		return meta
+	}
+	return append(meta[:len(meta):len(meta)], `,"io.modelcontextprotocol/logLevel":"`+level+`"`...)
+}
+
+// A Request is a client's request that is not a call. Its handler returns a result or an error, and
+// [Request.Answer] sends it.
+type Request struct {
+	Client  *Client
+	Message wire.Message
+	Meta    wire.Meta
+	Stream  spec.Stream // stream for the answer and for messages that belong to the request
+}
+
+// Peer returns the client's description of itself, which comes from the request or the handshake.
+func (q Request) Peer() Peer { return q.Client.PeerOf(q.Meta) }
+
+// Rev returns the request's revision family.
+func (q Request) Rev() *rev.Rev { return rev.Of(q.Meta.ProtocolVersion) }
+
+// Answer sends the answer: a result, an error object from a server, or a fault. It sends any other
+// error as an internal error. If it is given neither a result nor an error, Answer sends nothing,
+// because the client has stopped waiting.
+func (q Request) Answer(result []byte, err error) {
+	id := q.Message.ID
+	var refused upstream.Refused
+	var fault *wire.Fault
+	switch {
+	case errors.As(err, &refused):
+		q.Stream.Reply(wire.ErrorHead(id), refused, wire.Tail)
+	case errors.As(err, &fault):
+		q.Stream.Reply(wire.AppendError(nil, id, fault.Code, fault.Message, fault.Data))
+	case err != nil:
+		q.Stream.Reply(wire.AppendError(nil, id, wire.CodeInternal, err.Error(), nil))
+	case result != nil:
+		q.Stream.Reply(wire.ResultHead(id), result, wire.Tail)
+	}
+}
+
+// openRequests contains the unanswered requests of one client. The zero value is ready to use. mu
+// guards the fields.
+type openRequests struct {
+	mu    sync.Mutex
+	first openRequest          // first open request, because most clients have only one at a time; its request field is nil if no request is open
+	more  map[string]canceller // further open requests, keyed by ID exactly as sent
+	open  int                  // number of requests whose answers have not been written
+	past  []uint64             // hashes of the IDs of requests that have ended recently
+	idle  chan struct{}        // closed when open becomes 0; nil: no caller is waiting
+}
+
+// An openRequest is a request, along with its ID exactly as sent.
+type openRequest struct {
+	id      string
+	request canceller
+}
+
+// A canceller is a client's unanswered request.
+type canceller interface {
+	Cancel(reason error)
+}
+
+// A CancelFunc cancels a request that is not a call.
+type CancelFunc context.CancelCauseFunc
+
+func (f CancelFunc) Cancel(reason error) { f(reason) }
+
+// Begin adds a request with the given ID. It returns false if a request with that ID is in flight.
+func (r *openRequests) Begin(id string, request canceller) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.find(id) != nil {
+		return false
+	}
+	if r.first.request == nil {
+		r.first = openRequest{id, request}
+	} else {
+		if r.more == nil {
+			r.more = map[string]canceller{}
+		}
+		r.more[id] = request
+	}
+	r.open++
+	return true
+}
+
+// find returns the request with the given ID, or nil. The caller must hold mu.
+func (r *openRequests) find(id string) canceller {
+	if r.first.request != nil && r.first.id == id {
+		return r.first.request
+	}
+	return r.more[id]
+}
+
+// End removes a request, so that the client can reuse its ID.
+func (r *openRequests) End(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.first.id == id {
+		r.first = openRequest{}
+	} else {
+		delete(r.more, id)
+	}
+	if len(id) > maxPastBytes {
+		return
+	}
+	if len(r.past) >= maxPast {
+		r.past = slices.Delete(r.past, 0, 1)
+	}
+	r.past = append(r.past, maphash.String(pastSeed, id))
+}
+
+var pastSeed = maphash.MakeSeed()
+
+// Limits for the number and length of the IDs that are remembered after their requests have ended.
+const (
+	maxPast      = 64
+	maxPastBytes = 40
+)
+
+// Knows reports whether the request named in a notifications/cancelled message is in flight here,
+// or was recently.
+func (r *openRequests) Knows(params []byte) bool {
+	id, ok := rawjson.Member(params, "requestId")
+	if !ok {
+		return true // the message names no request
+	}
+	key := wire.IDKey(id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.find(key) != nil || len(key) > maxPastBytes || slices.Contains(r.past, maphash.String(pastSeed, key))
+}
+
+// Answered records that the answer to a request has been written, or that there will be no answer.
+func (r *openRequests) Answered() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open > 0 {
+		r.open--
+	}
+	if r.open == 0 && r.idle != nil {
+		close(r.idle)
+		r.idle = nil
+	}
+}
+
+// Drained returns a channel that is closed when all requests have been answered.
+func (r *openRequests) Drained() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	idle := make(chan struct{})
+	if r.open == 0 {
+		close(idle)
+	} else {
+		r.idle = idle
+	}
+	return idle
+}
+
+// Any reports whether a request is in flight.
+func (r *openRequests) Any() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.first.request != nil || len(r.more) > 0
+}
+
+// Cancelled cancels the request named in a notifications/cancelled message. The ID must also have
+// the same JSON type: the string "7" does not cancel the request with the number 7.
+func (r *openRequests) Cancelled(params []byte) {
+	id, ok := rawjson.Member(params, "requestId")
+	if !ok {
+		return
+	}
+	r.mu.Lock()
+	request := r.find(wire.IDKey(id))
+	r.mu.Unlock()
+	if request == nil {
+		return
+	}
+	if reason := rawjson.StringAt(params, "reason"); reason != "" {
+		request.Cancel(spec.CancelReason(reason))
+		return
+	}
+	request.Cancel(spec.ErrCancelled)
+}
+
+// CancelAll cancels all requests of a client that has disconnected.
+func (r *openRequests) CancelAll(reason error) {
+	for _, request := range r.all() {
+		request.Cancel(reason)
+	}
+}
+
+// CancelCalls cancels all calls. It may miss calls that begin while it is running.
+func (r *openRequests) CancelCalls(reason error) {
+	for _, request := range r.all() {
+		if _, other := request.(CancelFunc); !other {
+			request.Cancel(reason)
+		}
+	}
+}
+
+func (r *openRequests) all() []canceller {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := slices.Collect(maps.Values(r.more))
+	if r.first.request != nil {
+		all = append(all, r.first.request)
+	}
+	return all
 }

@@ -169,5 +169,5 @@ func CheckCapability(p Peer, q *upstream.ServerRequest) bool {
 // RefuseRequest answers a server's request with "method not found" if the client has not declared
 // the capability.
 func RefuseRequest(q *upstream.ServerRequest) {
-	q.Refuse(spec.CodeNoMethod, "the client does not support "+q.Method)
+	q.Refuse(wire.CodeMethodNotFound, "the client does not support "+q.Method)
 }

@@ -1,15 +1,14 @@
 package session
 
 import (
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"net/http"
 
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // Connect adds a client and a session for its connection. header contains the headers of the
@@ -54,7 +53,7 @@ func (s *Sessions) Introduce(c *Client) error {
 			label = c.State.Label
 		}
 		c.Session.Lasting, c.Session.About = true, About{
-			By: "connection", Client: digestOf(c.ID), State: label,
+			By: "connection", Client: wire.Digest([]byte(c.ID)), State: label,
 			Protocol: peer.Protocol, Name: peer.Name, Version: peer.Version, Elicit: peer.Elicit, Capabilities: peer.Capabilities,
 		}.bytes()
 	}
@@ -75,7 +74,7 @@ func (s *Sessions) Kept(client string) string {
 // session. If the session does not belong to that ID and to the principal, Restore returns nil.
 func (s *Sessions) Restore(client, principal string, info admission.SessionInfo, out spec.Stream) *Client {
 	a := ReadAbout(info.About)
-	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(digestOf(client))) != 1 {
+	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(wire.Digest([]byte(client)))) != 1 {
 		return nil
 	}
 	return s.once(client, principal, func() *Client { return s.restore(client, &info, a, out) })
@@ -104,14 +103,8 @@ func (s *Sessions) stateOf(own *Session, label string) (*Session, error) {
 	return s.Of(o)
 }
 
-func digestOf(client string) string {
-	sum := sha256.Sum256([]byte(client))
-	return hex.EncodeToString(sum[:])
-}
-
 // idOf returns the session ID for a client ID. The client ID is a secret of the principal; the
 // session ID is not secret.
 func idOf(client string) string {
-	sum := sha256.Sum256([]byte("session\x00" + client))
-	return hex.EncodeToString(sum[:8])
+	return wire.Digest([]byte("session\x00" + client))[:16]
 }

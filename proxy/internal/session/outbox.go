@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wait"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -16,14 +17,14 @@ const maxOutbox = 256
 // goroutine that reads, so a full Outbox drops notifications. It never drops requests, because
 // their number is limited elsewhere and their senders wait for an answer.
 type Outbox struct {
-	Wake chan struct{} // receives a value when messages are queued
+	Wake wait.Signal // sent when messages are queued
 
 	mu      sync.Mutex
 	waiting [][]byte
 }
 
 // NewOutbox returns an empty Outbox.
-func NewOutbox() *Outbox { return &Outbox{Wake: make(chan struct{}, 1)} }
+func NewOutbox() *Outbox { return &Outbox{Wake: wait.NewSignal()} }
 
 // Add queues a message. If the Outbox is full and the message is a notification, Add drops it. Add
 // never blocks.
@@ -33,10 +34,7 @@ func (n *Outbox) Add(note []byte) {
 		n.waiting = append(n.waiting, note)
 	}
 	n.mu.Unlock()
-	select {
-	case n.Wake <- struct{}{}:
-	default:
-	}
+	n.Wake.Send()
 }
 
 // WriteTo sends the queued messages to a stream.

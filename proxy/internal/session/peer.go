@@ -74,7 +74,7 @@ func (p Peer) Answers(method string, params []byte) bool {
 		_, ok := rawjson.Member(p.Capabilities, "sampling")
 		return ok
 	case "elicitation/create":
-		if spec.Member(params, "mode") != "url" {
+		if rawjson.StringAt(params, "mode") != "url" {
 			return p.Elicit
 		}
 		return p.OpensURL()

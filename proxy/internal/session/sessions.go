@@ -33,8 +33,7 @@
 package session
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -53,6 +52,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/lines"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // A Session is the state that several calls share: the nets and, for a connection, tasks and
@@ -168,8 +168,7 @@ var errSplits = errors.New("too many named sessions are open; use one of them ag
 // shared returns the session for all requests of a principal that have the given label. It never
 // opens a second such session, because that would double the budgets.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
-	sum := sha256.Sum256([]byte(by + "\x00" + principal + "\x00" + label))
-	id := by[:1] + "-" + hex.EncodeToString(sum[:16]) // a client that chooses its label must not be able to produce the ID of another session
+	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a client that chooses its label must not be able to produce the ID of another session
 	if known := s.known(id); known != nil {
 		return known, nil
 	}
@@ -183,9 +182,7 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	}
 	made := &Session{ID: id, Principal: principal, By: by, Label: label, Since: s.now(), Lasting: true, About: About{By: by, Label: label}.bytes()}
 	_ = s.begin(made) // if this fails, the session's calls are refused
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open[id] = made
+	s.keep(made)
 	return made, nil
 }
 
@@ -263,9 +260,7 @@ func (s *Sessions) All() []*Session {
 
 // Find returns the open session with the given ID.
 func (s *Sessions) Find(id string) (*Session, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if found := s.open[id]; found != nil {
+	if found := s.known(id); found != nil {
 		return found, nil
 	}
 	return nil, fmt.Errorf("there is no session %q", id)
@@ -360,8 +355,7 @@ func (s *Sessions) Of(o Origin) (*Session, error) {
 			return s.split("header", "the header "+s.way.Header, o.Principal, values[0])
 		}
 	case "meta":
-		meta, _ := rawjson.Member(o.Params, "_meta")
-		if value, given := rawjson.Member(meta, s.way.Meta); given {
+		if value, given := rawjson.MemberAt(o.Params, "_meta", s.way.Meta); given {
 			label, ok := rawjson.String(value)
 			if !ok {
 				return nil, fmt.Errorf("_meta: %q is not a string", s.way.Meta)
@@ -418,4 +412,35 @@ func (s *Sessions) Agrees(c *Client, header http.Header) error {
 		err = fmt.Errorf("the header %s names another session than initialize did", s.way.Header)
 	}
 	return err
+}
+
+// An About describes a session to other replicas.
+type About struct {
+	By    string `json:"by"`
+	Label string `json:"name,omitempty"`
+
+	// The fields below are only for HTTP sessions with a handshake.
+	Client       string          `json:"client,omitempty"` // SHA-256 of the client's Mcp-Session-Id
+	State        string          `json:"state,omitempty"`  // label of the session whose nets decide the calls
+	Protocol     string          `json:"protocol,omitempty"`
+	Name         string          `json:"clientName,omitempty"`
+	Version      string          `json:"clientVersion,omitempty"`
+	Elicit       bool            `json:"elicit,omitempty"`
+	Capabilities json.RawMessage `json:"capabilities,omitempty"`
+}
+
+// ReadAbout decodes an About. If data is not an About, it returns the zero value.
+func ReadAbout(data []byte) (a About) {
+	if json.Unmarshal(data, &a) != nil {
+		return About{}
+	}
+	return a
+}
+
+func (a About) bytes() []byte {
+	data, err := json.Marshal(a)
+	if err != nil {
+		return nil // never happens, because the capabilities are known to be valid JSON
+	}
+	return data
 }

@@ -25,7 +25,7 @@ func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 		}
 		return nil, err
 	}
-	now := s.Now()
+	now := s.Life.Now()
 	x := &Task{
 		id: lifetime.RandomID(""), theirs: about.ID, Upstream: n.Upstream, rev: n.Rev,
 		origin: n.Origin, Ticket: n.Ticket, token: n.Token, made: now, Over: make(chan struct{}),
@@ -54,12 +54,12 @@ func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 
 // record writes to the audit log that a call continues as a task.
 func (s *Tasks) record(x *Task) {
-	s.Log.Info("a call continues as a task", "tool", x.origin.Tool, "session", x.owner().ID, "call", x.Ticket.Number, "task", x.id)
+	s.Life.Log.Info("a call continues as a task", "tool", x.origin.Tool, "session", x.owner().ID, "call", x.Ticket.Number, "task", x.id)
 	err := s.Append(audit.Task{
 		Time: x.made, Event: "task", Session: x.origin.State.ID, Call: x.Ticket.Number, Tool: x.origin.Tool, Task: x.id,
 	})
 	if err != nil {
-		s.Log.Error("recording a task", "error", err)
+		s.Life.Log.Error("recording a task", "error", err)
 	}
 }
 
@@ -84,9 +84,9 @@ type TaskHandle struct {
 
 // extensionTask converts a CreateTaskResult of revision 2025-11-25 to the form of 2026-07-28.
 func extensionTask(result, task []byte) []byte {
-	members := []byte(`"resultType":"task"`)
+	members := rawjson.Object{}.String("resultType", "task")
 	if meta, ok := rawjson.Member(result, "_meta"); ok {
-		members = append(append(members, `,"_meta":`...), meta...)
+		members = members.Raw("_meta", meta)
 	}
 	return wire.ExtensionTask(task, members)
 }

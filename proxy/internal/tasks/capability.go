@@ -9,6 +9,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
 // MakesTasks reports whether the server creates tasks for calls in the protocol revision that it
@@ -52,9 +53,5 @@ func (s *Tasks) WithCapability(o rawjson.Object, a session.Peer) rawjson.Object 
 
 // WithTasks adds the tasks extension to a client's capabilities.
 func WithTasks(capabilities []byte) []byte {
-	b := append([]byte(nil), capabilities[:len(capabilities)-1]...)
-	if len(b) > 1 {
-		b = append(b, ',')
-	}
-	return append(b, spec.TakesTasks()[1:]...)
+	return wire.AppendStamped(nil, capabilities, spec.TakesTasks())
 }

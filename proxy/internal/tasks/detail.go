@@ -3,9 +3,12 @@ package tasks
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -41,40 +44,37 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 		return nil, err
 	}
 	object := x.shown()
-	members := []byte(`"resultType":"complete"`)
+	members := rawjson.Object{}.String("resultType", "complete")
 	switch about.Status {
 	case wire.TaskCompleted, wire.TaskFailed:
-		end, err := s.emulatedEnd(ctx, x)
-		if err != nil {
+		if members, err = s.withEnd(ctx, x, members); err != nil {
 			return nil, err
 		}
-		members = append(append(members, ','), end...)
 	case wire.TaskInputRequired:
-		asked := s.inputRequests(x)
-		if asked == nil { // the server has not asked yet, or has already received an answer
-			members = append(members, `,"status":"working"`...)
-			break
+		if asked := s.inputRequests(x); asked != nil {
+			members = members.Raw("inputRequests", asked)
+		} else { // the server has not asked yet, or has already received an answer
+			members = members.String("status", "working")
 		}
-		members = append(append(members, ','), asked...)
 	case wire.TaskCancelled:
 		s.Reached(ctx, x, about)
 	}
 	return wire.ExtensionTask(object, members), nil
 }
 
-// emulatedEnd returns the members that describe how the task ended in revision 2026-07-28. In that
+// withEnd adds the members that describe how the task ended in revision 2026-07-28. In that
 // revision, a result with isError also completes the task.
-func (s *Tasks) emulatedEnd(ctx context.Context, x *Task) ([]byte, error) {
+func (s *Tasks) withEnd(ctx context.Context, x *Task, members rawjson.Object) (rawjson.Object, error) {
 	reply, err := s.Request(ctx, x, "tasks/result")
 	switch {
 	case err != nil:
 		return nil, err
 	case reply.Error != nil:
 		s.end(x, gate.Failure, nil, "task failed")
-		return append([]byte(`"status":"failed","error":`), reply.Error...), nil
+		return members.String("status", "failed").Raw("error", reply.Error), nil
 	}
 	s.end(x, resultOutcome(x, reply.Result), reply.Result, "task completed")
-	return append([]byte(`"status":"completed","result":`), wire.RelateTask(reply.Result, x.id)...), nil
+	return members.String("status", "completed").Raw("result", wire.RelateTask(reply.Result, x.id)), nil
 }
 
 // changed sends notifications/tasks to the subscribers of a task after its status has changed.
@@ -85,7 +85,7 @@ func (s *Tasks) changed(x *Task) {
 	s.Life.Background(func() {
 		detail, err := s.Detail(s.Life.Ctx, x)
 		if err != nil {
-			s.Log.Debug("announcing a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
+			s.Life.Log.Debug("announcing a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 			return
 		}
 		params := wire.AppendWithout(nil, detail, "resultType")
@@ -103,4 +103,64 @@ func (s *Tasks) subscribersOf(x *Task) (list []*session.Subscription) {
 		}
 	}
 	return list
+}
+
+// awaitResult sends tasks/result on behalf of the client, so that the server has a stream for its
+// requests.
+func (s *Tasks) awaitResult(x *Task) {
+	sent := x.Upstream.Send(upstream.Request{
+		Method: "tasks/result", Params: append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), '}'),
+		Ask: func(q *upstream.ServerRequest) {
+			if !s.ServerRequest(x.Upstream, q) && session.CheckCapability(x.origin.Peer, q) {
+				x.addInput(q)
+			}
+		},
+		Notify: func(method string, params []byte) { s.Notification(x.Upstream, method, params) },
+	})
+	select {
+	case reply := <-sent.Done():
+		if reply.Result != nil {
+			s.fetched(x, reply.Result)
+		}
+	case <-x.Over:
+		sent.Cancel("the task has ended")
+	case <-s.Life.Ctx.Done():
+	}
+}
+
+// emulate serves the methods tasks/get, tasks/update and tasks/cancel of revision 2026-07-28 for a
+// task of revision 2025-11-25.
+func (s *Tasks) emulate(ctx context.Context, x *Task, m wire.Message) (result []byte, err error) {
+	switch m.Method {
+	case "tasks/update":
+		responses, _ := rawjson.Member(m.Params, "inputResponses")
+		x.update(responses)
+		result = []byte(`{"resultType":"complete"}`)
+	case "tasks/cancel":
+		result, err = s.emulatedCancel(ctx, x)
+	default:
+		result, err = s.emulatedDetail(ctx, x)
+	}
+	var refused upstream.Refused
+	switch {
+	case errors.Is(err, errTaskGone):
+		err = wire.NewFault(wire.CodeInvalidParams, spec.NoTask)
+	case err != nil && !errors.As(err, &refused):
+		err = fmt.Errorf("upstream %s: %v", x.Upstream.Config.Name, err)
+	}
+	return result, err
+}
+
+func (s *Tasks) emulatedCancel(ctx context.Context, x *Task) ([]byte, error) {
+	reply, err := s.Request(ctx, x, "tasks/cancel")
+	switch {
+	case err != nil:
+		return nil, err
+	case reply.Error != nil:
+		return nil, upstream.Refused(reply.Error)
+	}
+	if about, err := s.read(x, reply.Result); err == nil {
+		s.Reached(ctx, x, about)
+	}
+	return []byte(`{"resultType":"complete"}`), nil
 }

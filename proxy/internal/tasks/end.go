@@ -3,10 +3,11 @@ package tasks
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
-	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -24,7 +25,7 @@ func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 		}
 		o, result, err := s.outcome(ctx, x, about)
 		if err != nil {
-			s.Log.Warn("fetching the result of a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
+			s.Life.Log.Warn("fetching the result of a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 		}
 		if err == nil || errors.Is(err, errTaskGone) {
 			s.end(x, o, result, "task completed")
@@ -58,7 +59,7 @@ func (s *Tasks) fetched(x *Task, result []byte) {
 	case err == nil && about.Status == wire.TaskCancelled:
 		s.Reached(s.Life.Ctx, x, about)
 	case err != nil && !errors.Is(err, errTaskGone): // the goroutine that polls will ask again
-		s.Log.Warn("asking how a task ended", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
+		s.Life.Log.Warn("asking how a task ended", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 	default:
 		s.end(x, resultOutcome(x, result), result, "task result")
 	}
@@ -84,10 +85,54 @@ func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	s.Settle(x.origin, x.Ticket, o, result, by)
 	open, first := x.end(o)
 	for _, q := range open {
-		q.Refuse(spec.CodeInternal, "the task has ended")
+		q.Refuse(wire.CodeInternal, "the task has ended")
 	}
 	if first {
 		close(x.Over)
 	}
 	s.ended(x)
+}
+
+// poll sends tasks/get requests until the outcome of the task is known. It pauses while the client
+// itself sends enough such requests.
+func (s *Tasks) poll(x *Task) {
+	for misses := 0; ; {
+		if !s.untilPoll(x, misses) {
+			return
+		}
+		about, err := s.get(x)
+		switch {
+		case err == nil:
+			misses = 0
+			s.Reached(s.Life.Ctx, x, about)
+		case errors.Is(err, errTaskGone):
+			s.end(x, gate.Unknown, nil, "task lost")
+		case misses >= MaxMisses:
+			s.end(x, gate.Unknown, nil, fmt.Sprintf("task lost: %v", err))
+		default:
+			misses++
+			x.countMissed(s.Life.Now())
+		}
+	}
+}
+
+// untilPoll waits until the next tasks/get request is due. It returns false if the task or the
+// proxy ends before that.
+func (s *Tasks) untilPoll(x *Task, misses int) bool {
+	for {
+		wait := x.NextPoll(misses, s.Life.Now())
+		if wait <= 0 {
+			return !x.Finished()
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-x.Over:
+			timer.Stop()
+			return false
+		case <-s.Life.Ctx.Done():
+			timer.Stop()
+			return false
+		}
+	}
 }

@@ -54,22 +54,19 @@ func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs
 	return params, ""
 }
 
-// inputRequests returns the unanswered requests of the server, in the form of a task's member
+// inputRequests returns the unanswered requests of the server as the value of a task's member
 // inputRequests (2026-07-28). It returns nil if all requests have been answered.
 func (s *Tasks) inputRequests(x *Task) []byte {
 	open := x.openInputs()
 	if len(open) == 0 {
 		return nil
 	}
-	b := []byte(`"inputRequests":{`)
-	for i, in := range open {
-		if i > 0 {
-			b = append(b, ',')
-		}
+	var requests rawjson.Object
+	for _, in := range open {
 		params, _ := s.ForClient(x.Upstream, x.Upstream.WithServerName(in.request.Params))
-		b = spec.AppendInput(b, in.key, in.request.Method, params)
+		requests = requests.Raw(in.key, spec.Input(in.request.Method, params))
 	}
-	return append(b, '}')
+	return requests.Bytes()
 }
 
 // update forwards the inputResponses of a tasks/update request to the server. It ignores responses

@@ -3,6 +3,9 @@ package tasks
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
+	"sync"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -19,15 +22,15 @@ func (s *Tasks) Serve(ctx context.Context, q session.Request) ([]byte, error) {
 	if err := s.refuse(a, method); err != nil {
 		return nil, err
 	}
-	x := s.find(q.Client.Session, spec.Member(q.Message.Params, "taskId"))
+	x := s.find(q.Client.Session, rawjson.StringAt(q.Message.Params, "taskId"))
 	switch {
 	case x == nil || x.rev.TaskExtension && !a.Rev.TaskExtension:
-		return nil, wire.NewFault(spec.CodeInvalidParams, spec.NoTask)
+		return nil, wire.NewFault(wire.CodeInvalidParams, spec.NoTask)
 	case a.Rev.TaskExtension && !x.rev.TaskExtension:
 		return s.emulate(ctx, x, q.Message)
 	}
 	if x.Upstream.Rev() != x.rev {
-		return nil, wire.NewFault(spec.CodeInvalidParams, spec.NoTask)
+		return nil, wire.NewFault(wire.CodeInvalidParams, spec.NoTask)
 	}
 	r := s.newRequest(ctx, pool.NewRelayedRequest(q, x.Upstream), x)
 	if method == "tasks/result" {
@@ -46,17 +49,23 @@ func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task)
 	r.Change = func(params []byte) []byte { return wire.RenameTask(params, x.theirs) }
 	r.Amend = func(result []byte) []byte { return s.succeeded(ctx, x, r.Message.Method, result) }
 	r.Refused = func() { s.failed(ctx, x, r.Message.Method) }
+	s.Attach(r)
+	return r
+}
+
+// Attach makes r pass the server's notifications and requests that arrive during r to the client of
+// r or, if they belong to a task, to the client of the task.
+func (s *Tasks) Attach(r *pool.RelayedRequest) {
 	r.OnNotification = func(method string, params []byte) {
-		if !s.Notification(x.Upstream, method, params) {
+		if !s.Notification(r.Upstream, method, params) {
 			r.Notify(method, params)
 		}
 	}
 	r.OnRequest = func(q *upstream.ServerRequest) {
-		if !s.ServerRequest(x.Upstream, q) && r.CheckCapability(q) {
-			s.Ask(r.Client, session.OutboxStream{Outbox: r.Outbox}, x.Upstream, q)
+		if !s.ServerRequest(r.Upstream, q) && r.CheckCapability(q) {
+			s.Ask(r.Client, session.OutboxStream{Outbox: r.Outbox}, r.Upstream, q)
 		}
 	}
-	return r
 }
 
 // refuse returns an error if the method does not exist in the client's revision.
@@ -67,7 +76,7 @@ func (s *Tasks) refuse(a session.Peer, method string) error {
 	}
 	switch {
 	case a.Rev.Lacks(method) || !s.offered(a.Rev, keys...):
-		return wire.NewFault(spec.CodeNoMethod, "Method not found: no upstream has "+method+" for clients of this revision")
+		return wire.NewFault(wire.CodeMethodNotFound, "Method not found: no upstream has "+method+" for clients of this revision")
 	case a.Rev.TaskExtension && !a.TakesTasks():
 		return spec.LacksTasks()
 	}
@@ -83,7 +92,7 @@ func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []
 	// Since revision 2026-07-28, the result of tasks/cancel does not contain the task.
 	if _, shown := rawjson.Member(result, "taskId"); shown && method != "tasks/update" {
 		if about, err := s.read(x, result); err != nil {
-			s.Log.Warn("cannot read a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
+			s.Life.Log.Warn("cannot read a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 		} else {
 			s.Reached(ctx, x, about)
 		}
@@ -107,4 +116,81 @@ func (s *Tasks) failed(ctx context.Context, x *Task, method string) {
 	default:
 		s.Reached(ctx, x, about)
 	}
+}
+
+// List serves tasks/list (2025-11-25). It lists the session's tasks on all servers, in the order of
+// their creation. It never requests the servers' own lists, because they may contain tasks of other
+// sessions.
+func (s *Tasks) List(q session.Request) ([]byte, error) {
+	if err := s.refuse(q.Peer(), q.Message.Method); err != nil {
+		return nil, err
+	}
+	all := slices.DeleteFunc(s.of(q.Client.Session), func(x *Task) bool { return x.rev.TaskExtension })
+	from, ok := afterCursor(q.Message.Params, all)
+	if !ok {
+		return nil, wire.NewFault(wire.CodeInvalidParams, "Unknown cursor")
+	}
+	page := all[from:min(from+spec.TaskPageSize, len(all))]
+	result := rawjson.Object{}.Raw("tasks", rawjson.Array(s.current(page)...))
+	if from+len(page) < len(all) {
+		result = result.String("nextCursor", strconv.FormatUint(page[len(page)-1].Ticket.Number, 10))
+	}
+	return result.Bytes(), nil
+}
+
+// afterCursor returns the index where the requested page begins. It returns false if the cursor is
+// invalid. A cursor is a call number. Call numbers only increase, so a cursor remains valid when
+// tasks are dropped.
+func afterCursor(params []byte, all []*Task) (from int, ok bool) {
+	lit, paged := rawjson.Member(params, "cursor")
+	if !paged {
+		return 0, true
+	}
+	text, isString := rawjson.String(lit)
+	after, err := strconv.ParseUint(text, 10, 64)
+	if !isString || err != nil {
+		return 0, false
+	}
+	for from < len(all) && all[from].Ticket.Number <= after {
+		from++
+	}
+	return from, true
+}
+
+// current returns the current task objects, as the servers report them. It leaves out tasks that no
+// longer exist.
+func (s *Tasks) current(page []*Task) [][]byte {
+	objects := make([][]byte, len(page))
+	var all sync.WaitGroup
+	for i, x := range page {
+		all.Go(func() {
+			about, err := s.get(x)
+			if errors.Is(err, errTaskGone) {
+				return
+			}
+			if err == nil {
+				s.Reached(s.Life.Ctx, x, about)
+			}
+			objects[i] = x.shown()
+		})
+	}
+	all.Wait()
+	return slices.DeleteFunc(objects, func(object []byte) bool { return object == nil })
+}
+
+// Clients that use revision 2026-07-28 can list tasks in subscriptions/listen (taskIds). They then
+// receive notifications/tasks with the content of a tasks/get result.
+
+// Agree subscribes to the tasks in the filter that belong to the client, and returns their IDs as a
+// JSON array.
+func (s *Tasks) Agree(c *session.Client, sub *session.Subscription, filter []byte) []byte {
+	wanted, _ := rawjson.Member(filter, "taskIds")
+	rawjson.Elements(wanted, func(value []byte, _ int) bool {
+		id, _ := rawjson.String(value)
+		if s.find(c.Session, id) != nil {
+			sub.Tasks = append(sub.Tasks, id)
+		}
+		return len(sub.Tasks) < MaxTasks
+	})
+	return rawjson.StringArray(sub.Tasks)
 }

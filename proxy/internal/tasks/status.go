@@ -16,7 +16,7 @@ import (
 func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool {
 	switch method {
 	case spec.TaskStatus, "notifications/tasks":
-		if x := s.byServer(u, spec.Member(params, "taskId")); x != nil {
+		if x := s.byServer(u, rawjson.StringAt(params, "taskId")); x != nil {
 			s.announced(x, params)
 		}
 		return true
@@ -54,7 +54,7 @@ func (s *Tasks) announced(x *Task, params []byte) {
 	}
 	about, err := s.read(x, params)
 	if err != nil {
-		s.Log.Warn("cannot read a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
+		s.Life.Log.Warn("cannot read a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 		return
 	}
 	note := wire.RelateTask(wire.RenameTask(params, x.id), x.id)

@@ -196,7 +196,7 @@ func (x *Task) queueInput(q *upstream.ServerRequest) {
 	defer x.mu.Unlock()
 	x.waiting = pool.Unanswered(x.waiting)
 	if len(x.waiting) >= spec.MaxInputs || x.settled.Load() {
-		q.Refuse(spec.CodeInternal, "too many requests are waiting for the client")
+		q.Refuse(wire.CodeInternal, "too many requests are waiting for the client")
 		return
 	}
 	x.waiting = append(x.waiting, q)
@@ -208,7 +208,7 @@ func (x *Task) addInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.inputs) >= spec.MaxInputs || x.settled.Load() {
-		q.Refuse(spec.CodeInternal, "too many requests are waiting for the client")
+		q.Refuse(wire.CodeInternal, "too many requests are waiting for the client")
 		return
 	}
 	x.asks++

@@ -5,7 +5,7 @@
 // [Tasks] is the table of all tasks and serves clients' requests about them; a [Task] is one of
 // these tasks. The proxy assigns its own ID to each task, and replaces the IDs in both directions.
 // If client and server use different revision families, the proxy emulates the form that the client
-// expects (emulate.go).
+// expects (detail.go).
 //
 // # Goroutines
 //
@@ -27,7 +27,9 @@
 package tasks
 
 import (
-	"log/slog"
+	"errors"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -35,6 +37,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/proxy/internal/lifetime"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/quota"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
@@ -53,8 +56,6 @@ type Tasks struct {
 // Options contains the parts of the proxy that [Tasks] uses.
 type Options struct {
 	Life     *lifetime.Lifetime
-	Now      func() time.Time
-	Log      *slog.Logger
 	Append   func(e audit.Event) error // appends an event to the audit log
 	Servers  func() []*pool.Server     // shared connections to the servers
 	Sessions *session.Sessions
@@ -68,3 +69,204 @@ type Options struct {
 
 // New returns a Tasks that does not follow any tasks yet.
 func New(o Options) *Tasks { return &Tasks{Options: o} }
+
+// Limits for the number of known tasks. Finished tasks are dropped to make room.
+const (
+	MaxTasks    = 128    // maximum number per session
+	MaxTasksAll = 10_000 // maximum number in total
+)
+
+// A serverKey identifies a task at its server, either by the taskId or by the progressToken of the
+// call.
+type serverKey struct {
+	upstream *pool.Server
+	id       string
+	token    int64
+}
+
+// A taskTable contains a limited number of tasks. A task can be found by its session and the
+// proxy's ID, or by its server and the server's ID or progressToken. mu guards the fields.
+type taskTable struct {
+	mu        sync.Mutex
+	byID      map[string]*Task
+	theirs    map[serverKey]*Task          // keyed by the server's ID and, if there is a progressToken, also by that token
+	bySession map[*session.Session][]*Task // tasks of each session, oldest first
+	places    map[*session.Session]int     // number of slots reserved for calls in flight; contains no zeros
+	placesAll int
+}
+
+var (
+	errTaskTwice    = errors.New("it is the id of another task")
+	errTooManyTasks = errors.New("too many tasks are running")
+)
+
+// Reserve reserves a slot for the task of a call that is about to be sent, because a task can no
+// longer be refused after the call has run. If several principals use the proxy, each can occupy
+// only a fair share. Finished tasks are dropped to make room. The caller must return the slot with
+// [taskTable.Release] or use it with taskTable.add.
+func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.makeRoom(of, now) || several && !quota.Fair(s.taken(of.Principal), s.free()) {
+		return false
+	}
+	if s.places == nil {
+		s.places = map[*session.Session]int{}
+	}
+	s.places[of]++
+	s.placesAll++
+	return true
+}
+
+// Release returns the slot of a call that did not become a task.
+func (s *taskTable) Release(of *session.Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.releaseSlot(of)
+}
+
+// releaseSlot returns a slot. The caller must hold mu.
+func (s *taskTable) releaseSlot(of *session.Session) {
+	s.placesAll--
+	if s.places[of]--; s.places[of] == 0 {
+		delete(s.places, of)
+	}
+}
+
+// makeRoom drops finished tasks if necessary. It reports whether a slot is free. The caller must
+// hold mu.
+func (s *taskTable) makeRoom(of *session.Session, now time.Time) bool {
+	taken := func() int { return len(s.bySession[of]) + s.places[of] }
+	for _, x := range slices.Clone(s.bySession[of]) {
+		if x.Finished() && (x.expired(now) || taken() >= MaxTasks) {
+			s.drop(x)
+		}
+	}
+	return taken() < MaxTasks && s.free() > 0
+}
+
+// free returns the total number of free slots.
+func (s *taskTable) free() int { return MaxTasksAll - len(s.byID) - s.placesAll }
+
+// taken returns how many tasks and reserved slots a principal has.
+func (s *taskTable) taken(principal string) (n int) {
+	for of, list := range s.bySession {
+		if of.Principal == principal {
+			n += len(list)
+		}
+	}
+	for of, places := range s.places {
+		if of.Principal == principal {
+			n += places
+		}
+	}
+	return n
+}
+
+// add adds x and uses the slot that is reserved for it, if any. It returns an error if another task
+// has the same server ID, because the two tasks could not be distinguished.
+func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if reserved {
+		s.releaseSlot(x.owner())
+	}
+	key := serverKey{upstream: x.Upstream, id: x.theirs}
+	switch {
+	case s.theirs[key] != nil:
+		return errTaskTwice
+	case !s.makeRoom(x.owner(), now):
+		return errTooManyTasks
+	}
+	if s.byID == nil {
+		s.byID, s.theirs, s.bySession = map[string]*Task{}, map[serverKey]*Task{}, map[*session.Session][]*Task{}
+	}
+	s.byID[x.id], s.theirs[key] = x, x
+	s.bySession[x.owner()] = append(s.bySession[x.owner()], x)
+	if x.token != 0 {
+		s.theirs[serverKey{upstream: x.Upstream, token: x.token}] = x
+	}
+	return nil
+}
+
+// drop removes a task. The caller must hold mu.
+func (s *taskTable) drop(x *Task) {
+	delete(s.byID, x.id)
+	delete(s.theirs, serverKey{upstream: x.Upstream, id: x.theirs})
+	delete(s.theirs, serverKey{upstream: x.Upstream, token: x.token})
+	rest := slices.DeleteFunc(s.bySession[x.owner()], func(other *Task) bool { return other == x })
+	if len(rest) == 0 {
+		delete(s.bySession, x.owner())
+		return
+	}
+	s.bySession[x.owner()] = rest
+}
+
+// find returns the task of the session with the ID that clients know. It returns nil if the session
+// has no such task.
+func (s *taskTable) find(of *session.Session, id string) *Task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.byID[id]; x != nil && x.owner() == of {
+		return x
+	}
+	return nil
+}
+
+// byServer returns the task with the server's own ID, or nil.
+func (s *taskTable) byServer(u *pool.Server, id string) *Task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.theirs[serverKey{upstream: u, id: id}]
+}
+
+// byToken returns the task whose progress the server reports under the given token, or nil.
+func (s *taskTable) byToken(u *pool.Server, token int64) *Task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.theirs[serverKey{upstream: u, token: token}]
+}
+
+// of returns the session's tasks, oldest first.
+func (s *taskTable) of(session *session.Session) []*Task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.bySession[session])
+}
+
+// Forget drops the tasks of a session that has ended. Unfinished tasks are still polled, because
+// nets that other sessions share may wait for their outcomes.
+func (s *taskTable) Forget(of *session.Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range slices.Clone(s.bySession[of]) {
+		x.orphan.Store(true)
+		if x.Finished() {
+			s.drop(x)
+		}
+	}
+}
+
+// ended drops a finished task if its session has ended as well.
+func (s *taskTable) ended(x *Task) {
+	if !x.orphan.Load() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byID[x.id] == x {
+		s.drop(x)
+	}
+}
+
+// Busy reports whether the server is working on a task.
+func (s *taskTable) Busy(u *pool.Server) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.byID {
+		if x.Upstream == u && !x.Finished() {
+			return true
+		}
+	}
+	return false
+}

@@ -3,6 +3,7 @@ package turns
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -103,12 +104,10 @@ func (s *Turns) giveUp(principal string, wait chan struct{}) {
 	s.mu.Lock()
 	l := s.by[principal]
 	if l != nil {
-		for i, w := range l.waiting {
-			if w == wait {
-				l.waiting = append(l.waiting[:i:i], l.waiting[i+1:]...)
-				s.mu.Unlock()
-				return
-			}
+		if i := slices.Index(l.waiting, wait); i >= 0 {
+			l.waiting = slices.Delete(l.waiting, i, i+1)
+			s.mu.Unlock()
+			return
 		}
 	}
 	s.mu.Unlock()

@@ -70,8 +70,7 @@ func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) 
 // reason returns the reason for a failed request. It removes the words "request not sent", which
 // would confuse people who read the state of an upstream.
 func reason(err error) error {
-	var u *conn.Unsent
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*conn.Unsent](err); ok {
 		return u.Why
 	}
 	return err
@@ -158,8 +157,7 @@ func unsupported(refusal []byte) []byte {
 	if code, _ := rawjson.Member(refusal, "code"); string(code) != strconv.Itoa(mcp.UNSUPPORTED_PROTOCOL_VERSION) {
 		return nil
 	}
-	data, _ := rawjson.Member(refusal, "data")
-	versions, ok := rawjson.Member(data, "supported")
+	versions, ok := rawjson.MemberAt(refusal, "data", "supported")
 	if !ok {
 		return nil
 	}
@@ -283,12 +281,10 @@ func (a *adapter) introduction() conn.Introduction {
 	info, _ := rawjson.Member(a.result, "serverInfo")
 	if i.Rev() == rev.Rev2026 {
 		i.Speaks2025 = offersRevision(a.result, func(version string) bool { return !mcp.IsModernProtocol(version) })
-		meta, _ := rawjson.Member(a.result, "_meta")
-		info, _ = rawjson.Member(meta, mcp.MetaKeyServerInfo)
+		info, _ = rawjson.MemberAt(a.result, "_meta", mcp.MetaKeyServerInfo)
 	}
 	capabilities, _ := rawjson.Member(a.result, "capabilities")
-	instructions, _ := rawjson.Member(a.result, "instructions")
-	i.Instructions, _ = rawjson.String(instructions)
+	i.Instructions = rawjson.StringAt(a.result, "instructions")
 	i.ServerInfo, i.Capabilities = bytes.Clone(info), bytes.Clone(capabilities)
 	return i
 }

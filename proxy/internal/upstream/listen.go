@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
+	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
 // listen receives the notifications that the server sends only if they are requested, either by a
@@ -33,29 +34,23 @@ func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop f
 // listenFilter returns the notifications to subscribe to: changes to the lists that can change, and
 // changes to the watched resources. It returns nil if there is nothing to subscribe to.
 func (u *Upstream) listenFilter(capabilities []byte) []byte {
-	b := []byte(`{`)
+	var filter rawjson.Object
 	for _, list := range []string{"tools", "prompts", "resources"} {
 		if canChange(capabilities, list) {
-			b = append(b, `"`+list+`ListChanged":true,`...)
+			filter = filter.Raw(list+"ListChanged", []byte("true"))
 		}
 	}
 	if uris := u.watched.Load(); uris != nil && len(*uris) > 0 {
-		b = append(b, `"resourceSubscriptions":[`...)
-		for _, uri := range *uris {
-			b = append(rawjson.AppendString(b, uri), ',')
-		}
-		b = append(b[:len(b)-1], `],`...)
+		filter = filter.Raw("resourceSubscriptions", rawjson.StringArray(*uris))
 	}
-	if len(b) == 1 {
+	if filter == nil {
 		return nil
 	}
-	b[len(b)-1] = '}'
-	return b
+	return filter.Bytes()
 }
 
 func canChange(capabilities []byte, list string) bool {
-	of, _ := rawjson.Member(capabilities, list)
-	changes, _ := rawjson.Member(of, "listChanged")
+	changes, _ := rawjson.MemberAt(capabilities, list, "listChanged")
 	return string(changes) == "true"
 }
 
@@ -64,7 +59,7 @@ func canChange(capabilities []byte, list string) bool {
 // requests instead.
 func (u *Upstream) Watch(uris []string) {
 	u.watched.Store(&uris)
-	conn.Poke(u.rewatch)
+	u.rewatch.Send()
 }
 
 // subscribe keeps a subscription open. The server answers the request only when the subscription
@@ -150,7 +145,7 @@ func (s *subscription) ended(ctx context.Context, reply conn.Reply) bool {
 		s.pause = conn.FirstPause
 	}
 	defer func() { s.pause = min(2*s.pause, conn.LastPause) }()
-	return conn.Sleep(ctx, s.pause)
+	return wait.Sleep(ctx, s.pause)
 }
 
 func (s *subscription) end() {

@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/stdio"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
+	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
 // An Upstream is an MCP server behind the proxy. It is safe for concurrent use.
@@ -20,7 +21,7 @@ type Upstream struct {
 	meta  []byte        // beginning of the _meta of each request to a server that uses revision 2026-07-28; it ends before the client's capabilities
 
 	watched atomic.Pointer[[]string] // URIs of the watched resources
-	rewatch chan struct{}            // receives a value when watched changes
+	rewatch wait.Signal              // sent when watched changes
 
 	current atomic.Pointer[conn.Conn] // current connection; nil while the upstream is down
 

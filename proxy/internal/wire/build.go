@@ -109,3 +109,133 @@ func Digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return string(hex.AppendEncode(make([]byte, 0, 2*len(sum)), sum[:]))
 }
+
+// A splicer copies an object and changes some of its members. Unchanged members are copied with the
+// white space around them, so an object without changes is copied byte for byte. Changes must be
+// made in the order of the members in the object. The method close ends the object.
+type splicer struct {
+	dst, src []byte
+	done     int  // everything in src before this offset has been copied
+	some     bool // whether dst already contains a member
+}
+
+// splice starts a copy of the object src.
+func splice(dst, src []byte) splicer {
+	open := bytes.IndexByte(src, '{') + 1
+	return splicer{dst: append(dst, src[:open]...), src: src, done: open}
+}
+
+// copyUpTo copies src up to the given offset. If a member becomes the first one in the copy, it
+// drops the comma before that member.
+func (s *splicer) copyUpTo(end int) {
+	if end <= s.done {
+		return
+	}
+	part := s.src[s.done:end] // white space, possibly a comma, and a key
+	if !s.some {
+		if comma := bytes.IndexByte(part, ','); comma >= 0 && comma < bytes.IndexByte(part, '"') {
+			s.dst = append(s.dst, part[:comma]...)
+			part = part[comma+1:]
+		}
+	}
+	s.some = true
+	s.dst = append(s.dst, part...)
+	s.done = end
+}
+
+// replace replaces the value of the member f.
+func (s *splicer) replace(f field, by []byte) {
+	s.copyUpTo(f.at)
+	s.dst = append(s.dst, by...)
+	s.done = f.end
+}
+
+// drop leaves out the member f.
+func (s *splicer) drop(f field) {
+	s.copyUpTo(f.from)
+	s.done = f.end
+}
+
+// add appends members, written as "key":value with commas in between. The source must already have
+// been copied up to the end of its last member.
+func (s *splicer) add(members ...[]byte) {
+	if s.some {
+		s.dst = append(s.dst, ',')
+	}
+	s.some = true
+	for _, m := range members {
+		s.dst = append(s.dst, m...)
+	}
+}
+
+// close copies the end of the object and returns the result.
+func (s *splicer) close() []byte { return append(s.dst, s.src[s.done:]...) }
+
+// ReplaceMember appends the object obj with a new value for the given member. It copies everything
+// else byte for byte. If obj does not have the member, it appends obj unchanged.
+func ReplaceMember(dst, obj []byte, key string, value []byte) []byte {
+	found, end := -1, 0
+	rawjson.Members(obj, func(k, v []byte, at int) bool {
+		if string(k) == key {
+			found, end = at, at+len(v)
+		}
+		return found < 0
+	})
+	if found < 0 {
+		return append(dst, obj...)
+	}
+	dst = append(dst, obj[:found]...)
+	dst = append(dst, value...)
+	return append(dst, obj[end:]...)
+}
+
+// SetMember returns the object obj with the given member replaced or, if it is missing, added at
+// the end. A nil obj counts as an empty object.
+func SetMember(obj []byte, key string, value []byte) []byte {
+	if _, has := rawjson.Member(obj, key); has {
+		return ReplaceMember(nil, obj, key, value)
+	}
+	if obj == nil {
+		obj = []byte(`{}`)
+	}
+	return AppendStamped(nil, obj, rawjson.Object{}.Raw(key, value).Bytes())
+}
+
+// AppendStamped appends the object result, and adds those of the given members that the object
+// lacks. If result is not an object, it appends result unchanged.
+func AppendStamped(dst, result, members []byte) []byte {
+	last := 0 // end of the last member
+	whole := rawjson.Members(result, func(_, value []byte, at int) bool {
+		last = at + len(value)
+		return true
+	})
+	if !whole {
+		return append(dst, result...)
+	}
+	s := splice(dst, result)
+	s.copyUpTo(last)
+	rawjson.Members(members, func(key, value []byte, _ int) bool {
+		if _, has := rawjson.Member(result, string(key)); !has {
+			s.add(rawjson.AppendString(nil, string(key)), []byte{':'}, value)
+		}
+		return true
+	})
+	return s.close()
+}
+
+// AppendWithout appends the object obj without the given member.
+func AppendWithout(dst, obj []byte, key string) []byte {
+	s := splice(dst, obj)
+	before := s.done
+	rawjson.Members(obj, func(k, value []byte, at int) bool {
+		end := at + len(value)
+		if string(k) == key {
+			s.copyUpTo(before)
+			s.done = end
+		}
+		before = end
+		return true
+	})
+	s.copyUpTo(before)
+	return s.close()
+}

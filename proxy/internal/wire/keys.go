@@ -1,9 +1,13 @@
 package wire
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
 // Keys of _meta members that belong to one hop, and the key of the reference to a task.
@@ -22,84 +26,40 @@ const (
 // Therefore, a key that differs from a known key only in case is refused, so that no parser reads a
 // member that this one has not read.
 
-// A keySet maps folded keys to the known keys. It is never modified.
-type keySet map[string]string
-
-func keysOf(keys ...string) keySet {
-	set := keySet{}
-	for _, key := range keys {
-		set[strings.ToLower(key)] = key
-	}
-	return set
-}
-
+// These lists of known keys must not be modified.
 var (
-	envelopeKeys = keysOf("jsonrpc", "id", "method", "params", "result", "error")
+	envelopeKeys = []string{"jsonrpc", "id", "method", "params", "result", "error"}
 
 	// paramKeys contains the members of params that the proxy reads, or that mcp-go reads on its
 	// behalf, in any method.
-	paramKeys = keysOf(
+	paramKeys = []string{
 		"name", "arguments", "_meta", "task", "inputResponses", "requestState", "cursor", "uri", "level",
 		"ref", "argument", "context", "requestId", "taskId", "reason", "progressToken", "progress", "total",
 		"message", "protocolVersion", "capabilities", "clientInfo", "notifications",
-	)
+	}
 
 	// metaKeys contains the members of _meta that belong to one hop, and the reference to a task.
-	metaKeys = keysOf(
+	metaKeys = []string{
 		keyProgressToken, keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel,
 		keyServerInfo, keySubscriptionID, keyRelatedTask,
-	)
+	}
 
 	// resultKeys contains the members of a result that say how a call ended.
-	resultKeys = keysOf("isError", "resultType", "task")
+	resultKeys = []string{"isError", "resultType", "task"}
 
 	// taskKeys contains the members of a task object that the proxy reads.
-	taskKeys = keysOf("taskId", "status", "ttl", "ttlMs", "pollInterval", "pollIntervalMs", "result", "error")
+	taskKeys = []string{"taskId", "status", "ttl", "ttlMs", "pollInterval", "pollIntervalMs", "result", "error"}
 )
 
-// variantOf returns the known key that differs from key only in case, or "" if no key does.
-func variantOf(key []byte, known keySet) string {
-	var buf [maxKnown]byte
-	folded, ok := fold(buf[:0], key)
-	if !ok {
-		return ""
-	}
-	if k := known[string(folded)]; k != string(key) {
-		return k
+// variantOf returns the known key that differs from key only in case, by simple Unicode case
+// folding, or "" if no key does.
+func variantOf(key []byte, known []string) string {
+	for _, k := range known {
+		if bytes.EqualFold([]byte(k), key) && k != string(key) {
+			return k
+		}
 	}
 	return ""
-}
-
-// maxKnown is greater than the length of any known key.
-const maxKnown = 64
-
-// fold appends key in lower case. It also converts the two non-ASCII letters that fold to ASCII
-// letters. It returns false if key contains other non-ASCII letters or does not fit into dst; in
-// either case, key is not a variant of a known key.
-func fold(dst, key []byte) ([]byte, bool) {
-	for i := 0; i < len(key); {
-		c, size := key[i], 1
-		switch {
-		case 'A' <= c && c <= 'Z':
-			c += 'a' - 'A'
-		case c >= utf8.RuneSelf:
-			var r rune
-			switch r, size = utf8.DecodeRune(key[i:]); r {
-			case '\u017f': // long s
-				c = 's'
-			case '\u212a': // Kelvin sign
-				c = 'k'
-			default:
-				return nil, false
-			}
-		}
-		if len(dst) == cap(dst) {
-			return nil, false
-		}
-		dst = append(dst, c)
-		i += size
-	}
-	return dst, true
 }
 
 func quoteVariant(key []byte, known string) string {
@@ -114,3 +74,157 @@ func clip(key []byte) string {
 	}
 	return string(key)
 }
+
+// OwnMeta is the prefix of the proxy's own members. They contain the proxy's decision, or the name
+// of the upstream that has sent a request. Members with this prefix are removed from upstreams'
+// messages, at any depth.
+const OwnMeta = "io.petrigate/"
+
+// isOwn reports whether a name has the proxy's prefix, in upper or lower case, because some
+// programs ignore case.
+func isOwn(name []byte) bool {
+	return len(name) >= len(OwnMeta) && bytes.EqualFold(name[:len(OwnMeta)], []byte(OwnMeta))
+}
+
+// withoutOwn returns a message, or a part of one, without the proxy's own members. For most
+// documents, this works without parsing them as JSON. If a document has many slashes or escapes,
+// such as a file with many lines, it is cheaper to read only the keys. If the document mentions the
+// prefix and cannot be read to its end, withoutOwn returns null, because parsers might disagree
+// about it.
+func withoutOwn(doc []byte) []byte {
+	may, done := mayHaveOwnPrefix(doc, fewLooks+len(doc)/bytesPerLook)
+	if !done {
+		var readable bool
+		if _, _, may, readable = ownMember(doc, 0); !readable {
+			may, _ = mayHaveOwnPrefix(doc, len(doc))
+		}
+	}
+	if !may {
+		return doc
+	}
+	s := scrubber{src: doc}
+	if !s.copy() {
+		return []byte("null")
+	}
+	if !s.dropped {
+		return doc
+	}
+	return s.dst
+}
+
+const (
+	fewLooks     = 16
+	bytesPerLook = 1024
+)
+
+// mayHaveOwnPrefix reports whether doc contains the letters of the prefix, or escapes that may
+// represent them. It examines only a limited number of slashes and backslashes; the argument looks
+// is this limit. If doc contains more, the search stops and done is false.
+func mayHaveOwnPrefix(doc []byte, looks int) (may, done bool) {
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(doc[at:], '/')
+		if i < 0 {
+			break
+		}
+		if looks--; looks < 0 {
+			return false, false
+		}
+		at += i
+		before := bytes.TrimSuffix(doc[:at], []byte(`\`))
+		if n := len(OwnMeta) - 1; len(before) >= n && bytes.EqualFold(before[len(before)-n:], []byte(OwnMeta[:n])) {
+			return true, true
+		}
+	}
+	for at := 0; ; at += 2 {
+		i := bytes.IndexByte(doc[at:], '\\')
+		if i < 0 || at+i+6 > len(doc) {
+			return false, true
+		}
+		if looks--; looks < 0 {
+			return false, false
+		}
+		at += i
+		if doc[at+1] == 'u' && spellsPrefix(doc[at+2:at+6]) {
+			return true, true
+		}
+	}
+}
+
+// spellsPrefix reports whether the digits of an escape sequence represent a letter of the prefix.
+func spellsPrefix(digits []byte) bool {
+	n, err := strconv.ParseUint(string(digits), 16, 16)
+	return err == nil && n < utf8.RuneSelf && strings.ContainsRune(OwnMeta, unicode.ToLower(rune(n)))
+}
+
+// A scrubber copies a document in one pass, even if it is deeply nested, and leaves out the proxy's
+// own members.
+type scrubber struct {
+	dst, src []byte
+	at       int // everything before this offset has been copied or dropped
+	dropped  bool
+}
+
+// copy copies the document. It returns false if the document cannot be read.
+func (s *scrubber) copy() bool {
+	for i := 0; ; {
+		from, to, found, readable := ownMember(s.src, i)
+		switch {
+		case !readable:
+			return false
+		case found:
+			i = s.leaveOut(from, to)
+			continue
+		case s.dropped:
+			s.dst = append(s.dst, s.src[s.at:]...)
+		}
+		return true
+	}
+}
+
+// ownMember finds the first of the proxy's own members at or after i. The member extends from its
+// key to the end of its value. Its result readable reports whether the member's value and all
+// strings before the member are terminated.
+func ownMember(doc []byte, i int) (from, to int, found, readable bool) {
+	for i < len(doc) {
+		if doc[i] != '"' {
+			i++
+			continue
+		}
+		end := rawjson.Skip(doc, i)
+		if end < 0 {
+			return 0, 0, false, false
+		}
+		colon := afterSpace(doc, end)
+		if colon == len(doc) || doc[colon] != ':' || !ownLiteral(doc[i:end]) {
+			i = end
+			continue
+		}
+		to = rawjson.Skip(doc, afterSpace(doc, colon+1))
+		return i, to, true, to >= 0
+	}
+	return 0, 0, false, true
+}
+
+func ownLiteral(lit []byte) bool {
+	if bytes.IndexByte(lit, '\\') < 0 {
+		return isOwn(lit[1 : len(lit)-1])
+	}
+	name, ok := rawjson.String(lit)
+	return !ok || isOwn([]byte(name)) // an unreadable name could be any name
+}
+
+// leaveOut leaves out the member between the offsets from and to, together with one adjacent comma.
+// It returns the offset where copying continues.
+func (s *scrubber) leaveOut(from, to int) int {
+	s.dst = append(s.dst, s.src[s.at:from]...)
+	s.dropped = true
+	if before := bytes.TrimRight(s.dst, " \t"); bytes.HasSuffix(before, []byte{','}) {
+		s.dst = before[:len(before)-1]
+	} else if next := afterSpace(s.src, to); next < len(s.src) && s.src[next] == ',' {
+		to = next + 1
+	}
+	s.at = to
+	return to
+}
+
+func afterSpace(doc []byte, i int) int { return len(doc) - len(bytes.TrimLeft(doc[i:], " \t\r\n")) }

@@ -72,22 +72,34 @@ func Parse(raw []byte, size int) (Message, *Fault) {
 // small is the maximum size of a message that is kept in memory just because its ID is needed.
 const small = 4 << 10
 
-// oneLine replaces each line break in doc with the given byte. In a checked document, line breaks
-// can only be white space. If they were forwarded, one message could contain another, hidden
-// message for upstreams that read one message per line. In a document that was not checked, line
-// breaks may occur within a string; there, use a tab, which is as invalid in a string as a line
-// break.
+// oneLine returns doc with the given byte in place of each line break; see [OneLine]. If line breaks
+// were forwarded, one message could contain another, hidden message for upstreams that read one
+// message per line.
 func oneLine(doc []byte, space byte) []byte {
 	if bytes.IndexByte(doc, '\n') < 0 && bytes.IndexByte(doc, '\r') < 0 {
 		return doc
 	}
 	doc = bytes.Clone(doc)
-	for i, c := range doc {
-		if c == '\n' || c == '\r' {
-			doc[i] = space
+	OneLine(doc, space)
+	return doc
+}
+
+// OneLine replaces each line break with the given byte. In valid JSON, line breaks only occur as
+// white space between tokens, but on a line-based transport they would end the message. In a
+// message that has not been checked, they may occur within a string. For such a message, use a tab,
+// which is as invalid in a string as a line break; a space would silently make the string valid and
+// change its text.
+func OneLine(b []byte, space byte) {
+	for _, c := range []byte{'\n', '\r'} {
+		for rest := b; ; {
+			i := bytes.IndexByte(rest, c)
+			if i < 0 {
+				break
+			}
+			rest[i] = space
+			rest = rest[i+1:]
 		}
 	}
-	return doc
 }
 
 // An envelope collects the members of a message.
@@ -287,3 +299,121 @@ func ParseUpstream(line []byte) (Message, error) {
 // UpstreamError returns an upstream's error object without the proxy's own members. Use it for
 // errors that do not come from a message that [ParseUpstream] can read.
 func UpstreamError(failure []byte) []byte { return withoutOwn(failure) }
+
+// An index contains the positions of the members of params that make up a call, so that params are
+// scanned only once.
+type index struct {
+	fields [6]field
+	n      int
+	end    int // end of the last member, or of the opening brace if the object is empty; 0 without an index
+}
+
+// A field is the position of one member. Its value is at [at:end]. The offset from is the end of
+// the previous member or of the opening brace.
+type field struct {
+	name          fieldName
+	from, at, end int
+}
+
+type fieldName uint8
+
+const (
+	fieldTool fieldName = iota + 1
+	fieldArguments
+	fieldMeta
+	fieldTask
+	fieldResponses
+	fieldState
+)
+
+// fieldKeys contains the keys of the members.
+var fieldKeys = [...]string{
+	fieldTool: "name", fieldArguments: "arguments", fieldMeta: "_meta", fieldTask: "task",
+	fieldResponses: "inputResponses", fieldState: "requestState",
+}
+
+// fieldOf returns the field with the given key, or 0.
+func fieldOf(key []byte) fieldName {
+	for name, k := range fieldKeys {
+		if k == string(key) && name != 0 {
+			return fieldName(name)
+		}
+	}
+	return 0
+}
+
+// indexParams finds the members of params. It checks the rules that apply to all methods: params
+// and its _meta must be objects, and no key may be a variant of a known key.
+func indexParams(id, params []byte) (index, *Fault) {
+	if params[0] != '{' {
+		return index{}, invalidParams(id, "not an object")
+	}
+	x := index{end: 1}
+	bad := ""
+	rawjson.Members(params, func(key, value []byte, at int) bool {
+		if name := fieldOf(key); name != 0 {
+			x.fields[x.n] = field{name, x.end, at, at + len(value)}
+			x.n++
+			if name == fieldMeta {
+				bad = checkMeta(value)
+			}
+		} else if k := variantOf(key, paramKeys); k != "" {
+			bad = quoteVariant(key, k)
+		}
+		x.end = at + len(value)
+		return bad == ""
+	})
+	if bad != "" {
+		return index{}, invalidParams(id, bad)
+	}
+	return x, nil
+}
+
+// checkMeta explains why meta is not a valid _meta. It returns "" if meta is valid.
+func checkMeta(meta []byte) (bad string) {
+	if meta[0] != '{' {
+		return `"_meta" must be an object`
+	}
+	rawjson.Members(meta, func(key, _ []byte, _ int) bool {
+		if k := variantOf(key, metaKeys); k != "" {
+			bad = "_meta: " + quoteVariant(key, k)
+		}
+		return bad == ""
+	})
+	return bad
+}
+
+// JSON-RPC error codes for refused messages.
+const (
+	CodeParse          = -32700 // the message is not strict JSON
+	CodeInvalidRequest = -32600 // the message is not a JSON-RPC message
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternal       = -32603
+)
+
+// A Fault explains why a client's message is refused. If [Parse] refuses a message, no part of it
+// may be executed.
+type Fault struct {
+	Code    int
+	Message string
+	Data    []byte // further data about the fault; nil: none
+	ID      []byte // request ID as written; nil if it cannot be read
+
+	// Silent means that the message seems to be a response. Responses must not be answered.
+	Silent bool
+}
+
+// NewFault returns a fault without data. It also has no ID, because the caller knows the ID.
+func NewFault(code int, message string) *Fault { return &Fault{Code: code, Message: message} }
+
+func (f *Fault) Error() string { return f.Message }
+
+// Append appends the JSON-RPC error that answers the message.
+func (f *Fault) Append(dst []byte) []byte {
+	return AppendError(dst, f.ID, f.Code, f.Message, f.Data)
+}
+
+func invalidParams(id []byte, message string) *Fault {
+	return &Fault{Code: CodeInvalidParams, Message: "invalid params: " + message, ID: id}
+}

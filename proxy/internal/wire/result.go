@@ -15,7 +15,10 @@ const MaxValue = 1 << 20
 // other cases, it returns nil.
 func ResultValue(result []byte) []byte {
 	if value, ok := rawjson.Member(result, "structuredContent"); ok {
-		return shortValue(value)
+		if len(value) > MaxValue {
+			return nil
+		}
+		return value
 	}
 	content, _ := rawjson.Member(result, "content")
 	var block []byte
@@ -25,10 +28,10 @@ func ResultValue(result []byte) []byte {
 		blocks++
 		return blocks < 2
 	})
-	if blocks != 1 || member(block, "type") != "text" {
+	if blocks != 1 || rawjson.StringAt(block, "type") != "text" {
 		return nil
 	}
-	text := []byte(member(block, "text"))
+	text := []byte(rawjson.StringAt(block, "text"))
 	if len(text) == 0 || len(text) > MaxValue || rawjson.Check(text, rawjson.MaxDepth) != nil {
 		return nil
 	}
@@ -44,28 +47,12 @@ func ResultText(result []byte) string {
 	}
 	var texts []string
 	rawjson.Elements(content, func(block []byte, _ int) bool {
-		if member(block, "type") == "text" {
-			texts = append(texts, member(block, "text"))
+		if rawjson.StringAt(block, "type") == "text" {
+			texts = append(texts, rawjson.StringAt(block, "text"))
 		}
 		return true
 	})
 	return strings.Join(texts, "\n")
-}
-
-// shortValue returns value. If value is longer than [MaxValue], it returns nil.
-func shortValue(value []byte) []byte {
-	if len(value) > MaxValue {
-		return nil
-	}
-	return value
-}
-
-// member returns the value of an object's member if the value is a string. Otherwise, it returns
-// "".
-func member(object []byte, key string) string {
-	value, _ := rawjson.Member(object, key)
-	s, _ := rawjson.String(value)
-	return s
 }
 
 // Facts contains the members of a tool result that say how the call ended.

@@ -1,8 +1,8 @@
 package wire
 
 import (
-	"bytes"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -112,9 +112,7 @@ const maxTaskTime = 10 * 365 * 24 * time.Hour
 // RelatedTask returns the ID of the task that the _meta of obj refers to, or "" without such a
 // reference. obj is the params or the result of a message.
 func RelatedTask(obj []byte) string {
-	lit, _ := rawjson.MemberAt(obj, "_meta", keyRelatedTask, "taskId")
-	id, _ := rawjson.String(lit)
-	return id
+	return rawjson.StringAt(obj, "_meta", keyRelatedTask, "taskId")
 }
 
 // RelateTask returns obj with a new ID in its reference to a task. If obj has no such reference, it
@@ -135,11 +133,9 @@ func RenameTask(obj []byte, id string) []byte {
 }
 
 // ExtensionTask converts a task object of revision 2025-11-25 to the form of revision 2026-07-28.
-// The given members, written as "key":value with commas in between, come first and take precedence
-// over the task's own members with the same keys.
-func ExtensionTask(object, members []byte) []byte {
-	out := rawjson.Object(append([]byte{'{'}, members...))
-	given := bytes.Clone(out.Bytes())
+// The given members come first and take precedence over the task's own members with the same keys.
+func ExtensionTask(object []byte, members rawjson.Object) []byte {
+	out, given := slices.Clip(members), slices.Clip(members).Bytes()
 	kept := false // whether a ttl was found
 	rawjson.Members(object, func(key, value []byte, _ int) bool {
 		name := string(key)

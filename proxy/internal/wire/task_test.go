@@ -59,7 +59,7 @@ func TestExtensionTask(t *testing.T) {
 		{`{"taskId":"a","status":"failed"}`, `"status":"completed","result":{}`, `{"status":"completed","result":{},"taskId":"a","ttlMs":null}`},
 		{`{"taskId":"a","ttlMs":1,"ttl":2}`, `"x":1`, `{"x":1,"taskId":"a","ttlMs":2}`},
 	} {
-		if got := ExtensionTask([]byte(c.object), []byte(c.members)); string(got) != c.want {
+		if got := ExtensionTask([]byte(c.object), rawjson.Object("{"+c.members)); string(got) != c.want {
 			t.Errorf("%s: %s, want %s", c.object, got, c.want)
 		}
 	}
@@ -84,7 +84,7 @@ func FuzzTask(f *testing.F) {
 		}
 		lit := rawjson.AppendString(nil, id)
 		want, ok := rawjson.String(lit)
-		for _, written := range [][]byte{RenameTask(object, id), ExtensionTask(RenameTask(object, id), []byte(`"resultType":"task"`))} {
+		for _, written := range [][]byte{RenameTask(object, id), ExtensionTask(RenameTask(object, id), rawjson.Object{}.String("resultType", "task"))} {
 			if again, err := ParseTask(written); ok && want != "" && len(want) <= maxTaskID && (err != nil || again.ID != want || again.Status != task.Status) {
 				t.Fatalf("%q became %q: %v", object, written, err)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
+	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
 // Config describes the server to connect to. It is either started as a child process (Command) or
@@ -104,7 +105,7 @@ type Host struct {
 
 	IDs   atomic.Int64 // last ID that was used for a request or a progress token
 	Words outputLines  // last lines of the process's output
-	Work  goroutines   // goroutines that may outlive a connection
+	Work  wait.Group   // goroutines that may outlive a connection
 
 	Acked chan int64 // receives the IDs of acknowledged subscriptions; 0 means that the ID is unknown
 
@@ -140,10 +141,9 @@ func (h *Host) Heard(method string, params []byte) {
 // acknowledged returns the ID of the subscription that the server acknowledges. If the server does
 // not say which one that is, acknowledged returns 0.
 func acknowledged(params []byte) int64 {
-	meta, _ := rawjson.Member(params, "_meta")
-	id, _ := rawjson.Member(meta, "io.modelcontextprotocol/subscriptionId")
+	id, _ := rawjson.MemberAt(params, "_meta", "io.modelcontextprotocol/subscriptionId")
 	n, err := strconv.ParseInt(string(id), 10, 64)
-	if err != nil {
+	if err != nil { // n may be the nearest integer
 		return 0
 	}
 	return n
@@ -155,6 +155,13 @@ func (h *Host) HeardFrom() {
 		h.Options.OnListen()
 	}
 }
+
+// Delays between attempts to open a connection or a stream.
+const (
+	FirstPause = 250 * time.Millisecond
+	LastPause  = 30 * time.Second
+	StableAge  = 30 * time.Second // a connection must last this long for the delay to start again from the minimum
+)
 
 // A Phase is the connection phase of an upstream.
 type Phase int

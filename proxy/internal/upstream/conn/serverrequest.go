@@ -132,9 +132,7 @@ func (t *ServerRequests) Cancelled(params []byte) {
 	q := t.byID[wire.IDKey(id)]
 	t.mu.Unlock()
 	if q != nil {
-		reason, _ := rawjson.Member(params, "reason")
-		text, _ := rawjson.String(reason)
-		t.end(q, Withdrawn(text))
+		t.end(q, Withdrawn(rawjson.StringAt(params, "reason")))
 	}
 }
 

@@ -200,7 +200,7 @@ func (c *Conn) push(ctx context.Context, data []byte) error {
 
 func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 	c.Cancelled(x)
-	c.sendInBackground(wire.AppendNotification(nil, conn.MethodCancelled, conn.AppendCancelled(nil, x.ID, reason)))
+	c.sendInBackground(wire.AppendNotification(nil, conn.MethodCancelled, conn.CancelledParams(x.ID, reason)))
 }
 
 func (c *Conn) Notify(ctx context.Context, _ *conn.Session, method string, params []byte) error {

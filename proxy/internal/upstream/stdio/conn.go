@@ -147,7 +147,7 @@ func (c *Conn) Send(x *conn.Exchange) {
 
 func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 	c.Cancelled(x)
-	_ = c.Notify(context.Background(), nil, conn.MethodCancelled, conn.AppendCancelled(nil, x.ID, reason))
+	_ = c.Notify(context.Background(), nil, conn.MethodCancelled, conn.CancelledParams(x.ID, reason))
 }
 
 func (c *Conn) Notify(_ context.Context, _ *conn.Session, method string, params []byte) error {

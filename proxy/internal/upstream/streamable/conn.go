@@ -32,6 +32,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/transport"
+	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
 const (
@@ -58,8 +59,8 @@ type Conn struct {
 	otherSessions atomic.Bool // whether the server's errors about sessions are not about MCP sessions
 
 	renewing sync.Mutex
-	renewed  chan struct{} // receives a value when Current is replaced
-	streamed chan struct{} // receives a value when the request for a session's stream has been answered
+	renewed  wait.Signal   // sent when Current is replaced
+	streamed wait.Signal   // sent when the request for a session's stream has been answered
 	answers  chan struct{} // limits the number of refusals of the server's requests that are sent at the same time
 }
 
@@ -78,7 +79,7 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 	}
 	c := &Conn{
 		Dispatcher: conn.NewDispatcher(u), ctx: ctx,
-		renewed: make(chan struct{}, 1), streamed: make(chan struct{}, 1), answers: make(chan struct{}, maxAnswers),
+		renewed: wait.NewSignal(), streamed: wait.NewSignal(), answers: make(chan struct{}, maxAnswers),
 	}
 	c.MoveTo(u.Config.URL)
 	return c, nil
@@ -135,7 +136,7 @@ func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 		return err
 	}
 	c.Current.Store(s)
-	conn.Poke(c.renewed)
+	c.renewed.Send()
 	c.Host.Renewed() // the server's tools may have changed
 	return nil
 }

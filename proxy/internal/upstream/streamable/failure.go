@@ -1,12 +1,17 @@
 package streamable
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strings"
 
+	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/process"
 )
@@ -43,8 +48,7 @@ func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
 
 // TransportError returns err without the URL, because the URL may contain a secret.
 func (c *Conn) TransportError(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	if text := err.Error(); c.redact(text) != text {
@@ -76,4 +80,175 @@ func (c *Conn) status(response *http.Response, data []byte) error {
 		return c.redirected(response)
 	}
 	return &conn.StatusError{Code: response.StatusCode, Excerpt: text.Excerpt(c.redact(string(data)), 200)}
+}
+
+// errUnknownSession means that the server has refused a request because it no longer knows the
+// session.
+var errUnknownSession = errors.New("the server no longer knows the session")
+
+// codeUnknownSession is the JSON-RPC error code that MCP SDKs use for an unknown session. They also
+// use it for other errors.
+const codeUnknownSession = "-32001"
+
+// unknownSession matches an error message about an unknown MCP session. It matches only at the
+// beginning of the message, because a tool may have sessions of its own and report, for example,
+// "browser session not found".
+var unknownSession = regexp.MustCompile(`(?i)^\W*(?:(?:error|bad request|not found|invalid request)[:. ]+)?(?:` +
+	`(?:no|invalid|unknown|expired|stale|missing|invalid or expired)(?: valid| active| such)?(?: mcp)?[ -]session\b` +
+	`|(?:the |your )?(?:mcp[ -])?session(?:[ -]?id)?(?:[ :]+\S+)? (?:is |was |has |has been |does |do )?` +
+	`(?:not (?:found|known|valid|exist|initialized|recognized)|no longer|unknown|invalid|expired|terminated|closed|gone)\b` +
+	`|(?:the )?server (?:is )?not initialized\b)`)
+
+// mayRenew reports whether x may have been refused because the server no longer knows the session.
+func mayRenew(x *conn.Exchange, s *conn.Session) bool {
+	return x.Req.Session == nil && s.ID != "" && s.Rev() == rev.Rev2025
+}
+
+// droppedByStatus reports whether an HTTP status means that the session is unknown, so that x
+// should be sent again: the status is 404, as in the specification, or 410, or 400 with a matching
+// message. A request with such a response was not executed.
+func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte) bool {
+	if x.Renewed || !mayRenew(x, s) {
+		return false
+	}
+	switch status {
+	case http.StatusNotFound, http.StatusGone:
+		return true
+	case http.StatusBadRequest:
+		return unknownSession.Match(errorMessage(body))
+	}
+	return false
+}
+
+// dropped reports whether the JSON-RPC error in an answer means that the session is unknown, so
+// that x should be sent again. If a new session does not help, the error is about other sessions of
+// the server, and later errors of this kind are ignored.
+func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
+	if len(refusal) == 0 || !mayRenew(x, s) {
+		return false
+	}
+	code, _ := rawjson.Member(refusal, "code")
+	if string(code) != codeUnknownSession || !unknownSession.Match(errorMessage(refusal)) {
+		return false
+	}
+	if x.Renewed {
+		c.otherSessions.Store(true)
+	}
+	return !c.otherSessions.Load()
+}
+
+// errorMessage returns the message of a JSON-RPC error, of a response with such an error, or of a
+// web framework's error object. For anything else, it returns body itself.
+func errorMessage(body []byte) []byte {
+	if inner, ok := rawjson.Member(body, "error"); ok && rawjson.Kind(inner) == '{' {
+		body = inner
+	}
+	for _, member := range [...]string{"message", "error", "detail"} {
+		if value, ok := rawjson.Member(body, member); ok && rawjson.Kind(value) == '"' {
+			text, _ := rawjson.String(value)
+			return []byte(text)
+		}
+	}
+	return bytes.TrimSpace(body)
+}
+
+var (
+	ErrOtherOrigin = errors.New("the address has another origin")
+	errNoAddress   = errors.New("this is not an address")
+)
+
+// maxRedirects is the maximum number of redirects that a handshake follows.
+const maxRedirects = 3
+
+// A Moved error is a redirect to another path on the same origin. Only a handshake follows it.
+type Moved struct {
+	conn.StatusError
+	to string
+}
+
+// Unwrap returns the status error, which does not contain the address.
+func (e *Moved) Unwrap() error { return &e.StatusError }
+
+// followRedirect reports whether err is a redirect that must be followed. If so, later requests go
+// to its target.
+func (c *Conn) followRedirect(err error) bool {
+	moved, ok := errors.AsType[*Moved](err)
+	if ok {
+		c.MoveTo(moved.to)
+	}
+	return ok
+}
+
+// redirected returns the error for a redirect. The error is a [Moved] if the target is on the same
+// origin. If the response is not a redirect, it returns nil.
+func (c *Conn) redirected(response *http.Response) error {
+	if response.StatusCode/100 != 3 {
+		return nil
+	}
+	status := conn.StatusError{Code: response.StatusCode, Excerpt: "the server redirects, which petrigate does not follow"}
+	to, err := SameOrigin(c.Address(), response.Header.Get("Location"))
+	switch response.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		if err == nil {
+			return &Moved{status, to}
+		}
+	}
+	if errors.Is(err, ErrOtherOrigin) {
+		status.Excerpt = "the server redirects to another address" + c.host(response) + ", which petrigate does not follow"
+	}
+	return &status
+}
+
+// host returns the origin of a redirect's target for use in an error message, or "" if it cannot be
+// determined.
+func (c *Conn) host(response *http.Response) string {
+	to, err := response.Location()
+	if err != nil {
+		return ""
+	}
+	return " (" + c.redact(to.Scheme+"://"+to.Host) + ")"
+}
+
+// SameOrigin resolves reference against base. The result has the scheme, host, port and user of
+// base. If the origin is a different one, SameOrigin returns [ErrOtherOrigin], because the server
+// could otherwise choose where the proxy's credentials are sent.
+func SameOrigin(base, reference string) (string, error) {
+	b, err := url.Parse(base)
+	if err != nil {
+		return "", errNoAddress
+	}
+	r, err := b.Parse(reference)
+	if err != nil || reference == "" {
+		return "", errNoAddress
+	}
+	if r.Scheme != b.Scheme || !strings.EqualFold(hostPort(r), hostPort(b)) || r.User != nil && r.User.String() != b.User.String() {
+		return "", ErrOtherOrigin
+	}
+	r.User, r.Fragment = b.User, ""
+	return r.String(), nil
+}
+
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Hostname() + ":" + port
+}
+
+// redact removes the values of the proxy's headers from text, because a server may repeat the
+// headers of a request in its response.
+func (c *Conn) redact(text string) string {
+	if value := c.authorized.Load(); value != nil { // header of the last request
+		_, token, _ := strings.Cut(*value, " ")
+		text = strings.ReplaceAll(text, token, "[redacted]")
+	}
+	for _, value := range c.Host.Config.Headers {
+		for _, secret := range append(strings.Fields(value), value) {
+			if len(secret) > 5 && !strings.EqualFold(secret, "bearer") {
+				text = strings.ReplaceAll(text, secret, "[redacted]")
+			}
+		}
+	}
+	return text
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
+	"github.com/petrigate/petrigate/proxy/internal/wait"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -29,7 +30,7 @@ func (c *Conn) Listen(ctx context.Context) {
 			}
 		case response.StatusCode != http.StatusOK || MediaType(response.Header) != "text/event-stream":
 			response.Body.Close()
-			conn.Poke(c.streamed)
+			c.streamed.Send()
 			if !c.awaitSession(ctx, s) {
 				return
 			}
@@ -39,7 +40,7 @@ func (c *Conn) Listen(ctx context.Context) {
 			deaf = 0
 			c.Host.HeardFrom()
 			retry := time.Duration(0)
-			conn.Poke(c.streamed)
+			c.streamed.Send()
 			stop := c.closeWith(ctx, s, response.Body)
 			lastID, retry = c.readGetStream(s, response)
 			stop()
@@ -51,7 +52,7 @@ func (c *Conn) Listen(ctx context.Context) {
 				pause = max(retry, time.Second)
 			}
 		}
-		if !conn.Sleep(ctx, min(pause, conn.LastPause)) {
+		if !wait.Sleep(ctx, min(pause, conn.LastPause)) {
 			return
 		}
 		pause *= 2
@@ -88,9 +89,7 @@ func (c *Conn) AwaitStream(ctx context.Context) {
 // ends first.
 func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	for c.Current.Load() == s {
-		select {
-		case <-c.renewed:
-		case <-ctx.Done():
+		if !wait.For(ctx, c.renewed) {
 			return false
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 	"github.com/petrigate/petrigate/proxy/internal/upstream/conn"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -88,7 +87,7 @@ func (c *Conn) refuse(s *conn.Session, m wire.Message) {
 	default: // the server sends requests faster than it reads answers
 		return
 	}
-	data := conn.AppendAnswer(nil, m)
+	data := conn.OwnAnswer(m)
 	c.Host.Work.Go(func() {
 		defer func() { <-c.answers }()
 		_ = c.push(c.ctx, s, "", data)
@@ -105,4 +104,119 @@ func (c *Conn) FollowGet(ctx context.Context) (response *http.Response, err erro
 		_ = response.Body.Close()
 	}
 	return response, err
+}
+
+// largeBody is the minimum size of a body that is dropped when the request is canceled.
+const largeBody = 64 << 10
+
+// request returns an HTTP request with the given body. If the body is a [bytes.Reader], the HTTP
+// transport can write it together with the headers, and can write it again if the connection turns
+// out to be closed; for a large body, this does not matter.
+func (c *Conn) request(ctx context.Context, b *conn.Body, s *conn.Session) (*http.Request, error) {
+	data, err := b.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	if len(data) < largeBody {
+		return c.NewRequest(ctx, http.MethodPost, s, data)
+	}
+	r, err := c.NewRequest(ctx, http.MethodPost, s, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.ContentLength = int64(len(data))
+	r.GetBody = func() (io.ReadCloser, error) { return &bodyReader{body: b}, nil }
+	r.Body = &bodyReader{body: b}
+	return r, nil
+}
+
+// A bodyReader reads a body that may be dropped while it is being read.
+type bodyReader struct {
+	body *conn.Body
+	at   int
+}
+
+// Read reads the next bytes of the body. If the body was dropped, it returns an error.
+func (r *bodyReader) Read(p []byte) (int, error) {
+	data, err := r.body.Bytes()
+	switch {
+	case err != nil:
+		return 0, err
+	case r.at >= len(data):
+		return 0, io.EOF
+	}
+	n := copy(p, data[r.at:])
+	r.at += n
+	return n, nil
+}
+
+// Close does nothing, because the body may be read again.
+func (r *bodyReader) Close() error { return nil }
+
+// An Unauthorized error means that a request was not sent, or was refused, because credentials were
+// missing. In either case, the request was not executed.
+type Unauthorized struct{ Cause error }
+
+func (e *Unauthorized) Error() string { return e.Cause.Error() }
+func (e *Unauthorized) Unwrap() error { return e.Cause }
+
+const authorizationHeader = "Authorization"
+
+// maxCredentialRetries is how many times one request is sent again with other credentials: once
+// because the credentials were not accepted, and once because they were insufficient. A server that
+// refuses a request with 401 or 403 has not executed it.
+const maxCredentialRetries = 2
+
+// Do sends a request with the server's credentials, if any are configured. Before it sends a
+// refused request again, it calls the function checkResend, which can forbid that. A nil
+// checkResend always allows it.
+func (c *Conn) Do(request *http.Request, checkResend func() error) (*http.Response, error) {
+	credentials := c.Host.Config.Credentials
+	if credentials == nil {
+		return c.Host.Client.Do(request)
+	}
+	value, err := credentials.Authorization(request.Context())
+	for retries := 0; ; retries++ {
+		if err != nil {
+			return nil, &Unauthorized{err}
+		}
+		if value != "" {
+			request.Header.Set(authorizationHeader, value)
+			c.authorized.Store(&value)
+		}
+		response, failure := c.Host.Client.Do(request)
+		if failure != nil || !isUnauthorized(response) || retries == maxCredentialRetries {
+			return response, failure
+		}
+		next, failure := credentials.Renew(request.Context(), value, response)
+		if next == "" && failure == nil {
+			return response, nil
+		}
+		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // Renew has already read the relevant part
+		_ = response.Body.Close()
+		if value, err = next, failure; err == nil && checkResend != nil {
+			if failure = checkResend(); failure != nil {
+				return nil, conn.NotSent(failure)
+			}
+		}
+		if request, failure = withBodyAgain(request); failure != nil {
+			return nil, failure
+		}
+	}
+}
+
+func isUnauthorized(response *http.Response) bool {
+	return response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden
+}
+
+// withBodyAgain returns a copy of the request with a body that starts from the beginning again.
+func withBodyAgain(request *http.Request) (*http.Request, error) {
+	next := request.Clone(request.Context())
+	if request.GetBody == nil {
+		return next, nil
+	}
+	var err error
+	next.Body, err = request.GetBody()
+	return next, err
 }

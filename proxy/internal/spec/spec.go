@@ -1,0 +1,178 @@
+// Package spec contains the terms of the MCP specification that several packages of the proxy use:
+// methods, notifications, error codes, and members of some messages.
+package spec
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/proxy/internal/wire"
+)
+
+// LogLevels maps the MCP log levels, which are the severities of syslog, to numbers in ascending
+// order.
+var LogLevels = map[string]int{
+	"debug": 0, "info": 1, "notice": 2, "warning": 3, "error": 4, "critical": 5, "alert": 6, "emergency": 7,
+}
+
+// LevelTimeout is the maximum time that the proxy waits for a server's answer to logging/setLevel.
+const LevelTimeout = 5 * time.Second
+
+// Notifications that a list has changed.
+const (
+	ListChanged          = "notifications/tools/list_changed"
+	PromptsListChanged   = "notifications/prompts/list_changed"
+	ResourcesListChanged = "notifications/resources/list_changed"
+)
+
+// ListTimeout is the timeout of a tools/list request to a server.
+const ListTimeout = 30 * time.Second
+
+// Methods that are calls. The gate decides these requests, and their outcomes are recorded.
+const (
+	CallTool     = "tools/call"
+	GetPrompt    = "prompts/get"
+	ReadResource = "resources/read"
+)
+
+// IsCall reports whether requests with this method are calls.
+func IsCall(method string) bool {
+	return method == CallTool || method == GetPrompt || method == ReadResource
+}
+
+// ElicitationComplete is a notification from a server that uses revision 2025-11-25. It reports
+// that a person has completed an elicitation in URL mode.
+const ElicitationComplete = "notifications/elicitation/complete"
+
+// ResourceUpdated is a server's notification that a resource has changed.
+const ResourceUpdated = "notifications/resources/updated"
+
+// A Stream sends messages to a client in order: any number of notifications and requests from the
+// proxy, and one reply to the client's request. The parts passed to a method form a single message.
+// A Stream does not keep them.
+type Stream interface {
+	Send(parts ...[]byte)
+	Reply(parts ...[]byte)
+}
+
+// Reasons why a client's request is canceled.
+var (
+	ErrCancelled = errors.New("cancelled by the client") // the client has sent notifications/cancelled
+	ErrGone      = errors.New("the client has disconnected")
+	ErrClosing   = errors.New("the proxy is stopping")
+)
+
+// A CancelReason is an [ErrCancelled] with the reason that the client has given in
+// notifications/cancelled. The server receives this reason as well.
+type CancelReason string
+
+func (w CancelReason) Error() string        { return string(w) }
+func (w CancelReason) Is(target error) bool { return target == ErrCancelled }
+
+// Error codes defined by revision 2026-07-28.
+const (
+	CodeHeaderMismatch    = -32020
+	CodeMissingCapability = -32021
+)
+
+// UnsupportedVersion returns the error that revision 2026-07-28 defines for an unsupported protocol
+// version.
+func UnsupportedVersion(version string) *wire.Fault {
+	e := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}.JSONRPCError().Error
+	data, err := json.Marshal(e.Data)
+	if err != nil {
+		return wire.NewFault(wire.CodeInternal, "could not encode an answer")
+	}
+	return &wire.Fault{Code: e.Code, Message: e.Message, Data: data}
+}
+
+// Declares reports whether the capabilities contain an object at the path of the given keys.
+func Declares(capabilities []byte, keys ...string) bool {
+	value, ok := rawjson.MemberAt(capabilities, keys...)
+	return ok && rawjson.Kind(value) == '{'
+}
+
+// Input returns an entry of inputRequests. The entry always contains params: roots/list does not
+// need them, but some clients cannot read an entry without params.
+func Input(method string, params []byte) []byte {
+	if params == nil {
+		params = []byte(`{}`)
+	}
+	return rawjson.Object{}.String("method", method).Raw("params", params).Bytes()
+}
+
+// MaxInputs is the maximum number of inputRequests in a result.
+const MaxInputs = 64
+
+// An InputRequest is an entry in the inputRequests of a result.
+type InputRequest struct {
+	Key    string
+	Method string
+	Params []byte
+}
+
+// InputRequests returns the inputRequests of a result. If the result has no such member, the list
+// is empty.
+func InputRequests(result []byte) (list []InputRequest, err error) {
+	requests, ok := rawjson.Member(result, "inputRequests")
+	if !ok {
+		return nil, nil // the server only wants the request to be sent again
+	}
+	whole := rawjson.Members(requests, func(key, value []byte, _ int) bool {
+		params, _ := rawjson.Member(value, "params")
+		list = append(list, InputRequest{string(key), rawjson.StringAt(value, "method"), params})
+		return len(list) <= MaxInputs
+	})
+	if !whole {
+		return nil, errors.New("its questions are invalid or too many")
+	}
+	return list, nil
+}
+
+// TasksExtension is the extension of revision 2026-07-28 that clients declare if they support
+// tasks, and that servers declare if they create tasks. In revision 2025-11-25, servers instead
+// declare tasks.requests.tools.call, tasks.list and tasks.cancel.
+const TasksExtension = "io.modelcontextprotocol/tasks"
+
+// TakesTasks returns the client capabilities that the proxy declares in its own requests about
+// tasks.
+func TakesTasks() []byte { return []byte(`{"extensions":{"` + TasksExtension + `":{}}}`) }
+
+// TasksSince is the first revision that has tasks.
+const TasksSince = "2025-11-25"
+
+// A client that uses revision 2026-07-28 can use tasks on a server that uses revision 2025-11-25.
+// If a tool always requires a task (execution.taskSupport: required) and the client supports tasks,
+// the proxy calls the tool as a task. It sends tasks/result on behalf of the client, because the
+// server sends its own requests there. It presents the task in the form of the extension: the task
+// contains its inputRequests and its result or error.
+
+// MissingTasks returns the data of the error that is sent if the client lacks the tasks capability.
+func MissingTasks() []byte { return rawjson.Object{}.Raw("requiredCapabilities", TakesTasks()).Bytes() }
+
+// LacksTasks returns the error for a request about tasks from a client that does not declare tasks.
+func LacksTasks() *wire.Fault {
+	return &wire.Fault{Code: CodeMissingCapability, Message: "Missing required client capability", Data: MissingTasks()}
+}
+
+// NamesTask reports whether requests with this method contain a taskId.
+func NamesTask(method string) bool {
+	switch method {
+	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
+		return true
+	}
+	return false
+}
+
+// TaskPageSize is the number of tasks on each page of tasks/list.
+const TaskPageSize = 32
+
+// TaskStatus is the notification of revision 2025-11-25 that reports a new status of a task.
+const TaskStatus = "notifications/tasks/status"
+
+// NoTask is the error message for a task that does not belong to the session, even if the task
+// belongs to another session.
+const NoTask = "Failed to retrieve task: Task not found"
