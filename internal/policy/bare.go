@@ -10,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/toolname"
 	"github.com/petrigate/petrigate/rules"
@@ -18,20 +19,17 @@ import (
 // servers holds a proxy's enabled servers and the prefixes of their tools. If there are several
 // servers, each of them may have a tool with a given bare name, now or later. A bare name therefore
 // restricts the tools of all servers but is not evidence for any server's tool.
-type servers []server
+type servers toolname.Owners
 
-type server struct{ name, prefix string }
-
-func serversOf(c *config.Config) servers {
+// Owners returns the configuration's enabled servers and the prefixes of their tools.
+func Owners(c *config.Config) toolname.Owners {
 	if c == nil {
 		return nil
 	}
-	enabled := slices.DeleteFunc(slices.Clone(c.Servers), func(s config.Server) bool { return s.Disabled })
-	all := make(servers, 0, len(enabled))
-	for _, s := range enabled {
-		all = append(all, server{s.Name, toolname.Prefix(s.Name, s.Prefix, s.HasPrefix, len(enabled) == 1)})
-	}
-	return all
+	enabled := list.Filter(c.Servers, func(s config.Server) bool { return !s.Disabled })
+	return list.Map(enabled, func(s config.Server) toolname.Owner {
+		return toolname.Owner{Upstream: s.Name, Prefix: toolname.Prefix(s.Name, s.Prefix, s.HasPrefix, len(enabled) == 1)}
+	})
 }
 
 // spellings returns name n and the other names of the tool that n denotes: the qualified name
@@ -42,11 +40,11 @@ func (all servers) spellings(n rules.Name) []rules.Name {
 		return names
 	}
 	for _, s := range all {
-		bare, found := strings.CutPrefix(n.Text, s.name+".")
+		bare, found := strings.CutPrefix(n.Text, s.Upstream+".")
 		if !found {
-			bare = strings.TrimPrefix(n.Text, s.prefix)
+			bare = strings.TrimPrefix(n.Text, s.Prefix)
 		}
-		for _, text := range []string{s.name + "." + bare, s.prefix + bare, bare} {
+		for _, text := range []string{s.Upstream + "." + bare, s.Prefix + bare, bare} {
 			other := n
 			other.Text = text
 			names = append(names, other)
@@ -66,10 +64,10 @@ func (all servers) identifiesServer(name string, glob bool) bool {
 	}
 	prefixes := make(map[string]int)
 	for _, s := range all {
-		prefixes[s.prefix]++
+		prefixes[s.Prefix]++
 	}
-	return slices.ContainsFunc(all, func(s server) bool {
-		return begins(s.name+".") || prefixes[s.prefix] == 1 && begins(s.prefix)
+	return slices.ContainsFunc(all, func(s toolname.Owner) bool {
+		return begins(s.Upstream+".") || prefixes[s.Prefix] == 1 && begins(s.Prefix)
 	})
 }
 
@@ -91,26 +89,20 @@ func mayBegin(pattern, prefix string) bool {
 // checkBare reports bare names that several servers may have. It reports such a name only if a call
 // to the wrong server's tool must not count.
 func (b *builder) checkBare() {
-	all := serversOf(b.source.Config)
+	all := servers(Owners(b.source.Config))
 	if len(all) < 2 {
 		return
 	}
 	c := &bareNames{builder: b, servers: all, labels: make(map[string][]string)}
-	for _, f := range b.files {
-		for _, s := range f.Statements {
-			if m, ok := s.(*rules.Map); ok {
-				for _, tool := range m.Tools {
-					c.labels[m.As.Text] = append(c.labels[m.As.Text], tool.Text)
-				}
-			}
+	for s := range b.statements {
+		if m, ok := s.(*rules.Map); ok {
+			c.labels[m.As.Text] = append(c.labels[m.As.Text], list.Map(m.Tools, textOf)...)
 		}
 	}
-	for _, f := range b.files {
-		for _, s := range f.Statements {
-			for _, m := range mentions(s) {
-				if msg, hint := c.problemOf(m.use, m.Text, m.Glob(), c.labels); msg != "" {
-					c.atName(m.Name, problem(diag.Error, BareName, m.Pos, msg, hint))
-				}
+	for s := range b.statements {
+		for _, m := range mentions(s) {
+			if msg, hint := c.problemOf(m.use, m.Text, m.Glob(), c.labels); msg != "" {
+				c.atName(m.Name, problem(diag.Error, BareName, m.Pos, msg, hint))
 			}
 		}
 	}
@@ -225,11 +217,7 @@ func (c *bareNames) bare(u use, name string, glob bool) (msg, hint string) {
 
 // joined returns the servers' names, joined for use in a sentence.
 func (all servers) joined() string {
-	var names []string
-	for _, s := range all {
-		names = append(names, s.name)
-	}
-	return enumerate(names)
+	return enumerate(list.Map(all, func(s toolname.Owner) string { return s.Upstream }))
 }
 
 // ways returns, for use in a sentence, the names that identify the server of the tool. If the tools
@@ -237,12 +225,12 @@ func (all servers) joined() string {
 func (c *bareNames) ways(name, dot string) string {
 	var ways, known []string
 	for _, s := range c.servers {
-		way := s.name + dot + name
+		way := s.Upstream + dot + name
 		if dot == "_" {
-			way = s.prefix + name
+			way = s.Prefix + name
 		}
 		ways = append(ways, way)
-		if slices.Contains(c.source.Tools, s.name+"."+name) {
+		if slices.Contains(c.source.Tools, s.Upstream+"."+name) {
 			known = append(known, way)
 		}
 	}

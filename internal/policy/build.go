@@ -45,7 +45,7 @@ func Build(s Source) (*Result, error) {
 	b.checkEvidence()
 	b.checkDefault()
 	b.checkPeople()
-	readIgnored{b}.check()
+	readIgnored{fieldChecker{b}}.check()
 	b.checkTools()
 	b.active()
 	b.invalid = len(b.errors()) > 0

@@ -37,6 +37,17 @@ type netReader struct {
 	calls *cel.Reader
 }
 
+// statements yields the statements of all rules texts, in order.
+func (b *builder) statements(yield func(rules.Statement) bool) {
+	for _, f := range b.files {
+		for _, s := range f.Statements {
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
 func (r *report) errors() diag.List { return r.result.Problems.Of(diag.Error) }
 
 func (r *report) add(p diag.Problem) { r.result.Problems = append(r.result.Problems, p) }

@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -29,24 +30,17 @@ func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 	parts := p.Each()
 	c := claimOf(parts[0])
 	if c.Text = p.String(); len(parts) > 1 {
-		for _, one := range parts {
-			c.Parts = append(c.Parts, claimOf(one))
-		}
+		c.Parts = list.Map(parts, claimOf)
 	}
 	ok := true
 	switch p.Claim {
 	case rules.Conserved, rules.DeadlockFree, rules.NoTerminalStates:
-		var known []string
-		for _, n := range nets {
-			known = append(known, n.Name)
-		}
+		known := list.Map(nets, func(n gate.Net) string { return n.Name })
 		if ok = slices.Contains(known, c.Net) || b.lacks(c.Net); !ok {
 			b.atName(p.Net, problem(diag.Error, UnknownNet, p.Net.Pos, fmt.Sprintf("unknown net %q in the claim", c.Net), nearestNet(c.Net, known)))
 		}
 	case rules.Exclusive:
-		for _, place := range p.Places {
-			c.Places = append(c.Places, place.Text)
-		}
+		c.Places = list.Map(p.Places, textOf)
 		c.Net, ok = b.netWith(p)
 	case rules.NarrowerThan:
 	default:
@@ -62,7 +56,7 @@ func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 // claimOf returns a claim about a single name or a single pair of names.
 func claimOf(p *rules.Prove) Claim {
 	c := Claim{
-		Kind: p.Claim, Text: p.String(), Rule: p.Pos, Tools: callsOf(p.Tools), Until: callsOf(p.Until), Once: p.Once,
+		Kind: p.Claim, Text: p.String(), Rule: p.Pos, Tools: list.Map(p.Tools, rules.Name.Call), Until: list.Map(p.Until, rules.Name.Call), Once: p.Once,
 		Approval: p.Approval, Count: p.Count, Over: p.Over, User: p.User, Successful: p.Successful, OwnBudget: p.OwnBudget, Key: p.Key,
 		File: p.File.Text, Net: p.Net.Text,
 	}
@@ -73,14 +67,6 @@ func claimOf(p *rules.Prove) Claim {
 		c.First = p.Others[0].Call()
 	}
 	return c
-}
-
-func callsOf(names []rules.Name) []gate.Tool {
-	var tools []gate.Tool
-	for _, n := range names {
-		tools = append(tools, n.Call())
-	}
-	return tools
 }
 
 // lacks reports whether the net may be missing because it belongs to a rule that could not be
@@ -152,7 +138,7 @@ func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 		return
 	}
 	var known []string
-	spelled := serversOf(b.source.Config).spellings(n)
+	spelled := servers(Owners(b.source.Config)).spellings(n)
 	for _, net := range nets {
 		for _, tool := range spokenOf(net) {
 			if slices.ContainsFunc(spelled, func(n rules.Name) bool { return meets(tool, n) }) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -15,20 +16,18 @@ import (
 // evidence.
 func (b *builder) checkEvidence() {
 	scripts := unjudged{b, make(map[string]bool)}
-	for _, f := range b.files {
-		for _, s := range f.Statements {
-			switch s := s.(type) {
-			case *rules.Require:
-				for _, first := range s.First {
-					b.evidence(first, "so it never unlocks "+listed(s.Before))
-					scripts.warn(first, "unlock "+listed(s.Before))
-				}
-				b.checkUntoldEnds(s)
-			case *rules.Limit:
-				if s.Per != nil && s.Successful {
-					b.evidence(*s.Per, fmt.Sprintf("so it never refills the limit of %s", listed(s.Tools)))
-					scripts.warn(*s.Per, fmt.Sprintf("refill the limit of %s", listed(s.Tools)))
-				}
+	for s := range b.statements {
+		switch s := s.(type) {
+		case *rules.Require:
+			for _, first := range s.First {
+				b.evidence(first, "so it never unlocks "+listed(s.Before))
+				scripts.warn(first, "unlock "+listed(s.Before))
+			}
+			b.checkUntoldEnds(s)
+		case *rules.Limit:
+			if s.Per != nil && s.Successful {
+				b.evidence(*s.Per, fmt.Sprintf("so it never refills the limit of %s", listed(s.Tools)))
+				scripts.warn(*s.Per, fmt.Sprintf("refill the limit of %s", listed(s.Tools)))
 			}
 		}
 	}
@@ -78,10 +77,8 @@ func (b *builder) checkDefault() {
 	if !deny && b.source.Default == "" && b.source.Config == nil {
 		return // the default is unknown if the rules do not belong to a configuration
 	}
-	for _, f := range b.files {
-		for _, s := range f.Statements {
-			b.checkUnderDefault(s, deny)
-		}
+	for s := range b.statements {
+		b.checkUnderDefault(s, deny)
 	}
 }
 
@@ -109,12 +106,7 @@ func matchesAll(n rules.Name) bool {
 // if no hook reports how a script ended. A rule with "or" is affected only if all of its
 // alternatives are.
 func (b *builder) checkUntoldEnds(s *rules.Require) {
-	var untold []rules.Name
-	for _, first := range s.First {
-		if b.onlyOf(b.source.Unended, first.Text) {
-			untold = append(untold, first)
-		}
-	}
+	untold := list.Filter(s.First, func(first rules.Name) bool { return b.onlyOf(b.source.Unended, first.Text) })
 	if len(untold) == 0 || s.Or && len(untold) < len(s.First) {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/cel"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/jsonpath"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -20,12 +21,7 @@ import (
 func Lacks(schemas []Schema, f gate.Field) (argument string) {
 	ways := [][]string{wayOf(f.Path)}
 	if f.Path == "" {
-		ways = nil
-		if reader, ok := f.Reader.(*cel.Reader); ok {
-			for _, key := range reader.Arguments(f.Number) {
-				ways = append(ways, []string{key})
-			}
-		}
+		ways = mentioned(f.Reader, f.Number)
 	}
 	for _, way := range ways {
 		for _, s := range schemas {
@@ -69,36 +65,38 @@ func fieldsRead(m gate.Map) [][]string {
 	if m.Field != "" {
 		return [][]string{wayOf(m.Field)}
 	}
-	reader, ok := m.Reader.(*cel.Reader)
+	return mentioned(m.Reader, m.Pattern)
+}
+
+// mentioned returns the paths below args that an expression mentions. If reader does not read
+// expressions, mentioned returns nil.
+func mentioned(reader any, number int) [][]string {
+	expressions, ok := reader.(*cel.Reader)
 	if !ok {
 		return nil
 	}
-	var ways [][]string
-	for _, key := range reader.Arguments(m.Pattern) {
-		ways = append(ways, []string{key})
-	}
-	return ways
+	return list.Map(expressions.Arguments(number), func(key string) []string { return []string{key} })
 }
 
 // checkMaps warns about maps in rules that read arguments that no call has. It returns the labels
 // of all other maps.
 func (b *builder) checkMaps() (given []string) {
+	byPlace := b.labelsByPlace()
+	for s := range b.statements {
+		if m, ok := s.(*rules.Map); ok && b.mapApplies(m, byPlace[m.Pos]) {
+			given = append(given, m.As.Text)
+		}
+	}
+	return given
+}
+
+// labelsByPlace returns the maps in rules by their positions.
+func (b *builder) labelsByPlace() map[gate.Position]gate.Map {
 	byPlace := make(map[gate.Position]gate.Map)
 	for _, m := range b.labels.Maps {
 		byPlace[m.Rule] = m
 	}
-	for _, f := range b.files {
-		for _, s := range f.Statements {
-			m, ok := s.(*rules.Map)
-			if !ok {
-				continue
-			}
-			if b.mapApplies(m, byPlace[m.Pos]) {
-				given = append(given, m.As.Text)
-			}
-		}
-	}
-	return given
+	return byPlace
 }
 
 // mapApplies reports whether the map can apply to any call.
@@ -130,7 +128,7 @@ func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 		if key == "" {
 			continue
 		}
-		b.atName(tool, noField(tool.Text, key, known, of, tool.Pos, so))
+		b.atName(tool, noField(tool.Text, key, known, tool.Pos, mapReads(of, so)))
 		applies = applies && of.Field == ""
 	}
 	return applies
@@ -144,16 +142,21 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 		}
 		for _, way := range fieldsRead(of) {
 			if key, known := b.fieldLacking(func(tool string) bool { return tool == m.Tool }, way); key != "" {
-				b.inNet(n, noField(m.Tool, key, known, of, at(m.Of("field", ""), m.Of("when", ""), m.Position), "so this map never applies"))
+				b.inNet(n, noField(m.Tool, key, known, at(m.Of("field", ""), m.Of("when", ""), m.Position), mapReads(of, "so this map never applies")))
 			}
 		}
 	}
 }
 
-func noField(tool, key string, known []string, m gate.Map, where gate.Position, so string) diag.Problem {
+// mapReads returns the consequence for map m if an argument that it reads is unknown.
+func mapReads(m gate.Map, so string) string {
 	if m.Field == "" {
-		so = "which the expression of this map reads"
+		return "which the expression of this map reads"
 	}
+	return so
+}
+
+func noField(tool, key string, known []string, where gate.Position, so string) diag.Problem {
 	hint := text.Suggest(key, known)
 	if hint == "" && len(known) > 0 {
 		hint = "its arguments are " + strings.Join(known, ", ")
@@ -179,10 +182,7 @@ func (b *builder) unknownAction(n rules.Name) (action, tool string) {
 }
 
 func (b *builder) nearestAction(tool, action string) string {
-	var known []string
-	for _, s := range b.source.Schemas[tool] {
-		known = append(known, s.actions()...)
-	}
+	known := slices.Concat(list.Map(b.source.Schemas[tool], Schema.actions)...)
 	if near := text.Nearest(action, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", tool+"."+near)
 	}

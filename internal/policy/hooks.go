@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/cel"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // hooks holds the validators and memories of a hand-written net.
@@ -41,16 +43,11 @@ func (r *netReader) hooks(n *config.Net, out *gate.Net) {
 	if len(n.Validate) == 0 && len(n.Remember) == 0 {
 		return
 	}
-	h := &hooks{}
-	names := &cel.Names{Places: n.Places, Remembered: []string{}}
-	for _, m := range n.Remember {
-		names.Remembered = append(names.Remembered, m.Set)
-	}
-	for _, v := range n.Validate {
-		h.validators = append(h.validators, r.validator(n, v, names))
-	}
-	for _, m := range n.Remember {
-		h.memories = append(h.memories, r.memory(n, m, names))
+	remembered := list.Map(n.Remember, func(m config.Memory) string { return m.Set })
+	names := &cel.Names{Places: n.Places, Remembered: append([]string{}, remembered...)}
+	h := &hooks{
+		validators: list.Map(n.Validate, func(v config.Validator) validator { return r.validator(n, v, names) }),
+		memories:   list.Map(n.Remember, func(m config.Memory) memory { return r.memory(n, m, names) }),
 	}
 	out.Validate, out.Identity = h.validate, identity(n)
 	if len(h.memories) > 0 {
@@ -191,7 +188,5 @@ func (h *hooks) remember(f gate.Firing) {
 		}
 		set[m.set] = v
 	}
-	for key, v := range set {
-		f.Meta[key] = v
-	}
+	maps.Copy(f.Meta, set)
 }

@@ -35,36 +35,31 @@ func (s *Source) ignored() (all []gate.Ignored) {
 // readIgnored finds arguments in approval.ignore that rules or nets read. If someone approves a
 // call, the approval also applies to calls that have a different value of such an argument,
 // although a rule may treat these calls differently.
-type readIgnored struct{ *builder }
+type readIgnored struct{ fieldChecker }
 
 // check warns about each map, key and sum that reads an argument in approval.ignore.
 func (b readIgnored) check() {
 	if b.source.Config == nil || len(b.source.Config.Approval.Ignore) == 0 {
 		return
 	}
-	byPlace := make(map[gate.Position]gate.Map)
-	for _, m := range b.labels.Maps {
-		byPlace[m.Rule] = m
-	}
-	for _, f := range b.files {
-		for _, s := range f.Statements {
-			switch s := s.(type) {
-			case *rules.Map:
-				for _, tool := range s.Tools {
-					b.warn(fieldsRead(byPlace[s.Pos]), tool.Matches, tool.Pos, "this map", func(p diag.Problem) { b.atName(tool, p) })
-				}
-			case *rules.Require:
-				for _, k := range s.Key {
-					b.field(k.Field, slices.Concat(s.Before, s.Since))
-					b.field(k.Other, s.First)
-				}
-			case *rules.Limit:
-				for _, k := range s.Key {
-					b.field(k.Field, s.Tools)
-				}
-				if s.Of != nil {
-					b.field(*s.Of, s.Tools)
-				}
+	byPlace := b.labelsByPlace()
+	for s := range b.statements {
+		switch s := s.(type) {
+		case *rules.Map:
+			for _, tool := range s.Tools {
+				b.warn(fieldsRead(byPlace[s.Pos]), tool.Matches, tool.Pos, "this map", func(p diag.Problem) { b.atName(tool, p) })
+			}
+		case *rules.Require:
+			for _, k := range s.Key {
+				b.field(k.Field, slices.Concat(s.Before, s.Since))
+				b.field(k.Other, s.First)
+			}
+		case *rules.Limit:
+			for _, k := range s.Key {
+				b.field(k.Field, s.Tools)
+			}
+			if s.Of != nil {
+				b.field(*s.Of, s.Tools)
 			}
 		}
 	}
@@ -91,7 +86,7 @@ func (b readIgnored) net(n *config.Net) {
 			key = n.Key
 		}
 		called := func(tool string) bool {
-			return slices.ContainsFunc(t.Tools, func(name string) bool { return fieldChecker(b).canHaveName(n, name, tool) })
+			return slices.ContainsFunc(t.Tools, func(name string) bool { return b.canHaveName(n, name, tool) })
 		}
 		for _, f := range key {
 			b.warn(b.waysIn(f), called, position(f.Position), "this key", inNet)
@@ -99,30 +94,12 @@ func (b readIgnored) net(n *config.Net) {
 	}
 }
 
-// waysIn returns the paths of the arguments that a field in a hand-written net's key reads.
-func (b readIgnored) waysIn(f config.KeyField) [][]string {
-	switch {
-	case f.Result:
-		return nil
-	case f.Expression.Text != "":
-		return fieldChecker(b).waysOf(f.String())
-	}
-	return [][]string{wayOf(f.Path)}
-}
-
 // field checks a field in a key or sum of a rule about calls with the given names.
 func (b readIgnored) field(f rules.Field, names []rules.Name) {
-	if f.Result {
-		return
-	}
-	ways := [][]string{wayOf(f.Text)}
-	if f.Expression {
-		ways = fieldChecker(b).waysOf(f.String())
-	}
 	called := func(tool string) bool {
-		return slices.ContainsFunc(names, func(n rules.Name) bool { return fieldChecker(b).toolsOf(n)(tool) })
+		return slices.ContainsFunc(names, func(n rules.Name) bool { return b.toolsOf(n)(tool) })
 	}
-	b.warn(ways, called, f.Pos, "this rule", func(p diag.Problem) {
+	b.warn(b.waysTo(f), called, f.Pos, "this rule", func(p diag.Problem) {
 		p.Excerpt = f.Excerpt()
 		b.add(p)
 	})

@@ -9,15 +9,12 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/cel"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // key converts a net's key to the gate's form.
 func (r *netReader) key(n *config.Net, key []config.KeyField) []gate.Field {
-	var fields []gate.Field
-	for _, f := range key {
-		fields = append(fields, r.field(n, f))
-	}
-	return fields
+	return list.Map(key, func(f config.KeyField) gate.Field { return r.field(n, f) })
 }
 
 // field converts a field to the gate's form. It reports an invalid field itself, because it knows

@@ -9,7 +9,6 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/cel"
 	"github.com/petrigate/petrigate/internal/diag"
-	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -39,15 +38,8 @@ func (b fieldChecker) check(s rules.Statement) {
 // checkField warns about each name if the tools with this name do not accept the argument that f
 // reads.
 func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
-	if f.Result {
-		return
-	}
-	ways := [][]string{wayOf(f.Text)}
-	if f.Expression {
-		ways = b.waysOf(f.String())
-	}
 	for _, n := range names {
-		for _, p := range b.lacking(n.Text, b.toolsOf(n), ways, f.Pos, so) {
+		for _, p := range b.lacking(n.Text, b.toolsOf(n), b.waysTo(f), f.Pos, so) {
 			p.Excerpt = f.Excerpt()
 			b.add(p)
 		}
@@ -58,15 +50,9 @@ func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
 // given name.
 func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]string, where gate.Position, so string) (ps diag.List) {
 	for _, way := range ways {
-		key, known := b.fieldLacking(tools, way)
-		if key == "" {
-			continue
+		if key, known := b.fieldLacking(tools, way); key != "" {
+			ps = append(ps, noField(name, key, known, where, so))
 		}
-		hint := text.Suggest(key, known)
-		if hint == "" && len(known) > 0 {
-			hint = "its arguments are " + strings.Join(known, ", ")
-		}
-		ps = append(ps, problem(diag.Warning, UnknownField, where, fmt.Sprintf("%s has no argument %q, %s", name, key, so), hint))
 	}
 	return ps
 }
@@ -83,16 +69,9 @@ func (b fieldChecker) checkNet(n *config.Net) {
 			so = fmt.Sprintf("so no call of it fires %q", t.Name)
 		}
 		for _, f := range key {
-			ways := [][]string{wayOf(f.Path)}
-			switch {
-			case f.Result:
-				continue
-			case f.Expression.Text != "":
-				ways = b.waysOf(f.String())
-			}
 			for _, name := range t.Tools {
 				tools := func(tool string) bool { return b.canHaveName(n, name, tool) }
-				for _, p := range b.lacking(name, tools, ways, position(f.Position), so) {
+				for _, p := range b.lacking(name, tools, b.waysIn(f), position(f.Position), so) {
 					b.inNet(n, p)
 				}
 			}
@@ -106,8 +85,30 @@ func (b fieldChecker) canHaveName(n *config.Net, name, tool string) bool {
 	return name == tool || slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && m.Tool == tool })
 }
 
+// waysTo returns the paths of the arguments that a field in a key or sum of a rule reads.
+func (b fieldChecker) waysTo(f rules.Field) [][]string {
+	switch {
+	case f.Result:
+		return nil
+	case f.Expression:
+		return b.waysOf(f.String())
+	}
+	return [][]string{wayOf(f.Text)}
+}
+
+// waysIn returns the paths of the arguments that a field in a hand-written net's key reads.
+func (b fieldChecker) waysIn(f config.KeyField) [][]string {
+	switch {
+	case f.Result:
+		return nil
+	case f.Expression.Text != "":
+		return b.waysOf(f.String())
+	}
+	return [][]string{wayOf(f.Path)}
+}
+
 // waysOf returns the paths below args that an expression in a key or sum mentions.
-func (b fieldChecker) waysOf(source string) (ways [][]string) {
+func (b fieldChecker) waysOf(source string) [][]string {
 	if b.result.Policy == nil {
 		return nil // no function that reads expressions is known
 	}
@@ -120,14 +121,9 @@ func (b fieldChecker) waysOf(source string) (ways [][]string) {
 			fields = append(fields, n.Sum.Field)
 		}
 		for _, g := range fields {
-			reader, ok := g.Reader.(*cel.Reader)
-			if !ok || g.Source != source {
-				continue
+			if _, ok := g.Reader.(*cel.Reader); ok && g.Source == source {
+				return mentioned(g.Reader, g.Number)
 			}
-			for _, key := range reader.Arguments(g.Number) {
-				ways = append(ways, []string{key})
-			}
-			return ways
 		}
 	}
 	return nil

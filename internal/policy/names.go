@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -80,13 +81,9 @@ func withoutSuccess(s *rules.Require) string {
 }
 
 // listed joins the names for use in a sentence.
-func listed(names []rules.Name) string {
-	texts := make([]string, len(names))
-	for i, n := range names {
-		texts[i] = n.String()
-	}
-	return text.And(texts)
-}
+func listed(names []rules.Name) string { return text.And(list.Map(names, rules.Name.String)) }
+
+func textOf(n rules.Name) string { return n.Text }
 
 // A use is the effect that a name has in a policy, apart from restricting calls. Its value is the
 // text of a warning about a name that cannot have this effect.

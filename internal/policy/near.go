@@ -76,7 +76,7 @@ func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool 
 	case other.idle:
 		return true
 	case l == joined:
-		return !given(other) && fewer && len(serversOf(v.source.Config)) < 2
+		return !given(other) && fewer && len(Owners(v.source.Config)) < 2
 	case l == slip:
 		return given(other) || fewer
 	case l == similar:

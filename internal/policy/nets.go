@@ -85,7 +85,21 @@ func isPattern(name string) bool { return strings.ContainsAny(name, "*?") }
 // transition converts a transition to the gate's form. If the transition has exceptions, its only
 // tool is a pattern.
 func transition(t config.Transition) gate.Transition {
-	out := plainTransition(t)
+	out := gate.Transition{
+		Name:      t.Name,
+		Inputs:    t.Inputs,
+		Outputs:   t.Outputs,
+		Tools:     exact(t.Tools),
+		Manual:    t.Type == "manual",
+		Deferred:  t.Deferred,
+		Observe:   t.Observe,
+		Release:   t.Unknown == "release",
+		Via:       t.Via,
+		Approvals: t.Approvals,
+		Unless:    exact(t.Unless),
+
+		WeakProgress: t.Weak == "progress",
+	}
 	if len(t.Except) > 0 {
 		out.Tools[0].Kind = gate.Glob
 		for _, tool := range exact(t.Except) {
@@ -105,24 +119,6 @@ func exact(names []string) []gate.Tool {
 		}
 	}
 	return tools
-}
-
-func plainTransition(t config.Transition) gate.Transition {
-	return gate.Transition{
-		Name:      t.Name,
-		Inputs:    t.Inputs,
-		Outputs:   t.Outputs,
-		Tools:     exact(t.Tools),
-		Manual:    t.Type == "manual",
-		Deferred:  t.Deferred,
-		Observe:   t.Observe,
-		Release:   t.Unknown == "release",
-		Via:       t.Via,
-		Approvals: t.Approvals,
-		Unless:    exact(t.Unless),
-
-		WeakProgress: t.Weak == "progress",
-	}
 }
 
 // checkNet warns about constructs that are valid but admit more calls than their author might

@@ -5,24 +5,25 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/rules"
 )
 
 // checkPeople warns about approvals that cannot be given. Either the approval's channel is not
 // open, or several people are required although only the person at the client is asked.
 func (b *builder) checkPeople() {
-	for _, f := range b.files {
-		for _, s := range f.Statements {
-			if s, ok := s.(*rules.Approve); ok {
-				if msg, hint := b.unasked(s.Via, s.Persons); msg != "" {
-					b.atName(s.Before[0], problem(diag.Warning, Unasked, s.Before[0].Pos, listed(s.Before)+" can never be approved: "+msg, hint))
-					continue
-				}
-				for _, n := range s.Before {
-					if atClient(s.Via) && b.byHook(n.Text) {
-						b.atName(n, problem(diag.Warning, Unasked, n.Pos, n.String()+" can never be approved: "+noQuestion, noQuestionHint))
-					}
-				}
+	for s := range b.statements {
+		s, ok := s.(*rules.Approve)
+		if !ok {
+			continue
+		}
+		if msg, hint := b.unasked(s.Via, s.Persons); msg != "" {
+			b.atName(s.Before[0], problem(diag.Warning, Unasked, s.Before[0].Pos, listed(s.Before)+" can never be approved: "+msg, hint))
+			continue
+		}
+		for _, n := range s.Before {
+			if atClient(s.Via) && b.byHook(n.Text) {
+				b.atName(n, problem(diag.Warning, Unasked, n.Pos, n.String()+" can never be approved: "+noQuestion, noQuestionHint))
 			}
 		}
 	}
@@ -66,13 +67,9 @@ func (b *builder) onlyOf(tools []string, name string) bool {
 
 // mappedTo returns the tools whose calls may get the name from a map.
 func (b *builder) mappedTo(name string) (tools []string) {
-	for _, f := range b.files {
-		for _, s := range f.Statements {
-			if m, ok := s.(*rules.Map); ok && m.As.Text == name {
-				for _, tool := range m.Tools {
-					tools = append(tools, tool.Text)
-				}
-			}
+	for s := range b.statements {
+		if m, ok := s.(*rules.Map); ok && m.As.Text == name {
+			tools = append(tools, list.Map(m.Tools, textOf)...)
 		}
 	}
 	for i := range b.source.Nets {

@@ -9,6 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -23,13 +24,11 @@ func (b *builder) checkTools() {
 	given := b.checkMaps()
 	known := slices.Concat(b.source.Tools, given)
 	warned := make(map[string]bool)
-	for _, f := range b.files {
-		for _, s := range f.Statements {
-			for _, m := range mentions(s) {
-				b.checkName(m, known, warned)
-			}
-			fieldChecker{b}.check(s)
+	for s := range b.statements {
+		for _, m := range mentions(s) {
+			b.checkName(m, known, warned)
 		}
+		fieldChecker{b}.check(s)
 	}
 	for i := range b.source.Nets {
 		b.checkNetTools(&b.source.Nets[i], given)
@@ -115,14 +114,9 @@ func (b *builder) checkAllow(n *config.Net, place string, known []string) {
 func (b *builder) noteNames() {
 	var servers []string
 	if b.source.Config != nil {
-		for _, s := range b.source.Config.Servers {
-			servers = append(servers, s.Name)
-		}
+		servers = list.Map(b.source.Config.Servers, func(s config.Server) string { return s.Name })
 	}
-	var names []rules.Name
-	for _, f := range b.files {
-		names = append(names, f.Names()...)
-	}
+	names := slices.Concat(list.Map(b.files, (*rules.File).Names)...)
 	noted := make(map[string]bool)
 	for i, n := range names {
 		msg, hint := b.oddName(n, servers, names[:i])

@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -88,9 +89,7 @@ func (b unjudged) judged(tool string) bool {
 		for i := range b.source.Config.Servers {
 			for _, t := range b.source.Tools {
 				if names := namesOf(&b.source.Config.Servers[i], t); slices.Contains(names, tool) {
-					for _, name := range names {
-						c.Also = append(c.Also, gate.Name{Text: name})
-					}
+					c.Also = append(c.Also, list.Map(names, func(name string) gate.Name { return gate.Name{Text: name} })...)
 				}
 			}
 		}

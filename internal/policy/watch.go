@@ -1,6 +1,9 @@
 package policy
 
-import "github.com/petrigate/petrigate/gate"
+import (
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
+)
 
 // A Watch is notified when transitions of a policy fire. Its functions run while a decision is
 // made, so they must not block and must not call the session.
@@ -12,10 +15,7 @@ type Watch struct {
 // Watched returns a copy of the policy that notifies w. The copy makes the same decisions as the
 // policy.
 func (r *Result) Watched(w Watch) (*gate.Policy, error) {
-	var nets []gate.Net
-	for _, n := range r.Policy.Nets() {
-		nets = append(nets, w.net(n.Net))
-	}
+	nets := list.Map(r.Policy.Nets(), func(n gate.NetInfo) gate.Net { return w.net(n.Net) })
 	return gate.NewPolicy(nets, r.Policy.Options())
 }
 
