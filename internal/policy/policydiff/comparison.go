@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -120,11 +122,9 @@ func (d *Comparison) direction(verdicts [2]permission) **Witness {
 func (d *Comparison) unsharedNets() []gate.NetInfo {
 	var out []gate.NetInfo
 	for i, s := range d.sides {
-		for _, n := range s.nets {
-			if !slices.ContainsFunc(d.pairs, func(t sharedNet) bool { return t[i] == n.Name }) {
-				out = append(out, n)
-			}
-		}
+		out = append(out, list.Filter(s.nets, func(n gate.NetInfo) bool {
+			return !slices.ContainsFunc(d.pairs, func(t sharedNet) bool { return t[i] == n.Name })
+		})...)
 	}
 	return out
 }
@@ -149,9 +149,7 @@ func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, 
 	s.Apply(delta)
 	if ask, ok := decision.(*gate.Ask); ok {
 		verdict = asked(ask.Approvals())
-		for _, step := range ask.Steps {
-			by = append(by, step.Net)
-		}
+		by = list.Map(ask.Steps, func(s gate.Step) string { return s.Net })
 		decision, delta = p.Decide(s, call, ask.Grant())
 		s.Apply(delta)
 	}
@@ -159,9 +157,24 @@ func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, 
 	case *gate.Allow:
 		return verdict, d.Ticket.Number, by
 	case *gate.Refusal:
-		for _, b := range d.Blocks {
-			by = append(by, b.Net)
-		}
+		by = append(by, list.Map(d.Blocks, func(b gate.Block) string { return b.Net })...)
 	}
 	return refusedCall, 0, by
+}
+
+// decide makes the call in the states of both policies; see the function of the same name.
+func (c *possible) decide(policies [2]*gate.Policy, states [2]*gate.State, now time.Time) (verdicts [2]permission, numbers [2]uint64, by [2][]string) {
+	for i, p := range policies {
+		call := c.on(i)
+		call.Time = now
+		verdicts[i], numbers[i], by[i] = decide(p, states[i], call)
+	}
+	return verdicts, numbers, by
+}
+
+// settle ends the call with the given numbers in the states of both policies.
+func settle(policies [2]*gate.Policy, states [2]*gate.State, numbers [2]uint64, o gate.Outcome, now time.Time) {
+	for i, p := range policies {
+		states[i].Apply(p.SettleAt(states[i], numbers[i], o, now))
+	}
 }

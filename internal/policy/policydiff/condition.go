@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // conditions leaves a direction undecided if the policies differ in what counts as a success,
@@ -28,11 +29,7 @@ func (d *Comparison) conditions() {
 // lacked returns the first element of some that others does not contain, or nil if others contains
 // all of them.
 func lacked(some, others []gate.Condition) *gate.Condition {
-	for i := range some {
-		c := &some[i]
-		if !slices.ContainsFunc(others, func(o gate.Condition) bool { return o.Tool == c.Tool && o.Glob == c.Glob && o.Source == c.Source }) {
-			return c
-		}
-	}
-	return nil
+	return list.Find(some, func(c gate.Condition) bool {
+		return !slices.ContainsFunc(others, func(o gate.Condition) bool { return o.Tool == c.Tool && o.Glob == c.Glob && o.Source == c.Source })
+	})
 }

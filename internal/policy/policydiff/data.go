@@ -1,6 +1,7 @@
 package policydiff
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -75,18 +76,14 @@ func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	return pairs
 }
 
-// unlimited returns the fingerprint that the net would have if its sum were limited to 1. It
-// returns the empty string if the net is invalid.
+// unlimited returns the fingerprint that the net would have if its sum were limited to 1, or
+// its own fingerprint if that net is invalid.
 func unlimited(n gate.NetInfo) string {
 	one := n.Net
 	sum := *n.Sum
 	sum.Most = 1
 	one.Sum = &sum
-	p, err := gate.NewPolicy([]gate.Net{one}, gate.PolicyOptions{})
-	if err != nil {
-		return n.Fingerprint
-	}
-	return p.Nets()[0].Fingerprint
+	return cmp.Or(fingerprint(one), n.Fingerprint)
 }
 
 // withAmounts adds calls whose amounts are exactly the limits of the sums, and calls whose amounts

@@ -78,8 +78,7 @@ func (a *alphabet) toolsOf(agent string) []string {
 			}
 		}
 	}
-	valid := func(tool string) bool { return tool != "" && !strings.ContainsAny(tool, "*?") }
-	all = slices.DeleteFunc(all, func(tool string) bool { return !valid(tool) })
+	all = slices.DeleteFunc(all, func(tool string) bool { return tool == "" || strings.ContainsAny(tool, "*?") })
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -36,11 +36,16 @@ func against(c policy.Claim, result *policy.Result, source policy.Source, stop f
 	if err != nil {
 		return nil, err
 	}
-	wide, err := policy.Build(base)
+	return overBase(base, result, source, stop)
+}
+
+// overBase compares the policy of a base alone with the policy that was built from source.
+func overBase(base policy.Source, result *policy.Result, source policy.Source, stop func() bool) (*Comparison, error) {
+	alone, err := policy.Build(base)
 	if err != nil {
 		return nil, err
 	}
-	from, err := NewSide(wide, base)
+	from, err := NewSide(alone, base)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -21,9 +22,9 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 		return over
 	}
 	d := newComparison(from, to, stop)
-	d.compareRepeated(stop)
+	d.compareRepeated()
 	if !d.settled() {
-		if err := d.explore(states, stop); err != nil {
+		if err := d.explore(states); err != nil {
 			return d, err
 		}
 	}
@@ -57,9 +58,7 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 		d.shared = nil
 	}
 	calls, why := d.representatives(single)
-	for _, c := range calls {
-		d.calls = append(d.calls, possible{representative: c})
-	}
+	d.calls = list.Map(calls, func(c representative) possible { return possible{representative: c} })
 	if d.calls, d.maybe = d.distinct(d.calls, nil), d.distinct(d.maybe, nil); why != "" {
 		d.partly(why)
 	}
@@ -75,8 +74,8 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 
 // explore searches for differences. It ends when there are no more differences, when both
 // directions have a witness, or when a limit is reached.
-func (d *Comparison) explore(limit int, stop func() bool) error {
-	p, err := d.find(limit, stop, false)
+func (d *Comparison) explore(limit int) error {
+	p, err := d.find(limit, false)
 	if err == nil && p.cut && !p.hasData() {
 		d.partly(d.cutBy())
 	}
@@ -94,7 +93,7 @@ func (d *Comparison) explore(limit int, stop func() bool) error {
 		return nil
 	}
 	found := [2]*Witness{d.Stricter, d.Looser}
-	p, err = d.find(limit, stop, true)
+	p, err = d.find(limit, true)
 	switch {
 	case err != nil:
 	case p.cut:
@@ -120,7 +119,7 @@ const maxDataStates = 300
 
 // find repeats the search until it includes all shared nets that matter, and returns the last
 // search. If loose is true, the search includes calls and times that might not be possible.
-func (d *Comparison) find(limit int, stop func() bool, loose bool) (*product, error) {
+func (d *Comparison) find(limit int, loose bool) (*product, error) {
 	for {
 		p, err := d.product(loose)
 		if err != nil {
@@ -130,11 +129,11 @@ func (d *Comparison) find(limit int, stop func() bool, loose bool) (*product, er
 		if p.hasData() {
 			most = min(most, maxDataStates) // most of these states resemble one another
 		}
-		missing := p.search(most, stop)
+		missing := p.search(most)
 		d.states += len(p.nodes)
 		switch {
 		case missing != nil:
-		case !loose && d.states < limit && p.unsettled() && d.alike < mostAlike && !stop():
+		case !loose && d.states < limit && p.unsettled() && d.alike < mostAlike && !d.stop():
 			d.alike *= 2
 		default:
 			return p, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -69,14 +70,14 @@ func (p *product) prune(n *node) {
 		if alike[holds]++; holds == "" || alike[holds] <= p.alike || !n.watches(f) {
 			return holds == ""
 		}
-		for i, policy := range p.policies {
-			n.states[i].Apply(policy.SettleAt(n.states[i], f.numbers[i], gate.Failure, n.now))
-		}
+		settle(p.policies, n.states, f.numbers, gate.Failure, n.now)
 		return true
 	})
 }
 
+// visit adds node n without its surplus calls, unless its states were already visited.
 func (p *product) visit(n node) {
+	p.prune(&n)
 	if key := n.key(); !p.seen[key] {
 		p.seen[key] = true
 		p.nodes = append(p.nodes, n)
@@ -107,10 +108,7 @@ func (n node) key() string {
 			}
 		}
 	}
-	var flights []string
-	for _, f := range n.open {
-		flights = append(flights, n.holds(f))
-	}
+	flights := list.Map(n.open, n.holds)
 	slices.Sort(flights)
 	return b.String() + strings.Join(flights, "|")
 }

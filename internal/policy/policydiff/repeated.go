@@ -17,7 +17,7 @@ const maxRepeated = 10_000
 // compareRepeated repeats each call that unshared nets count. First, all calls are in flight at
 // once; then, each call succeeds before the next. If both policies refuse the call, compareRepeated
 // lets some time pass and continues.
-func (d *Comparison) compareRepeated(stop func() bool) {
+func (d *Comparison) compareRepeated() {
 	apart := d.unsharedNets()
 	most, wait := 0, time.Duration(0)
 	for _, n := range apart {
@@ -45,7 +45,7 @@ func (d *Comparison) compareRepeated(stop func() bool) {
 			if concerned(c) {
 				times += min(most, maxRepeated)
 			}
-			if stop() {
+			if d.stop() {
 				break
 			}
 			if w := d.repeat(c, times, wait, together); w != nil {
@@ -69,14 +69,7 @@ func (d *Comparison) repeat(c possible, times int, wait time.Duration, together 
 	var trace verify.Trace
 	now, waited := time.Unix(0, 0), false
 	for number := 1; number <= times; number++ {
-		var verdicts [2]permission
-		var numbers [2]uint64
-		var by [2][]string
-		for i, p := range policies {
-			call := c.on(i)
-			call.Time = now
-			verdicts[i], numbers[i], by[i] = decide(p, states[i], call)
-		}
+		verdicts, numbers, by := c.decide(policies, states, now)
 		step.Call = number
 		switch {
 		case verdicts[0] != verdicts[1]:
@@ -92,9 +85,7 @@ func (d *Comparison) repeat(c possible, times int, wait time.Duration, together 
 			trace = append(trace, step)
 			continue
 		}
-		for i, p := range policies {
-			states[i].Apply(p.SettleAt(states[i], numbers[i], gate.Success, now))
-		}
+		settle(policies, states, numbers, gate.Success, now)
 		trace = append(trace, step, verify.Step{Call: number, Ends: true, Outcome: gate.Success})
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/policy/verify"
@@ -33,13 +34,9 @@ type reportedWitness struct {
 
 // Report returns the comparison in its JSON form.
 func (d *Comparison) Report() Report {
-	more := []*reportedWitness{}
-	for _, w := range d.more {
-		more = append(more, w.report())
-	}
 	return Report{
 		Version: 1, Result: d.result(), Complete: d.Complete, Why: d.why, States: d.states,
-		Stricter: d.Stricter.report(), Looser: d.Looser.report(), More: more,
+		Stricter: d.Stricter.report(), Looser: d.Looser.report(), More: append([]*reportedWitness{}, list.Map(d.more, (*Witness).report)...),
 	}
 }
 

@@ -10,14 +10,14 @@ import (
 
 // search visits the states in breadth-first order. missing holds the indexes of omitted shared nets
 // that are needed to confirm a difference.
-func (p *product) search(limit int, stop func() bool) (missing []int) {
+func (p *product) search(limit int) (missing []int) {
 	first := node{from: -1, now: time.Unix(0, 0)}
 	for i, policy := range p.policies {
 		first.states[i] = policy.NewState(nil)
 	}
 	p.visit(first)
 	for k := 0; k < len(p.nodes); k++ {
-		if len(p.nodes) > limit || stop() {
+		if len(p.nodes) > limit || p.stop() {
 			p.cut = true
 			return nil
 		}
@@ -48,13 +48,7 @@ func (p *product) begin(k int, c possible) (missing []int) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
 	n.by = verify.Step{Call: n.began, Tool: c.Tool, Names: c.named, Args: c.Args, Name: c.Name}
-	f := openCall{step: n.by}
-	var verdicts [2]permission
-	for i, policy := range p.policies {
-		call := c.on(i)
-		call.Time = n.now
-		verdicts[i], f.numbers[i], _ = decide(policy, n.states[i], call)
-	}
+	verdicts, numbers, _ := c.decide(p.policies, n.states, n.now)
 	if found := p.direction(verdicts); found != nil && *found == nil {
 		w, missing := p.confirm(p.path(k, n.by), verdicts)
 		if missing != nil {
@@ -71,8 +65,7 @@ func (p *product) begin(k int, c possible) (missing []int) {
 	if max(verdicts[0], verdicts[1]) == refusedCall {
 		return nil
 	}
-	n.open = append(n.open, f)
-	p.prune(&n)
+	n.open = append(n.open, openCall{n.by, numbers})
 	p.visit(n)
 	return nil
 }
@@ -111,10 +104,7 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 		n.repeat = repeat{f.step.Call, n.began}
 		n.open = append(n.open, n.copyOf(f, n.began))
 	}
-	for i, policy := range p.policies {
-		n.states[i].Apply(policy.SettleAt(n.states[i], f.numbers[i], o, n.now))
-	}
-	p.prune(&n)
+	settle(p.policies, n.states, f.numbers, o, n.now)
 	p.visit(n)
 }
 
@@ -137,7 +127,6 @@ func (p *product) wait(k int, d time.Duration) {
 			}
 		}
 	}
-	p.prune(&n)
 	p.visit(n)
 }
 
@@ -153,7 +142,6 @@ func (p *product) expandLoose(k int) (missing []int) {
 		n.from, n.began, n.repeat = k, n.began+1, repeat{}
 		n.by = verify.Step{Call: n.began, Wait: 1, Times: i}
 		t.pass(p.policies, n.states)
-		p.prune(&n)
 		p.visit(n)
 	}
 	return nil
@@ -180,20 +168,12 @@ func (p *product) confirm(t verify.Trace, found [2]permission) (w *Witness, miss
 			now = now.Add(step.Wait)
 			continue
 		case step.Ends:
-			for i, policy := range whole {
-				states[i].Apply(policy.SettleAt(states[i], numbers[step.Call][i], step.Outcome, now))
-			}
+			settle(whole, states, numbers[step.Call], step.Outcome, now)
 			continue
 		}
 		var by [2][]string
-		var given [2]uint64
 		c := p.callOf(step)
-		for i, policy := range whole {
-			call := c.on(i)
-			call.Time = now
-			verdicts[i], given[i], by[i] = decide(policy, states[i], call)
-		}
-		numbers[step.Call] = given
+		verdicts, numbers[step.Call], by = c.decide(whole, states, now)
 		if missing := p.needed(by); missing != nil {
 			return nil, missing
 		}

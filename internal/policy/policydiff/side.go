@@ -6,8 +6,8 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
-	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/toolname"
 )
@@ -32,13 +32,11 @@ func NewSide(r *policy.Result, s policy.Source) (*Side, error) {
 	o := r.Policy.Options()
 	out := &Side{
 		labels: o.Labels, maps: r.Policy.Maps(), deny: o.Deny, shadow: s.Mode == "shadow",
-		configured: s.Config != nil, owners: check.Owners(s.Config),
+		configured: s.Config != nil, owners: policy.Owners(s.Config),
 	}
-	for _, n := range r.Policy.Nets() {
-		if !n.Shadow && (r.Active == nil || slices.Contains(r.Active, n.Name)) {
-			out.nets = append(out.nets, n)
-		}
-	}
+	out.nets = list.Filter(r.Policy.Nets(), func(n gate.NetInfo) bool {
+		return !n.Shadow && (r.Active == nil || slices.Contains(r.Active, n.Name))
+	})
 	return out, out.compile()
 }
 
@@ -118,21 +116,14 @@ func speaksOf(n gate.NetInfo, name string) bool {
 
 // unsharedMaps returns the maps that only one of the sides has.
 func unsharedMaps(from, to *Side) []gate.Map {
-	var out []gate.Map
-	for _, pair := range [][2]*Side{{from, to}, {to, from}} {
-		for _, m := range pair[0].maps {
-			if !hasMap(pair[1].maps, m) {
-				out = append(out, m)
-			}
-		}
+	without := func(s, other *Side) []gate.Map {
+		return list.Filter(s.maps, func(m gate.Map) bool { return !hasMap(other.maps, m) })
 	}
-	return out
+	return append(without(from, to), without(to, from)...)
 }
 
 func hasMap(maps []gate.Map, a gate.Map) bool {
-	return slices.ContainsFunc(maps, func(b gate.Map) bool { return sameMap(a, b) })
-}
-
-func sameMap(a, b gate.Map) bool {
-	return a.Tool == b.Tool && a.Glob == b.Glob && a.Field == b.Field && a.As == b.As && a.Source == b.Source && (a.Reader == nil) == (b.Reader == nil)
+	return slices.ContainsFunc(maps, func(b gate.Map) bool {
+		return a.Tool == b.Tool && a.Glob == b.Glob && a.Field == b.Field && a.As == b.As && a.Source == b.Source && (a.Reader == nil) == (b.Reader == nil)
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
@@ -42,7 +43,8 @@ func Widened(ctx context.Context, c *config.Config, result *policy.Result) (foun
 }
 
 func widened(c *config.Config, b config.Base, result *policy.Result, stop func() bool) *diag.Problem {
-	d, err := overBase(c, b, result, stop)
+	base := policy.Source{Rules: b.Rules, Nets: b.Nets, Default: b.Default, Mode: b.Mode}
+	d, err := overBase(base, result, policy.FromConfig(c), stop)
 	var p diag.Problem
 	at := b.Entry
 	if err == nil {
@@ -65,33 +67,12 @@ func widened(c *config.Config, b config.Base, result *policy.Result, stop func()
 	return &p
 }
 
-// overBase compares the policy of base b alone with the configuration's policy.
-func overBase(c *config.Config, b config.Base, result *policy.Result, stop func() bool) (*Comparison, error) {
-	source := policy.Source{Rules: b.Rules, Nets: b.Nets, Default: b.Default, Mode: b.Mode}
-	alone, err := policy.Build(source)
-	if err != nil {
-		return nil, err
-	}
-	from, err := NewSide(alone, source)
-	if err != nil {
-		return nil, err
-	}
-	to, err := NewSide(result, policy.FromConfig(c))
-	if err != nil {
-		return nil, err
-	}
-	return Compare(from, to, narrowerStates, stop)
-}
-
 // mapOver returns the position of a map that the base lacks and that gives a name used by one of
 // the base's nets. If there is not exactly one such map, it returns at.
 func (d *Comparison) mapOver(at config.Position) config.Position {
-	var over []gate.Map
-	for _, m := range unsharedMaps(d.sides[0], d.sides[1]) {
-		if slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return reads(n, []gate.Map{m}) }) {
-			over = append(over, m)
-		}
-	}
+	over := list.Filter(unsharedMaps(d.sides[0], d.sides[1]), func(m gate.Map) bool {
+		return slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return reads(n, []gate.Map{m}) })
+	})
 	if len(over) == 1 && over[0].Rule.File != "" {
 		return config.Position(over[0].Rule)
 	}
