@@ -7,6 +7,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/toolname"
@@ -25,8 +26,7 @@ func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 		for _, tool := range agenttool.Of(agent) {
 			t := agentTool(agent, tool)
 			mentioned := slices.Contains(named, tool) || slices.ContainsFunc(t.Also, func(n gate.Name) bool { return slices.Contains(named, n.Text) })
-			there := slices.ContainsFunc(all, func(other verify.Tool) bool { return other.Name == tool })
-			if mentioned && !there {
+			if mentioned && !hasTool(all, tool) {
 				all = append(all, t)
 			}
 		}
@@ -59,12 +59,16 @@ func ToolsOf(agents ...string) (all []verify.Tool) {
 	}
 	for _, agent := range agents {
 		for _, tool := range agenttool.Of(agent) {
-			if !slices.ContainsFunc(all, func(other verify.Tool) bool { return other.Name == tool }) {
+			if !hasTool(all, tool) {
 				all = append(all, agentTool(agent, tool))
 			}
 		}
 	}
 	return all
+}
+
+func hasTool(all []verify.Tool, name string) bool {
+	return slices.ContainsFunc(all, func(t verify.Tool) bool { return t.Name == name })
 }
 
 // agentTool returns an agent's tool with all the names that a call of it has.
@@ -75,17 +79,16 @@ func agentTool(agent, tool string) verify.Tool {
 // NamesByHook returns the further names that an agent's hook gives to a call of the agent's tool.
 // It assumes that no server has a tool with one of these names. command says whether the call has a
 // field named "command".
-func NamesByHook(agent, tool string, command bool) (all []gate.Name) {
-	for _, n := range agenttool.Further(agent, tool, agenttool.Members(agent, tool), command) {
-		all = append(all, gate.Name{Text: n.Text, Certain: n.Sure, Weak: !n.Sure})
-	}
-	return all
+func NamesByHook(agent, tool string, command bool) []gate.Name {
+	return list.Map(agenttool.Further(agent, tool, agenttool.Members(agent, tool), command), func(n agenttool.Name) gate.Name {
+		return gate.Name{Text: n.Text, Certain: n.Sure, Weak: !n.Sure}
+	})
 }
 
 // OfAgent reports whether a name such as "claude-code.Bash" denotes an agent's built-in tool if the
 // configuration is cfg, which may be nil.
 func OfAgent(name string, cfg *config.Config) bool {
-	_, _, ok := ownTool(name, Owners(cfg))
+	_, _, ok := ownTool(name, policy.Owners(cfg))
 	return ok
 }
 

@@ -251,9 +251,7 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 				}
 			}
 		}
-		for _, name := range n.Free {
-			free = append(free, gate.Tool{Name: name})
-		}
+		free = append(free, gate.Tools(n.Free...)...)
 		for _, ph := range n.Phases {
 			free = append(free, ph.Tools...)
 		}
@@ -265,10 +263,7 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 			others = append(others, gate.Tool{Name: tool.Name, Kind: tool.Kind})
 		}
 	}
-	for _, name := range tools.others(seen) {
-		others = append(others, gate.Tool{Name: name})
-	}
-	return others
+	return append(others, gate.Tools(tools.others(seen)...)...)
 }
 
 // tellable adds a hint to a reason that depends on which tools exist. The hint names the command

@@ -15,10 +15,6 @@ const maxPlayed = 10_000
 func (v *Analysis) asked(t verify.Trace) (people int) {
 	now := time.Unix(0, 0)
 	session := gate.NewSession(v.policy, gate.SessionOptions{Time: now})
-	also := make(map[string][]gate.Name)
-	for _, tool := range v.tools.Tools {
-		also[tool.Name] = tool.Also
-	}
 	numbers, results, played := make(map[int]uint64), make(map[int]string), 0
 	end := func(call int, o gate.Outcome) {
 		e := gate.End{Outcome: o, Time: now}
@@ -37,10 +33,8 @@ func (v *Analysis) asked(t verify.Trace) (people int) {
 			end(s.Call, s.Outcome)
 			continue
 		}
-		c := gate.Call{Tool: s.Tool, Also: also[s.Tool], Time: now}
-		if s.Args != "" {
-			c.Args = []byte(s.Args)
-		}
+		c := v.tools.call(s)
+		c.Time = now
 		for range max(1, s.Times) {
 			if played++; played > maxPlayed {
 				return 0

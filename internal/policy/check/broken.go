@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
@@ -61,13 +62,7 @@ func brokenBy(p proven) string {
 func called(t gate.Tool) string { return text.Escape(t.Name) }
 
 // alternatives joins the names of the tools with the word "or".
-func alternatives(tools []gate.Tool) string {
-	var names []string
-	for _, t := range tools {
-		names = append(names, called(t))
-	}
-	return strings.Join(names, " or ")
-}
+func alternatives(tools []gate.Tool) string { return strings.Join(list.Map(tools, called), " or ") }
 
 // unapprovedText returns a phrase for the approval that the last call lacks, or the empty string if
 // the claim does not require approval.
@@ -93,10 +88,10 @@ func persons(count int) string {
 // so.
 func over(p verify.Period) string {
 	switch {
-	case p.Call.Name != "" && p.Successful:
+	case p.Call.Name == "":
+		return ""
+	case p.Successful:
 		return fmt.Sprintf(" without a success of %s between them", called(p.Call))
-	case p.Call.Name != "":
-		return fmt.Sprintf(" without %s between them", called(p.Call))
 	}
-	return ""
+	return fmt.Sprintf(" without %s between them", called(p.Call))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -13,13 +14,10 @@ import (
 const whyDefault = "the default refuses calls that no rule and no net names"
 
 // citedAll joins the names of the nets, each with its position.
-func citedAll(nets []verify.Net) string {
-	var names []string
-	for _, n := range nets {
-		names = append(names, cited(n.Name, n.Rule))
-	}
-	return text.And(names)
-}
+func citedAll(nets []verify.Net) string { return text.And(list.Map(nets, citedNet)) }
+
+// citedNet returns the name of a net, with its position if that is known.
+func citedNet(n verify.Net) string { return cited(n.Name, n.Rule) }
 
 // cited returns the name of a net or transition, with its position if that is known.
 func cited(name string, at gate.Position) string {
@@ -37,9 +35,5 @@ func first(nets []verify.Net) diag.Position {
 }
 
 func netNames(nets []verify.Net) []string {
-	var names []string
-	for _, n := range nets {
-		names = append(names, n.Name)
-	}
-	return names
+	return list.Map(nets, func(n verify.Net) string { return n.Name })
 }

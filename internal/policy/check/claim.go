@@ -2,6 +2,7 @@ package check
 
 import (
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/rules"
@@ -12,11 +13,7 @@ func Assertion(c policy.Claim) verify.Assertion {
 	if len(c.Parts) == 0 {
 		return assertion(c)
 	}
-	var each verify.Each
-	for _, part := range c.Parts {
-		each.Of = append(each.Of, assertion(part))
-	}
-	return each
+	return verify.Each{Of: list.Map(c.Parts, assertion)}
 }
 
 // assertion converts a claim about a single name.
@@ -48,13 +45,6 @@ func assertion(c policy.Claim) verify.Assertion {
 		return verify.NoFailureLocks{Tool: c.Tool}
 	case rules.NarrowerThan:
 		return verify.Open{Why: "only petrigate check and serve compare with another policy"}
-	default:
-		return assertionOfNet(c)
-	}
-}
-
-func assertionOfNet(c policy.Claim) verify.Assertion {
-	switch c.Kind {
 	case rules.Conserved:
 		return verify.Conserved{Net: c.Net}
 	case rules.Exclusive:
@@ -90,9 +80,7 @@ func compared(key []rules.KeyField) []verify.Compared {
 		}
 		return out
 	}
-	var all []verify.Compared
-	for _, k := range key {
-		all = append(all, verify.Compared{Field: field(k.Field), Other: field(k.Other)})
-	}
-	return all
+	return list.Map(key, func(k rules.KeyField) verify.Compared {
+		return verify.Compared{Field: field(k.Field), Other: field(k.Other)}
+	})
 }

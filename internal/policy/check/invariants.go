@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -26,10 +27,7 @@ func keptTokens(info gate.NetInfo) (lines []string) {
 		return nil
 	}
 	for _, inv := range invariantsOf(info) {
-		var places []string
-		for _, w := range inv.Weights {
-			places = append(places, info.Places[w.Place])
-		}
+		places := list.Map(inv.Weights, func(w petri.Arc) string { return info.Places[w.Place] })
 		same := !slices.ContainsFunc(inv.Weights, func(w petri.Arc) bool { return w.Weight != 1 })
 		switch {
 		case inv.Constant == 0 || !same:
@@ -43,23 +41,7 @@ func keptTokens(info gate.NetInfo) (lines []string) {
 }
 
 func invariantsOf(info gate.NetInfo) []petri.Invariant {
-	net := petri.Net{Places: len(info.Places)}
-	start := make(petri.Marking, len(info.Places))
-	for i, p := range info.Places {
-		start[i] = info.Initial[p]
-	}
-	for _, t := range info.Transitions {
-		net.Transitions = append(net.Transitions, petri.Transition{In: arcs(info.Places, t.Inputs), Out: arcs(info.Places, t.Outputs)})
-	}
+	net, start := info.Structure()
 	found, _ := petri.Invariants(&net, start)
 	return found
-}
-
-// arcs returns an arc for each of the given places. A place's number is its index in among.
-func arcs(among, places []string) []petri.Arc {
-	numbers := make([]int, len(places))
-	for i, p := range places {
-		numbers[i] = slices.Index(among, p)
-	}
-	return petri.Arcs(numbers)
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -20,19 +22,7 @@ func (v *Analysis) lost() diag.List {
 		if len(tools) == 0 || v.deadlocked(l.Because) || v.endsWorkflow(l) {
 			continue
 		}
-		var names []verify.Name
-		for _, t := range tools {
-			names = append(names, verify.Name{Tool: t})
-		}
-		verb := "forbids"
-		if len(l.Because) > 1 {
-			verb = "forbid"
-		}
-		them := "it"
-		if len(tools) > 1 {
-			them = "them"
-		}
-		p := Warning(codeLost, first(l.Because), fmt.Sprintf("a failed call can lock %s for good: %s %s %s then", ruleNames(names), citedAll(l.Because), verb, them), "")
+		p := Warning(codeLost, first(l.Because), fmt.Sprintf("a failed call can lock %s for good: %s %s %s then", text.And(list.Map(tools, toolText)), citedAll(l.Because), agreeing(l.Because, "forbids", "forbid"), agreeing(tools, "it", "them")), "")
 		p.Detail = "  after these calls no calls that succeed lead to " + ruleName(tools[0]) + ":\n" + steps(l.Trace) + v.stuck(l.Trace, l.Because)
 		p.Hint = v.nets.afterFailure(l.Because)
 		ps = append(ps, p)

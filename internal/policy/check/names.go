@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
@@ -19,30 +20,21 @@ func ruleName(t gate.Tool) string {
 	return t.Name
 }
 
-func ruleNames(names []verify.Name) string { return text.And(toolNames(names)) }
+// toolText returns a tool's name as rules write it, for output.
+func toolText(t gate.Tool) string { return text.Escape(ruleName(t)) }
 
-// toolNames returns the names of the tools as rules write them.
-func toolNames(names []verify.Name) []string {
-	var all []string
-	for _, n := range names {
-		all = append(all, text.Escape(ruleName(n.Tool)))
-	}
-	return all
-}
+// nameText returns the name of n's tool as rules write it, for output.
+func nameText(n verify.Name) string { return toolText(n.Tool) }
 
 // listed returns the names that a net lists, as rules write them.
 func listed(net gate.NetInfo) []string {
 	var names []string
 	for _, t := range net.Transitions {
-		for _, tool := range t.Tools {
-			names = append(names, ruleName(tool))
-		}
+		names = append(names, list.Map(t.Tools, ruleName)...)
 	}
 	names = append(names, net.Free...)
 	for _, ph := range net.Phases {
-		for _, tool := range ph.Tools {
-			names = append(names, ruleName(tool))
-		}
+		names = append(names, list.Map(ph.Tools, ruleName)...)
 	}
 	return names
 }

@@ -8,20 +8,16 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
 // Notes returns remarks about the policy that are not problems.
-func (r Report) Notes() []string {
-	if r.verified == nil {
+func (r Report) Notes() (notes []string) {
+	v := r.verified
+	if v == nil {
 		return nil
 	}
-	return r.verified.notes()
-}
-
-// notes returns remarks that are not problems.
-func (v *Analysis) notes() []string {
-	var notes []string
 	if len(v.idle) > 0 {
 		notes = append(notes, "not active, so not explored: "+strings.Join(v.idle, ", "))
 	}
@@ -68,7 +64,7 @@ func (v *Analysis) unsure() []string {
 	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
 	var notes []string
 	for why, names := range v.grouped(unsure, func(n verify.Name) string { return n.Why }) {
-		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", many(toolNames(names)), why))
+		notes = append(notes, fmt.Sprintf("not known whether %s can be called: %s", many(list.Map(names, nameText)), why))
 	}
 	return notes
 }

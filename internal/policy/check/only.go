@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify"
-	"github.com/petrigate/petrigate/internal/text"
 )
 
 // onlyBy returns a hint if the default admits calls that a claim with "only" forbids. For the claim
@@ -15,13 +15,9 @@ func (v *Analysis) onlyBy(p proven) string {
 	if !ok || v.policy.Options().Deny {
 		return ""
 	}
-	var names []string
-	for _, t := range a.Tools {
-		names = append(names, text.Escape(ruleName(t)))
-	}
-	list, rule := strings.Join(names, ", "), "block *"
+	names, rule := strings.Join(list.Map(a.Tools, toolText), ", "), "block *"
 	if a.Unapproved != nil {
 		rule = "require human-approval before *"
 	}
-	return fmt.Sprintf("other calls are allowed by default; add the rule: %s unless %s; or write in the configuration: default: deny, and the rule: allow %s", rule, list, list)
+	return fmt.Sprintf("other calls are allowed by default; add the rule: %s unless %s; or write in the configuration: default: deny, and the rule: allow %s", rule, names, names)
 }

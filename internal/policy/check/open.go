@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -49,18 +49,14 @@ func (e Effort) reason(why string) string {
 
 // open returns the questions that the verification left open.
 func (v *Analysis) open() []openQuestion {
-	var out []openQuestion
-	for _, gap := range v.report.Gaps {
-		out = append(out, openQuestion{Question: "calls", Why: gap, Hint: v.effort.raise(gap), text: "not all kinds of calls were explored"})
-	}
+	out := list.Map(v.report.Gaps, func(gap string) openQuestion {
+		return openQuestion{Question: "calls", Why: gap, Hint: v.effort.raise(gap), text: "not all kinds of calls were explored"}
+	})
 	for _, q := range v.report.Open {
 		o := openQuestion{
-			Question: q.Topic.String(), Nets: netNames(q.Nets), Why: q.Why, Hint: v.effort.raise(q.Why),
+			Question: q.Topic.String(), Tools: list.Map(q.Tools, ruleName), Nets: netNames(q.Nets), Why: q.Why, Hint: v.effort.raise(q.Why),
 		}
 		o.text, o.group = openText(q)
-		for _, t := range q.Tools {
-			o.Tools = append(o.Tools, ruleName(t))
-		}
 		out = append(out, o)
 	}
 	return append(out, v.unexplored()...)
@@ -69,12 +65,12 @@ func (v *Analysis) open() []openQuestion {
 // openText describes an open question in a sentence. For a group of nets, it instead returns the
 // group's name, because a report can contain many similar questions.
 func openText(q verify.Question) (said, group string) {
-	nets, tools := manyTogether(q.Nets), many(toolTexts(q.Tools))
+	nets, tools := many(list.Map(q.Nets, citedNet)), many(list.Map(q.Tools, toolText))
 	switch {
 	case q.Topic == verify.TopicLost:
 		said = "a failure can take away " + tools + " for good"
 	case q.Topic == verify.TopicDeadlock && len(q.Nets) > 1:
-		return "", cited(q.Nets[0].Name, q.Nets[0].Rule) + " and what shares calls with it"
+		return "", citedNet(q.Nets[0]) + " and what shares calls with it"
 	case q.Topic == verify.TopicDeadlock:
 		return "", nets
 	case q.Topic == verify.TopicRedundant && len(q.Nets) > 1:
@@ -99,33 +95,15 @@ func many(names []string) string {
 	return text.And(names)
 }
 
-func manyTogether(nets []verify.Net) string {
-	var names []string
-	for _, n := range nets {
-		names = append(names, cited(n.Name, n.Rule))
-	}
-	return many(names)
-}
-
-func toolTexts(tools []gate.Tool) []string {
-	var names []string
-	for _, t := range tools {
-		names = append(names, text.Escape(ruleName(t)))
-	}
-	return names
-}
-
 // unexplored returns questions about hand-written nets that have unexplored states. Some
 // transitions of such a net might never fire.
 func (v *Analysis) unexplored() []openQuestion {
-	var out []openQuestion
-	for _, name := range v.partly {
-		out = append(out, openQuestion{
+	return list.Map(v.partly, func(name string) openQuestion {
+		return openQuestion{
 			Question: "transitions", Nets: []string{name}, Why: verify.WhyStates, Hint: "petrigate analyze explores more",
 			text: "not known whether each transition of " + cited(name, v.nets[name].Rule) + " can fire",
-		})
-	}
-	return out
+		}
+	})
 }
 
 // complete reports whether every question was answered.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
+	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -23,10 +25,9 @@ func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 		return err
 	}
 	if verbose && len(r.Nets) > 0 {
-		var rows [][]string
-		for _, n := range r.Nets {
-			rows = append(rows, []string{n.Name, count(n.States), bounded(n.Bounded), count(n.Deadlocks), gate.Position(n.Rule).String()})
-		}
+		rows := list.Map(r.Nets, func(n policy.Net) []string {
+			return []string{n.Name, count(n.States), bounded(n.Bounded), count(n.Deadlocks), gate.Position(n.Rule).String()}
+		})
 		if err := tableBelow(w, "NET|STATES|BOUNDED|DEADLOCKS|FROM", rows); err != nil {
 			return err
 		}
@@ -42,10 +43,7 @@ func tableBelow(w io.Writer, head string, rows [][]string) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	return text.Table(w, "", head, rows)
+	return text.TableBelow(w, "", head, rows)
 }
 
 // printVerified writes which tools can be called, the results of the claims, and the notes.
@@ -53,10 +51,7 @@ func (r Report) printVerified(w io.Writer, verbose bool) error {
 	if err := tableBelow(w, "TOOL|CAN BE CALLED|NETS", r.ToolRows()); err != nil {
 		return err
 	}
-	var rows [][]string
-	for _, p := range r.verified.proofs {
-		rows = append(rows, []string{shortened(p.Text), p.Result.String(), p.Rule.String()})
-	}
+	rows := list.Map(r.verified.proofs, func(p proven) []string { return []string{shortened(p.Text), p.Result.String(), p.Rule.String()} })
 	if err := tableBelow(w, "CLAIM|RESULT|FROM", rows); err != nil {
 		return err
 	}
@@ -93,16 +88,12 @@ func (r Report) ToolRows() [][]string {
 			said += " (in shadow)"
 		}
 		for _, name := range listed(net) {
-			if !slices.Contains(nets[name], said) {
-				nets[name] = append(nets[name], said)
-			}
+			nets[name] = list.Add(nets[name], said)
 		}
 	}
-	var rows [][]string
-	for _, t := range r.Tools {
-		rows = append(rows, []string{t.Name, r.callable(t, asks[t.Name]), cmp.Or(strings.Join(nets[t.Name], ", "), "none")})
-	}
-	return rows
+	return list.Map(r.Tools, func(t reportedTool) []string {
+		return []string{t.Name, r.callable(t, asks[t.Name]), cmp.Or(strings.Join(nets[t.Name], ", "), "none")}
+	})
 }
 
 // These are the widths of columns. If the name of a net is too long for its column, the table shows
@@ -161,7 +152,7 @@ func (r Report) callable(t reportedTool, asks int) string {
 // in the tool list, yes adds the name of that tool.
 func (s ToolSet) yes(t verify.Trace) string {
 	for _, step := range t {
-		if s.Known && !step.Ends && step.Wait == 0 && !slices.ContainsFunc(s.Tools, func(known verify.Tool) bool { return known.Name == step.Tool }) {
+		if s.Known && !step.Ends && step.Wait == 0 && !hasTool(s.Tools, step.Tool) {
 			return "if there is a tool " + step.Tool
 		}
 	}
@@ -183,7 +174,7 @@ const maxOverlaps = 10
 func (v *Analysis) details() []string {
 	var lines []string
 	for _, g := range v.report.Groups {
-		of := cited(g.Nets[0].Name, g.Nets[0].Rule)
+		of := citedNet(g.Nets[0])
 		if len(g.Nets) > 1 {
 			of = fmt.Sprintf("%d nets that share calls, from %s", len(g.Nets), of)
 		}
@@ -264,13 +255,8 @@ func bounded(b *bool) string {
 
 // proved returns a phrase that contains the number of proved claims.
 func (r Report) proved() string {
-	n := 0
-	for _, p := range r.Proofs {
-		if p.Result == verify.Proved.String() {
-			n++
-		}
-	}
-	return fmt.Sprintf(", %d of %s proved", n, text.Count(len(r.Proofs), "claim"))
+	proved := list.Filter(r.Proofs, func(p reportedProof) bool { return p.Result == verify.Proved.String() })
+	return fmt.Sprintf(", %d of %s proved", len(proved), text.Count(len(r.Proofs), "claim"))
 }
 
 // cut reports whether a limit ended the search for the answer to some question.
@@ -285,24 +271,14 @@ func (r Report) cut() bool {
 // only open question.
 func (r Report) openNotes(verbose bool) (notes []string) {
 	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
-	var told []openQuestion
-	for _, q := range r.Open {
-		if q.Hint != "" || verbose || q.Question == "calls" && !said {
-			told = append(told, q)
-		}
-	}
+	told := list.Filter(r.Open, func(q openQuestion) bool { return q.Hint != "" || verbose || q.Question == "calls" && !said })
 	for i, q := range told {
 		alike := func(o openQuestion) bool { return o.Question == q.Question && o.Why == q.Why }
 		switch {
 		case q.group == "":
 			notes = append(notes, q.text+": "+q.Why)
 		case !slices.ContainsFunc(told[:i], alike):
-			var groups []string
-			for _, o := range told[i:] {
-				if alike(o) {
-					groups = append(groups, o.group)
-				}
-			}
+			groups := list.Map(list.Filter(told[i:], alike), func(o openQuestion) string { return o.group })
 			notes = append(notes, "not known whether calls can get stuck at "+many(groups)+": "+q.Why)
 		}
 	}
@@ -313,13 +289,8 @@ func (r Report) openNotes(verbose bool) (notes []string) {
 }
 
 // hints returns the hints of the open questions and of the tools, without duplicates.
-func (r Report) hints(open []openQuestion) (hints []string) {
-	for _, q := range open {
-		hints = append(hints, q.Hint)
-	}
-	for _, t := range r.Tools {
-		hints = append(hints, t.Hint)
-	}
+func (r Report) hints(open []openQuestion) []string {
+	hints := append(list.Map(open, func(q openQuestion) string { return q.Hint }), list.Map(r.Tools, func(t reportedTool) string { return t.Hint })...)
 	slices.Sort(hints)
 	return slices.DeleteFunc(slices.Compact(hints), func(h string) bool { return h == "" })
 }

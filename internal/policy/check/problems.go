@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
@@ -51,7 +52,7 @@ func (v *Analysis) refuted(p proven) diag.Problem {
 			q.Hint = p.Why + ": " + citedAll(p.Because)
 		}
 	case p.Default:
-		q.Hint = whyDefault + "; to allow it, write: allow " + text.Escape(ruleName(p.Tool))
+		q.Hint = whyDefault + "; to allow it, write: allow " + toolText(p.Tool)
 	case p.Kind == rules.AlwaysPossible || p.Kind == rules.DeadlockFree || p.Kind == rules.NoTerminalStates || p.Kind == rules.Exclusive:
 		q.Hint = "it does not hold even at the start"
 	}
@@ -90,7 +91,7 @@ func succeeds(t verify.Trace) bool {
 func (v *Analysis) uncallable() diag.List {
 	var ps diag.List
 	for cause, names := range v.grouped(v.uncallableUnexpectedly, func(n verify.Name) string { return citedAll(n.Because) }) {
-		p := Warning(codeNever, v.nets.forbids(names[0]), ruleNames(names)+" can never be called", "")
+		p := Warning(codeNever, v.nets.forbids(names[0]), text.And(list.Map(names, nameText))+" can never be called", "")
 		if cause == "" {
 			p.Hint = whyDefault
 		} else {
@@ -143,7 +144,7 @@ func (v *Analysis) failing() diag.List {
 		if n.Callable != verify.AfterFailure {
 			continue
 		}
-		p := Warning(codeFailing, v.speaksOf(n.Tool), text.Escape(ruleName(n.Tool))+" can be called only after calls that fail or overlap", "")
+		p := Warning(codeFailing, v.speaksOf(n.Tool), toolText(n.Tool)+" can be called only after calls that fail or overlap", "")
 		if len(n.Failing) > 0 {
 			p.Detail = "  such as:\n" + steps(n.Failing)
 		}
@@ -222,25 +223,26 @@ func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 // before returns a phrase about the nets that already decide the calls of a redundant net. It names
 // these nets and their effect.
 func (ns netInfos) before(nets []verify.Net) string {
-	asking := 0
-	for _, n := range nets {
-		if slices.ContainsFunc(ns[n.Name].Transitions, func(t gate.Transition) bool { return t.Manual }) {
-			asking++
-		}
-	}
+	asking := list.Filter(nets, func(n verify.Net) bool {
+		return slices.ContainsFunc(ns[n.Name].Transitions, func(t gate.Transition) bool { return t.Manual })
+	})
 	switch {
 	case len(nets) == 0:
 		return ""
-	case asking == 0 && len(nets) == 1:
-		return citedAll(nets) + " forbids before it does"
-	case asking == 0:
-		return citedAll(nets) + " forbid before it does"
-	case len(nets) == 1:
-		return citedAll(nets) + " asks people whenever it does"
-	case asking == len(nets):
-		return citedAll(nets) + " ask people whenever it does"
+	case len(asking) == len(nets):
+		return citedAll(nets) + agreeing(nets, " asks", " ask") + " people whenever it does"
+	case len(asking) == 0:
+		return citedAll(nets) + agreeing(nets, " forbids", " forbid") + " before it does"
 	}
 	return citedAll(nets) + " forbid or ask before it does"
+}
+
+// agreeing returns the form of a verb that agrees with the number of things in all.
+func agreeing[T any](all []T, singular, plural string) string {
+	if len(all) == 1 {
+		return singular
+	}
+	return plural
 }
 
 // unreached reports whether the net is a limit that was found to be unreachable when the policy was

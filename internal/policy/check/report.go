@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/policy/verify"
@@ -100,12 +101,7 @@ func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Anal
 // Judge determines whether the report is ok. An ok report contains no errors, no unknown claims
 // unless allowUnknown is true, and no warnings if strict is true.
 func (r *Report) Judge(strict, allowUnknown bool) {
-	r.open = 0
-	for _, p := range r.Proofs {
-		if p.Result == verify.Unknown.String() && !allowUnknown {
-			r.open++
-		}
-	}
+	r.open = len(list.Filter(r.Proofs, func(p reportedProof) bool { return p.Result == verify.Unknown.String() && !allowUnknown }))
 	r.OK = len(r.Problems.Of(diag.Error)) == 0 && r.open == 0 && (!strict || len(r.Problems.Of(diag.Warning)) == 0)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
@@ -135,10 +136,10 @@ func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 			b.WriteString("  then:\n")
 		}
 		if info.Labels != nil {
-			fmt.Fprintf(&b, "     - %s: %s\n", cited(n.Name, n.Rule), reason(info))
+			fmt.Fprintf(&b, "     - %s: %s\n", citedNet(n), reason(info))
 			continue
 		}
-		fmt.Fprintf(&b, "     - %s has %s\n", cited(n.Name, n.Rule), v.tokensText(states[n.Name]))
+		fmt.Fprintf(&b, "     - %s has %s\n", citedNet(n), v.tokensText(states[n.Name]))
 		for _, t := range info.Transitions {
 			if missing := Lacking(t, states[n.Name]); len(t.Tools) > 0 && !t.Observe && missing != "" {
 				fmt.Fprintf(&b, "       %s waits for %s\n", v.written.transition(n.Name, t.Name), missing)
@@ -157,10 +158,7 @@ func reason(n gate.NetInfo) string {
 			key = t.Key
 		}
 	}
-	var fields []string
-	for _, f := range key {
-		fields = append(fields, cmp.Or(f.Source, f.Path))
-	}
+	fields := list.Map(key, func(f gate.Field) string { return cmp.Or(f.Source, f.Path) })
 	return strings.ReplaceAll(n.Reason, "{key}", "<"+strings.Join(fields, ", ")+">")
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
@@ -79,13 +80,7 @@ func (r Report) Steps(claim int) (all []Step, more int) {
 		all = append(all, p.play(step))
 	}
 	for i := range all {
-		var nets []NetStep
-		for _, n := range all[i].Nets {
-			if p.concerned[n.Net] {
-				nets = append(nets, n)
-			}
-		}
-		all[i].Nets = nets
+		all[i].Nets = list.Filter(all[i].Nets, func(n NetStep) bool { return p.concerned[n.Net] })
 	}
 	return all, more
 }

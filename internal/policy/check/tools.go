@@ -34,7 +34,7 @@ func ParseTools(file string, src []byte) ([]ListedTool, error) {
 // KnownSet returns the set of tools for a complete list of tools. If cfg is not nil, tools known
 // only by their exposed name get their other names as well.
 func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
-	owners := Owners(cfg)
+	owners := policy.Owners(cfg)
 	for i := range list {
 		list[i].complete(owners)
 	}
@@ -60,7 +60,7 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	if cfg == nil || result.Policy == nil {
 		return ToolSet{}
 	}
-	owners := Owners(cfg)
+	owners := policy.Owners(cfg)
 	var list []ListedTool
 	for _, name := range NamesIn(result) {
 		for _, o := range owners {
@@ -105,7 +105,7 @@ func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 // the server "gh", and "claude-code.Bash" denotes that agent's built-in tool "Bash", including the
 // names that the agent's hook gives. Without a configuration, a server's tool has only one name.
 func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
-	owners := Owners(cfg)
+	owners := policy.Owners(cfg)
 	return func(tool string) gate.Call {
 		if agent, own, ok := ownTool(tool, owners); ok {
 			return gate.Call{Tool: own.Name, Also: own.Also, Upstream: agent}

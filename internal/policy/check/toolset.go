@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/toolname"
@@ -59,19 +60,6 @@ func toolOf(o toolname.Owner, bare string) ListedTool {
 	return ListedTool{Exposed: o.Prefix + bare, Bare: bare, Canonical: o.Upstream + "." + bare}
 }
 
-// Owners returns the configuration's enabled servers and the prefixes of their tools.
-func Owners(cfg *config.Config) toolname.Owners {
-	if cfg == nil {
-		return nil
-	}
-	var owners toolname.Owners
-	servers := slices.DeleteFunc(slices.Clone(cfg.Servers), func(s config.Server) bool { return s.Disabled })
-	for _, s := range servers {
-		owners = append(owners, toolname.Owner{Upstream: s.Name, Prefix: toolname.Prefix(s.Name, s.Prefix, s.HasPrefix, len(servers) == 1)})
-	}
-	return owners
-}
-
 // MayServe reports whether a client may see a tool that a configured server calls by the given
 // name. cfg may be nil.
 func MayServe(cfg *config.Config, name string) bool {
@@ -93,14 +81,10 @@ func ownersOf(list []ListedTool) toolname.Owners {
 }
 
 // joined returns the tools under their exposed names, and includes their further names.
-func joined(list []ListedTool, owners toolname.Owners) []verify.Tool {
-	all := make([]toolname.Names, 0, len(list))
-	for _, t := range list {
-		all = append(all, t.names())
-	}
+func joined(all []ListedTool, owners toolname.Owners) []verify.Tool {
 	tools := []verify.Tool{}
-	for i, also := range toolname.AdditionalNames(all, owners) {
-		tools = append(tools, verify.Tool{Name: list[i].Exposed, Also: also})
+	for i, also := range toolname.AdditionalNames(list.Map(all, ListedTool.names), owners) {
+		tools = append(tools, verify.Tool{Name: all[i].Exposed, Also: also})
 	}
 	return tools
 }
@@ -190,17 +174,12 @@ func (s ToolSet) others(seen map[string]bool) []string {
 // Find returns the tool with the given name. If a tool has this name as its exposed name, Find
 // returns this tool. The second result is false if no tool or several tools have the name.
 func (s ToolSet) Find(name string) (verify.Tool, bool) {
-	for _, t := range s.Tools {
-		if t.Name == name {
-			return t, true
-		}
+	if t := list.Find(s.Tools, func(t verify.Tool) bool { return t.Name == name }); t != nil {
+		return *t, true
 	}
-	var found []verify.Tool
-	for _, t := range s.Tools {
-		if slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {
-			found = append(found, t)
-		}
-	}
+	found := list.Filter(s.Tools, func(t verify.Tool) bool {
+		return slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name })
+	})
 	if len(found) != 1 {
 		return verify.Tool{}, false
 	}
