@@ -107,18 +107,7 @@ func readPNML(name string, src []byte) ([]*Net, error) {
 		}
 		return nil, e
 	}
-	var nets []*Net
-	for i := range doc.Nets {
-		n, err := fromPNML(name, &doc.Nets[i])
-		if err != nil {
-			return nil, err
-		}
-		nets = append(nets, n)
-	}
-	if len(nets) == 0 {
-		return nil, diag.Problem{File: name, Msg: "the file contains no net"}
-	}
-	return nets, nil
+	return each(name, doc.Nets, fromPNML)
 }
 
 // latin1 decodes a file that is declared as Latin-1, as some nets of the Model Checking Contest

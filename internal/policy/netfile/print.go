@@ -3,6 +3,7 @@ package netfile
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,16 +142,11 @@ func (r *Report) live() string {
 // printBounds lists the places and groups them by bound.
 func (r *Report) printBounds(w io.Writer) error {
 	places := make(map[int][]string)
-	var bounds []int
 	for place, bound := range r.result.Bounds {
-		if places[bound] == nil {
-			bounds = append(bounds, bound)
-		}
 		places[bound] = append(places[bound], r.net.Places[place])
 	}
-	slices.Sort(bounds)
 	var rows [][]string
-	for _, bound := range bounds {
+	for _, bound := range slices.Sorted(maps.Keys(places)) {
 		text := text.Grouped(bound)
 		if bound == petri.Omega {
 			text = "none"
@@ -160,8 +156,7 @@ func (r *Report) printBounds(w io.Writer) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	_, _ = fmt.Fprintln(w)
-	return text.Table(w, "", "BOUND|PLACES", rows)
+	return text.TableBelow(w, "", "BOUND|PLACES", rows)
 }
 
 func (r *Report) printInvariants(w io.Writer) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // Read reads the nets in a file. It detects the format from the text. name is the file's name for
@@ -26,18 +27,23 @@ func Read(name string, src []byte) ([]*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	var read []*Net
+	return each(name, nets, fromConfig)
+}
+
+// each converts the nets of a file. A file without a net is an error.
+func each[T any](file string, nets []T, convert func(file string, n *T) (*Net, error)) ([]*Net, error) {
+	var out []*Net
 	for i := range nets {
-		n, err := fromConfig(name, &nets[i])
+		n, err := convert(file, &nets[i])
 		if err != nil {
 			return nil, err
 		}
-		read = append(read, n)
+		out = append(out, n)
 	}
-	if len(read) == 0 {
-		return nil, diag.Problem{File: name, Msg: "the file contains no net"}
+	if len(out) == 0 {
+		return nil, diag.Problem{File: file, Msg: "the file contains no net"}
 	}
-	return read, nil
+	return out, nil
 }
 
 // Foreign reports whether src is a net in a format that a configuration cannot contain: plain JSON
@@ -66,9 +72,5 @@ func fromConfig(file string, c *config.Net) (*Net, error) {
 }
 
 func unitArcs(places []string) []weighted {
-	var arcs []weighted
-	for _, place := range places {
-		arcs = append(arcs, weighted{place, 1})
-	}
-	return arcs
+	return list.Map(places, func(place string) weighted { return weighted{place, 1} })
 }

@@ -3,6 +3,7 @@ package netfile
 import (
 	"time"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -89,9 +90,5 @@ func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report
 // namesOf returns the names of places or transitions. The result is never nil, so that its JSON
 // form is never null.
 func namesOf(names []string, numbers []int) []string {
-	list := []string{}
-	for _, i := range numbers {
-		list = append(list, names[i])
-	}
-	return list
+	return append([]string{}, list.Map(numbers, func(i int) string { return names[i] })...)
 }

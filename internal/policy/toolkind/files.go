@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // targetWords are words for the destination of a file operation.
@@ -85,11 +87,7 @@ func readProperties(raw json.RawMessage) map[string]property {
 
 // forms returns the property itself together with all its alternatives.
 func (p *property) forms() []property {
-	all := []property{*p}
-	for _, raw := range append(slices.Clone(p.AnyOf), p.OneOf...) {
-		all = append(all, readProperty(raw))
-	}
-	return all
+	return append([]property{*p}, list.Map(slices.Concat(p.AnyOf, p.OneOf), readProperty)...)
 }
 
 // holds reports whether the argument may have the given type.
@@ -119,11 +117,8 @@ func (p *property) listsTexts() bool {
 func (p *property) members() map[string]property {
 	all := map[string]property{}
 	for _, f := range p.forms() {
-		if !f.is("array") {
-			continue
-		}
-		for name, m := range readProperties(f.Items) {
-			all[name] = m
+		if f.is("array") {
+			maps.Copy(all, readProperties(f.Items))
 		}
 	}
 	return all

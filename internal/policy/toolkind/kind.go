@@ -82,7 +82,7 @@ var outsideNouns = []string{
 func ByName(name string) Kind {
 	words := Words(name)
 	for i, w := range words {
-		if k := strong[w]; k == Destroy || k == Run && (i == 0 || !reads(leading[words[0]])) {
+		if k := strong[w]; k == Destroy || k == Run && (i == 0 || !leading[words[0]].Reads()) {
 			return k
 		}
 	}
@@ -101,7 +101,7 @@ func ByName(name string) Kind {
 		return Secret
 	case verb == Read && has(outsideNouns):
 		return Outside
-	case reads(verb):
+	case verb.Reads():
 		return verb
 	case verb != Unclear && verb < Pay && has(payNouns):
 		return Pay
@@ -118,9 +118,7 @@ func namesSecret(words []string) bool {
 }
 
 // Reads reports whether a call changes nothing and returns no secrets.
-func (k Kind) Reads() bool { return reads(k) }
-
-func reads(k Kind) bool { return k == Read || k == Outside }
+func (k Kind) Reads() bool { return k == Read || k == Outside }
 
 // Acts reports whether the effect of a call is, or might be, irrevocable.
 func (k Kind) Acts() bool { return k >= Send }

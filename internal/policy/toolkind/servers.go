@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 //go:embed servers.txt
@@ -84,20 +86,17 @@ func (s *Server) add(key string, words []string) bool {
 // either, it returns nil. The command takes precedence, because it comes from the user's
 // configuration.
 func Known(start []string, tools []string) *Server {
-	all := Servers()
-	for i := range all {
-		for _, word := range start {
-			if slices.ContainsFunc(all[i].By, func(by string) bool { return within(word, by) }) {
-				return &all[i]
-			}
-		}
+	started := list.Find(Servers(), func(s Server) bool {
+		return slices.ContainsFunc(s.By, func(by string) bool {
+			return slices.ContainsFunc(start, func(word string) bool { return within(word, by) })
+		})
+	})
+	if started != nil {
+		return started
 	}
-	for i := range all {
-		if missing := slices.ContainsFunc(all[i].Like, func(tool string) bool { return !slices.Contains(tools, tool) }); !missing && len(all[i].Like) > 0 {
-			return &all[i]
-		}
-	}
-	return nil
+	return list.Find(Servers(), func(s Server) bool {
+		return len(s.Like) > 0 && !slices.ContainsFunc(s.Like, func(tool string) bool { return !slices.Contains(tools, tool) })
+	})
 }
 
 // within reports whether text occurs in word and is delimited there by slashes, similar characters,

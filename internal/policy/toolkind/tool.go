@@ -67,13 +67,13 @@ func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 		return // there are no hints, or they are invalid
 	}
 	yes := func(b *bool) bool { return b != nil && *b }
-	if yes(hints.Destructive) && g.Kind < Send && (!known || reads(g.Kind)) {
+	if yes(hints.Destructive) && g.Kind < Send && (!known || g.Kind.Reads()) {
 		g.Kind, g.Why = Destroy, "destructiveHint"
 	}
 	if yes(hints.ReadOnly) && g.Kind == Unclear && !yes(hints.Destructive) {
 		g.Kind, g.Why = Read, "readOnlyHint"
 	}
-	if hints.ReadOnly != nil && !*hints.ReadOnly && reads(g.Kind) {
+	if hints.ReadOnly != nil && !*hints.ReadOnly && g.Kind.Reads() {
 		g.Kind, g.Why = Unclear, "readOnlyHint is false"
 	}
 	switch {
