@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // candidates yields values to try for the fields. The default values of the sorts (fields that are
@@ -62,7 +63,7 @@ func (w *recipe) evaluated(d *Datum) (values []literal) {
 	texts := w.b.sorts[d.sort].texts
 	for _, m := range samples([]string{w.b.written(d.Field)}, nil, texts[0], texts[1], []any{texts[0]}) {
 		if l, ok := w.valueOf(d, object(m).text()); ok && !strings.HasPrefix(string(l.single()), "[") {
-			values = include(values, l.single())
+			values = list.Add(values, l.single())
 		}
 		if len(values) == maxEvaluated {
 			break

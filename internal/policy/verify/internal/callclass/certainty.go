@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // When a map assigns a label after reading a text, the label has two properties: it can be certain,
@@ -83,7 +84,8 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	}
 	texts := make(map[string][]string)
 	if known {
-		tried := append(withOperands(text), text+"; "+noopCommand(ps), text+"; "+text)
+		noop := unsought(ps, "true", "pwd", "date", "id")
+		tried := append(withOperands(text), text+"; "+noop, text+"; "+text)
 		for i := range members(set) { // all patterns might look for the same command
 			tried = append(tried, withOperands(strings.Join(ps[i].script, " "))...)
 		}
@@ -94,23 +96,20 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 			}
 		}
 	}
-	for _, hits := range ways {
-		values = append(values, &value{field: field, hits: hits, texts: texts[hitsKey(hits)]})
-	}
-	return values, true
+	return list.Map(ways, func(hits []hit) *value { return &value{field: field, hits: hits, texts: texts[hitsKey(hits)]} }), true
 }
 
 // scriptsOf returns scripts that consist of the commands that the patterns in set look for. In
 // different scripts, different commands are evidence. Some of the scripts also run a command that
 // no pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
-	other := unrelatedCommand(ps)
+	other := unsought(ps, "date", "id", "hostname", "uname") // some readers assume that these commands have an effect
 	var commands []string
 	for i := range members(set) {
 		if ps[i].script == nil {
 			return []string{text + "; " + other, other + "; " + text}
 		}
-		commands = include(commands, cmp.Or(ps[i].evidentCommand(), strings.Join(ps[i].script, " ")))
+		commands = list.Add(commands, cmp.Or(ps[i].evidentCommand(), strings.Join(ps[i].script, " ")))
 	}
 	scripts = append(scripts, text+"; "+other, other+"; "+text)
 	if len(commands) > maxMatters {
@@ -179,25 +178,15 @@ func (b *Enumerator) reads(ps []pattern, set uint64, text string) (hits []hit, e
 	return hits, true
 }
 
-// noopCommand returns a command that no pattern looks for.
-func noopCommand(ps []pattern) string {
-	for _, s := range []string{"true", "pwd", "date", "id"} {
+// unsought returns the first of the commands that no pattern looks for. If patterns look for all of
+// them, it returns the first command.
+func unsought(ps []pattern, commands ...string) string {
+	for _, s := range commands {
 		if !slices.ContainsFunc(ps, func(p pattern) bool { return p.matches(s) }) {
 			return s
 		}
 	}
-	return "true"
-}
-
-// unrelatedCommand returns a command that no pattern looks for but that some reader assumes to have
-// an effect.
-func unrelatedCommand(ps []pattern) string {
-	for _, s := range []string{"date", "id", "hostname", "uname"} {
-		if !slices.ContainsFunc(ps, func(p pattern) bool { return p.matches(s) }) {
-			return s
-		}
-	}
-	return "date"
+	return commands[0]
 }
 
 // possibleHits returns the combinations of label properties that the maps with the given readers

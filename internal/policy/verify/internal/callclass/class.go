@@ -5,40 +5,30 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // Carries reports whether calls of class s have the given name. If evidence is true, the name must
 // count as evidence and not only as a restriction.
 func (s *Class) Carries(t gate.Tool, evidence bool) bool {
-	return slices.ContainsFunc(s.labels, func(l naming.Label) bool {
-		switch {
-		case l.Text != t.Name || (l.Glob > 0) != (t.Kind == gate.Glob) || evidence && l.Weak:
-			return false
-		case t.Kind == gate.Literal:
-			return l.From != naming.FromAction
-		}
-		return true
-	})
+	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return denotes(&l, &t) && !(evidence && l.Weak) })
+}
+
+// denotes reports whether the label is the given name.
+func denotes(l *naming.Label, t *gate.Tool) bool {
+	return l.Text == t.Name && (l.Glob > 0) == (t.Kind == gate.Glob) && !(t.Kind == gate.Literal && l.From == naming.FromAction)
 }
 
 // Certainly reports whether every call of class s certainly has the given name.
 func (s *Class) Certainly(t gate.Tool) bool {
-	return slices.ContainsFunc(s.labels, func(l naming.Label) bool {
-		return l.Certain && l.Text == t.Name && (l.Glob > 0) == (t.Kind == gate.Glob) && !(t.Kind == gate.Literal && l.From == naming.FromAction)
-	})
+	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return l.Certain && denotes(&l, &t) })
 }
 
 // Unsure reports whether it is unknown whether calls of class s can be made at all.
 func (s *Class) Unsure() bool { return s.Doubtful || s.supposed || s.lacking != "" }
 
 // Nets returns the indexes of the nets that the class affects.
-func (s *Class) Nets() []int {
-	var out []int
-	for _, t := range s.Effects {
-		out = append(out, t.Net)
-	}
-	return out
-}
+func (s *Class) Nets() []int { return list.Map(s.Effects, func(t Effect) int { return t.Net }) }
 
 // Name returns a human-readable name: the last label or, without labels, the tool.
 func (s *Class) Name() string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // conditionsOf returns the conditions that apply to a tool, or nil if no conditions do. The result
@@ -20,27 +21,19 @@ func (b *Enumerator) conditionsOf(tools []naming.Label) *conditions {
 		return w
 	}
 	w := &conditions{found: make(map[string][]gate.Found)}
-	var sources []string
-	for _, m := range b.maps {
-		if m.Reader != nil && m.Field == "" && m.appliesTo(tools) {
-			w.maps, sources = append(w.maps, m), append(sources, m.Source)
-		}
-	}
+	w.maps = list.Filter(b.maps, func(m *mapping) bool { return m.Reader != nil && m.Field == "" && m.appliesTo(tools) })
 	if len(w.maps) == 0 {
 		w = nil
 	} else {
-		w.samples = samples(sources, b.fields(tools))
+		w.samples = samples(w.sources(), b.fields(tools))
 	}
 	b.conditions[tool] = w
 	return w
 }
 
 // sources returns the source texts of the conditions.
-func (w *conditions) sources() (all []string) {
-	for _, m := range w.maps {
-		all = append(all, m.Source)
-	}
-	return all
+func (w *conditions) sources() []string {
+	return list.Map(w.maps, func(m *mapping) string { return m.Source })
 }
 
 // These constants limit the sample arguments.
@@ -195,10 +188,7 @@ func (w *conditions) read(tool, args string) []gate.Found {
 		return found
 	}
 	c := &gate.Call{Tool: tool, Args: []byte(cmp.Or(args, "{}"))}
-	var found []gate.Found
-	for _, m := range w.maps {
-		found = append(found, m.Reader.Read(c, "").Finds(m.Pattern))
-	}
+	found := list.Map(w.maps, func(m *mapping) gate.Found { return m.Reader.Read(c, "").Finds(m.Pattern) })
 	w.found[args] = found
 	return found
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A net with a key is verified for a single arbitrary value of the key, the tracked value.
@@ -16,14 +17,7 @@ import (
 // reading returns the fields that the given transition reads from its calls. It returns nil if the
 // net has no key.
 func (n *Net) reading(transition int) []gate.Field {
-	t := &n.Info.Transitions[transition]
-	switch {
-	case len(t.Tools) == 0:
-		return nil
-	case len(t.Key) > 0:
-		return t.Key
-	}
-	return n.Info.Key
+	return n.Info.KeyOf(&n.Info.Transitions[transition])
 }
 
 // KeyOf returns the fields that the net's key reads from calls of tool t. It returns nil if the net
@@ -118,12 +112,9 @@ var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", 
 // findTexts chooses two values for the fields of the sort. If possible, no map matches them.
 func (b *keyFields) findTexts(s *sort) {
 	s.texts = [2]string{valueTexts[0], valueTexts[1]}
-	var free []string
-	for _, text := range valueTexts {
-		if !slices.ContainsFunc(b.maps, func(m *mapping) bool { return s.has(m.Field) && m.matches(text) }) {
-			free = append(free, text)
-		}
-	}
+	free := list.Filter(valueTexts, func(text string) bool {
+		return !slices.ContainsFunc(b.maps, func(m *mapping) bool { return s.has(m.Field) && m.matches(text) })
+	})
 	if len(free) > 1 {
 		s.texts = [2]string{free[0], free[1]}
 	}
@@ -236,10 +227,16 @@ func exchange(all []*Class) {
 		if same && s.HasOther() { // some fields have the tracked value and others do not
 			continue
 		}
-		if i := slices.IndexFunc(all, func(t *Class) bool { return slices.Equal(t.Data, data) }); i >= 0 {
-			s.exchanged = all[i]
-		}
+		s.exchanged = withData(all, data)
 	}
+}
+
+// withData returns the class with the given data, or nil if all contains none.
+func withData(all []*Class, data []Datum) *Class {
+	if i := slices.IndexFunc(all, func(t *Class) bool { return slices.Equal(t.Data, data) }); i >= 0 {
+		return all[i]
+	}
+	return nil
 }
 
 // OfOne reports whether all argument fields that keys read have the tracked value.
@@ -282,12 +279,10 @@ func (n *Net) project(m Meaning, s *Class) Meaning {
 				kept = append(kept, t)
 			}
 		}
-		var spoilers []int
-		for _, t := range a.Spoilers {
-			if void, other := n.reads(t, s); void || !other {
-				spoilers = append(spoilers, t)
-			}
-		}
+		spoilers := list.Filter(a.Spoilers, func(t int) bool {
+			void, other := n.reads(t, s)
+			return void || !other
+		})
 		a.Transitions, a.Spoilers = kept, spoilers
 		if a.Free || len(a.Barred)+len(kept)+len(spoilers) > 0 {
 			out = append(out, a)

@@ -3,6 +3,8 @@ package callclass
 import (
 	"cmp"
 	"slices"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // seen returns those atoms (maps, actions or patterns that calls match) that the nets or the tag
@@ -39,7 +41,7 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 		k := d.kinds(d.seen(nets, tag))
 		classes = append(classes, k.classes...)
 		if k.gap != "" {
-			b.overflows = include(b.overflows, k.gap)
+			b.overflows = list.Add(b.overflows, k.gap)
 		}
 		gap = cmp.Or(gap, k.gap)
 	}
@@ -49,9 +51,5 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 // Together returns sets of nets that a single unlisted call can affect together. Such a call is a
 // call of an open tool or of a name that many patterns match.
 func (b *Enumerator) Together() [][]int {
-	var sets [][]int
-	for _, d := range b.deferred {
-		sets = append(sets, d.nets)
-	}
-	return sets
+	return list.Map(b.deferred, func(d *deferred) []int { return d.nets })
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // These constants limit the number of enumerated classes.
@@ -94,12 +95,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 // are ordered: first those with known arguments, then those not blocked in every state, then those
 // that affect fewer nets.
 func (b *Enumerator) Admitted() []*Class {
-	var out []*Class
-	for _, s := range b.classes.List {
-		if !b.Deny || len(s.KnownTo) > 0 {
-			out = append(out, s)
-		}
-	}
+	out := list.Filter(b.classes.List, func(s *Class) bool { return !b.Deny || len(s.KnownTo) > 0 })
 	slices.SortStableFunc(out, func(a, b *Class) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(len(a.Effects), len(b.Effects)))
 	})
@@ -111,11 +107,7 @@ func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 	s := &Class{Tool: c.Tool, Args: string(c.Args)}
 	for _, meaning := range p.Meaning(c) {
 		n := b.nets[meaning.Net]
-		var m Meaning
-		for _, a := range meaning.Asks {
-			m = append(m, n.separateSpoilers(a))
-		}
-		s.Effects = append(s.Effects, Effect{meaning.Net, n.intern(m)})
+		s.Effects = append(s.Effects, Effect{meaning.Net, n.intern(list.Map(meaning.Asks, n.separateSpoilers))})
 	}
 	b.addPhases(s, p.Names(c))
 	return s

@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // An Enumerator enumerates the call classes of a policy. It must not be used concurrently.
@@ -116,7 +117,7 @@ type conditions struct {
 }
 
 func (b *Enumerator) addGap(tool, format string, args ...any) {
-	b.gaps = include(b.gaps, gap{tool, fmt.Sprintf(format, args...)})
+	b.gaps = list.Add(b.gaps, gap{tool, fmt.Sprintf(format, args...)})
 }
 
 // fields returns the names of the tool's fields that some map or action rule reads.
@@ -124,12 +125,12 @@ func (b *vocabulary) fields(tools []naming.Label) []string {
 	var fields []string
 	for _, m := range b.maps {
 		if m.appliesTo(tools) {
-			fields = include(fields, m.Field)
+			fields = list.Add(fields, m.Field)
 		}
 	}
 	for _, t := range tools {
 		if len(b.action[t.Text]) > 0 {
-			fields = include(fields, "action")
+			fields = list.Add(fields, "action")
 		}
 	}
 	return fields

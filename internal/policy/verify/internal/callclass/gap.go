@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 
 	"github.com/petrigate/petrigate/gate/naming"
@@ -40,11 +41,7 @@ func (b *Enumerator) AnyGap() string {
 
 // AllGaps returns the reasons why not all calls were enumerated, in order of discovery.
 func (b *Enumerator) AllGaps() []string {
-	var out []string
-	for _, g := range b.gaps {
-		out = append(out, g.text)
-	}
-	return include(out, b.overflows...)
+	return list.Add(list.Map(b.gaps, func(g gap) string { return g.text }), b.overflows...)
 }
 
 // Doubt returns the reason why an answer that depends on a call of class s is unknown. If the

@@ -5,6 +5,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // meaning returns the meaning that a call with these names has in n.
@@ -27,7 +28,7 @@ func (n *Net) barred(ls []naming.Label) []int {
 	var places []int
 	for _, phase := range n.Info.Phases {
 		if !allows(phase, ls) {
-			places = include(places, n.Place[phase.Place])
+			places = list.Add(places, n.Place[phase.Place])
 		}
 	}
 	return places

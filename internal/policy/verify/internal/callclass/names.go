@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/naming"
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // synthesizeTools adds tools and actions that only patterns match. It reports whether these are all
@@ -153,10 +154,7 @@ func (b *vocabulary) addUnnamedTool() {
 	if !slices.ContainsFunc(b.nets, phases) {
 		return
 	}
-	var all []string
-	for _, g := range b.patterns() {
-		all = append(all, g.Text)
-	}
+	all := list.Map(b.patterns(), func(g naming.Pattern) string { return g.Text })
 	if name := plainName(all, b.taken()); name != "" {
 		b.tool(name)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate/listing"
 	"github.com/petrigate/petrigate/gate/naming"
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -99,7 +100,7 @@ func (m Meaning) Spoils() bool {
 func (m Meaning) Spoilers() []int {
 	var all []int
 	for _, a := range m {
-		all = include(all, a.Spoilers...)
+		all = list.Add(all, a.Spoilers...)
 	}
 	return all
 }
@@ -213,7 +214,7 @@ func patternsOf(maps []*mapping) []naming.Pattern {
 	var all []naming.Pattern
 	for _, m := range maps {
 		if m.Glob {
-			all = include(all, naming.Pattern{Text: m.Tool})
+			all = list.Add(all, naming.Pattern{Text: m.Tool})
 		}
 	}
 	return all

@@ -35,59 +35,47 @@ func (o object) text() string {
 
 // place sets the content that field reads. It returns false if the field already has other content.
 func (o object) place(field string, content any) bool {
-	var keys []string
-	if isPath(field) {
-		keys = steps(field)
-	} else {
-		keys = []string{field}
-	}
-	at := map[string]any(o)
-	for i, key := range keys {
-		if strings.HasPrefix(key, "[") || i > 0 && at == nil {
-			return false
-		}
-		last := i+1 == len(keys)
-		elements := 0
-		for !last && i+1+elements < len(keys) && strings.HasPrefix(keys[i+1+elements], "[") {
-			elements++
-		}
-		if i+1+elements == len(keys) {
-			value := content
-			for range elements {
-				value = []any{value}
-			}
-			if old, there := at[key]; there {
-				return same(old, value) || same(old, []any{value}) // a list with a single element also has the value of this element
-			}
-			at[key] = value
-			return true
-		}
-		inner := make(map[string]any)
-		switch old := at[key].(type) {
-		case nil:
-			var value any = inner
-			for range elements {
-				value = []any{value}
-			}
-			at[key] = value
-		case map[string]any:
-			if elements > 0 {
-				return false
-			}
-			inner = old
-		default:
-			return false
-		}
-		if elements > 0 {
-			return object(inner).placeKeys(keys[i+1+elements:], content)
-		}
-		at = inner
-	}
-	return false
+	return o.placeAt(keysOf(field), content)
 }
 
-func (o object) placeKeys(keys []string, content any) bool {
-	return o.place("$."+strings.Join(keys, "."), content)
+// placeAt is like place, with the steps of the path to the field.
+func (o object) placeAt(path []string, content any) bool {
+	if len(path) == 0 || strings.HasPrefix(path[0], "[") {
+		return false
+	}
+	key, rest, elements := path[0], path[1:], 0
+	for ; len(rest) > 0 && strings.HasPrefix(rest[0], "["); rest = rest[1:] {
+		elements++
+	}
+	if len(rest) == 0 {
+		value := nested(content, elements)
+		if old, there := o[key]; there {
+			return same(old, value) || same(old, []any{value}) // a list with a single element also has the value of this element
+		}
+		o[key] = value
+		return true
+	}
+	inner := make(map[string]any)
+	switch old := o[key].(type) {
+	case nil:
+		o[key] = nested(inner, elements)
+	case map[string]any:
+		if elements > 0 {
+			return false
+		}
+		inner = old
+	default:
+		return false
+	}
+	return object(inner).placeAt(rest, content)
+}
+
+// nested returns the value in the given number of lists, each with a single element.
+func nested(value any, lists int) any {
+	for range lists {
+		value = []any{value}
+	}
+	return value
 }
 
 // same reports whether the two values have the same JSON encoding.

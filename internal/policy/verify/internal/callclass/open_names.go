@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // Many patterns can match the same name, in so many combinations that names cannot be synthesized
@@ -25,7 +26,7 @@ type openNames struct {
 // openPatterns defers the enumeration of names that patterns match. Names synthesized for a single
 // pattern are not deferred.
 func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Name) {
-	o := &openNames{before: before, also: also, all: include(nil, b.patterns()...)}
+	o := &openNames{before: before, also: also, all: list.Add(nil, b.patterns()...)}
 	o.made, o.of = make(map[string]kinds), o.kindsOf
 	for i, n := range b.nets {
 		var seen []int

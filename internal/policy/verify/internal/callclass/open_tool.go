@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // An openTool is a tool whose fields can match in more combinations than can be listed. Any single
@@ -64,6 +65,16 @@ func (b *Enumerator) openField(name string, base []naming.Label) openField {
 }
 
 func (f *openField) size() int { return len(f.ps) + len(f.actions) }
+
+// own returns the field's own atoms among the tool's atoms, numbered from 0.
+func (f *openField) own(atoms []int) (own []int) {
+	for _, a := range atoms {
+		if a >= f.first && a < f.first+f.size() {
+			own = append(own, a-f.first)
+		}
+	}
+	return own
+}
 
 // samplesEach is the maximum number of texts per map that are tried against the other maps.
 const samplesEach = 2
@@ -133,13 +144,7 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 	options, count := make([][]*value, len(o.fields)), 1
 	for i := range o.fields {
 		f := &o.fields[i]
-		var here []int
-		for _, a := range atoms {
-			if a >= f.first && a < f.first+f.size() {
-				here = append(here, a-f.first)
-			}
-		}
-		values, ok := b.subsets(f, here)
+		values, ok := b.subsets(f, f.own(atoms))
 		options[i] = slices.Concat([]*value{nil}, f.fixed, values)
 		if count *= len(options[i]); !ok || count > maxClassesOfTool {
 			return kinds{gap: o.tooMany(atoms)}
@@ -175,16 +180,9 @@ func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 // which of them match. ok is false if there are too many subsets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
-		var actions []string
-		for _, a := range atoms {
-			actions = append(actions, f.actions[a])
-		}
-		return listed(actions)
+		return listed(list.Map(atoms, func(a int) string { return f.actions[a] }))
 	}
-	var ps []pattern
-	for _, a := range atoms {
-		ps = append(ps, f.ps[a])
-	}
+	ps := list.Map(atoms, func(a int) pattern { return f.ps[a] })
 	groups, count := b.sameLabel(ps), 1
 	if len(ps) > 64 {
 		return nil, false // sets are represented by 64 bits
@@ -266,15 +264,12 @@ func (o *openTool) tooMany(atoms []int) string {
 	var names []string
 	for i := range o.fields {
 		f := &o.fields[i]
-		for _, a := range atoms {
-			if a < f.first || a >= f.first+f.size() {
-				continue
-			}
+		for _, a := range f.own(atoms) {
 			name := "actions"
 			if f.ps != nil {
-				name = f.ps[a-f.first].As
+				name = f.ps[a].As
 			}
-			names = include(names, name)
+			names = list.Add(names, name)
 		}
 	}
 	return fmt.Sprintf("the calls of %s can have these names together in more ways than were tried: %s", o.name, enumerated(names))

@@ -106,8 +106,5 @@ func (s *Class) On(to *Class) *Class {
 			d.Has = Other
 		}
 	}
-	if i := slices.IndexFunc(s.alike, func(t *Class) bool { return slices.Equal(t.Data, data) }); i >= 0 {
-		return s.alike[i]
-	}
-	return nil
+	return withData(s.alike, data)
 }

@@ -1,6 +1,9 @@
 package callclass
 
-import "github.com/petrigate/petrigate/gate"
+import (
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
+)
 
 // A tool's schema lists the arguments that the tool accepts, but an agent may send others. A call
 // with an unlisted argument can violate a claim, but it does not show that anything is possible.
@@ -22,9 +25,7 @@ func (b *Enumerator) lacking(s *Class, f *form) string {
 			fields = append(fields, gate.Field{Path: v.field})
 		}
 	}
-	for _, of := range b.sums(s) {
-		fields = append(fields, of.field)
-	}
+	fields = append(fields, list.Map(b.sums(s), func(of sum) gate.Field { return of.field })...)
 	for _, field := range fields {
 		if argument := b.lacks(s.Tool, field); argument != "" {
 			return argument

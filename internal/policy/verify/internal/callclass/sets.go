@@ -3,18 +3,7 @@ package callclass
 import (
 	"iter"
 	"math/bits"
-	"slices"
 )
-
-// include appends to list those values of more that list does not contain yet.
-func include[T comparable](list []T, more ...T) []T {
-	for _, v := range more {
-		if !slices.Contains(list, v) {
-			list = append(list, v)
-		}
-	}
-	return list
-}
 
 // chosen returns the elements whose indexes are in the given set.
 func chosen[T any](all []T, set uint64) []T {

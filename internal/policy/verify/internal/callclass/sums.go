@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A net that limits a sum refuses a call if the summed field is not a single number, is negative,
@@ -35,7 +36,7 @@ func reads(sums []sum, field string) bool {
 func (w *recipe) summed() (sources []string) {
 	for _, s := range w.sums {
 		if s.field.Reader != nil {
-			sources = include(sources, w.b.nets[s.net].Info.Sum.Field.Source)
+			sources = list.Add(sources, w.b.nets[s.net].Info.Sum.Field.Source)
 		}
 	}
 	return sources
@@ -100,7 +101,7 @@ func (b *Enumerator) addRefusals(s *Class, w *recipe) {
 		s.Effects = slices.Clone(s.Effects)
 		n := b.nets[of.net]
 		s.Effects[at].Meaning = n.intern(append(slices.Clone(n.Meanings.List[s.Effects[at].Meaning]), Ask{Refused: true}))
-		s.BlockedBy = include(slices.Clone(s.BlockedBy), of.net)
+		s.BlockedBy = list.Add(slices.Clone(s.BlockedBy), of.net)
 	}
 }
 

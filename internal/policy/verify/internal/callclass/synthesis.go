@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A synthesized name represents all names that the same patterns match.
@@ -55,10 +57,7 @@ func (v *synthesis) names() (names []synthesized, complete bool) {
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	v := synthesis{tries: maxSyntheses, patterns: patterns, prefixes: prefixes, taken: taken}
 	found, complete := v.names()
-	for _, s := range found {
-		names = append(names, s.text)
-	}
-	return names, complete
+	return list.Map(found, func(s synthesized) string { return s.text }), complete
 }
 
 // search tries two names for each state of the automata, plus one for each taken name that passes

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // mapsOf returns the patterns of the maps that read the given field of the tool.
@@ -98,7 +99,7 @@ func listed(actions []string) (values []*value, ok bool) {
 func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []*value, listed []string) {
 	var texts []string
 	for _, t := range tools {
-		texts = include(texts, b.action[t.Text]...)
+		texts = list.Add(texts, b.action[t.Text]...)
 	}
 	invented := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { _, made := b.joint[tools[0].Text+"."+s]; return !made })
 	complete := len(ps) <= maxMapsOfField && (len(invented) == 0 || !slices.ContainsFunc(ps, func(p pattern) bool { return p.Reader != nil }))
@@ -111,7 +112,7 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 	for set := uint64(1); set < 1<<tried; set++ {
 		known, unknown, ok := b.actionsOf(tools, ps[:tried], set, invented)
 		complete = complete && ok
-		texts = include(texts, known...)
+		texts = list.Add(texts, known...)
 		values = append(values, unknown...)
 	}
 	for _, p := range ps[tried:] { // attribute the gap to these maps

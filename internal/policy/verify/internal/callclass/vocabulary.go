@@ -6,6 +6,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A vocabulary holds the tools and actions that calls can have, and the names that a policy gives
@@ -135,7 +136,7 @@ func (b *vocabulary) actionsNamed(name string) (listed bool) {
 			continue
 		}
 		listed = listed || b.known[base]
-		b.action[base] = include(b.action[base], action)
+		b.action[base] = list.Add(b.action[base], action)
 	}
 	return listed
 }
