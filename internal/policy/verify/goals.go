@@ -4,19 +4,15 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
-	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
 // groupsOf returns all nets in the groups that contain the given nets.
 func (m *prover) groupsOf(nets []int) []int {
-	var out []int
-	for _, g := range m.groups() {
-		if slices.ContainsFunc(g, func(n int) bool { return slices.Contains(nets, n) }) {
-			out = append(out, g...)
-		}
-	}
-	return out
+	return slices.Concat(list.Filter(m.groups(), func(g []int) bool {
+		return slices.ContainsFunc(g, func(n int) bool { return slices.Contains(nets, n) })
+	})...)
 }
 
 // ofOne returns a function that selects the calls of tool t that have the tracked value in all
@@ -39,13 +35,4 @@ func (m *prover) gatedByKey(s *callclass.Class) bool {
 			return len(a.Transitions) > 0 && !n.Observed(a.Transitions)
 		})
 	})
-}
-
-// goalOf returns the goal that is met by a call that match selects. If one is true, the goal is
-// about a single key value; otherwise, it is about any values.
-func goalOf(match func(*callclass.Class) bool, one bool) *explore.Goal {
-	if one {
-		return explore.GoalOfOne(match)
-	}
-	return explore.TaggedGoal(match)
 }

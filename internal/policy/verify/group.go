@@ -60,7 +60,7 @@ func (m *prover) explored(nets []int) Group {
 	g.States, g.Complete = len(w.At), true
 	g.Deadlock = m.deadlocked(w.Deadlock())
 	if g.Deadlock.Why == explore.WhyLong {
-		if w = m.Exact(nets, explore.ViewOptions{Limit: m.Limit}); w != nil {
+		if w = m.Whole(nets, explore.ViewOptions{Limit: m.Limit, Exact: true}); w != nil {
 			g.Deadlock = m.deadlocked(w.Deadlock())
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
@@ -97,13 +98,8 @@ func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	if p.Result != Refuted || !fails {
 		return Loss{}, p.Why
 	}
-	var nets []int
-	for i, n := range m.Nets {
-		if slices.Contains(p.Because, m.named([]int{i})[0]) {
-			nets = append(nets, n.Index)
-		}
-	}
-	if kept, why := m.keptBySuccess(nets, goalOf(match, one)); !kept {
+	nets := list.Indexes(m.Nets, func(n *explore.Net) bool { return slices.Contains(p.Because, m.net(n.Index)) })
+	if kept, why := m.keptBySuccess(nets, explore.TaggedGoal(match, one)); !kept {
 		return Loss{}, why
 	}
 	return Loss{Trace: p.Counterexample, Because: p.Because, Rough: p.Rough}, ""
@@ -115,7 +111,7 @@ func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 func (m *prover) keptBySuccess(nets []int, g *explore.Goal) (kept bool, why string) {
 	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	for {
-		s := m.Serial(nets, explore.ViewOptions{Tag: tag, Limit: m.Limit, Beyond: true})
+		s := m.Whole(nets, explore.ViewOptions{Tag: tag, Limit: m.Limit, Beyond: true, Serial: true})
 		if s == nil {
 			return false, m.Spent()
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
@@ -36,11 +37,7 @@ func (m *prover) own(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.OfItself()
 	}
-	var chosen []gate.Field
-	for _, c := range m.each.Key {
-		chosen = append(chosen, c.Field)
-	}
-	return s.OfItself(chosen...)
+	return s.OfItself(list.Map(m.each.Key, func(c Compared) gate.Field { return c.Field })...)
 }
 
 // Never asks the model whether the query is met. If the assertion is made for each value of a key,
@@ -78,12 +75,7 @@ func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 // ofOneValue reports whether, in the printed run, all tagged calls can have a common value. This is
 // not always so, because maps may require different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
-	var classes []*callclass.Class
-	for _, mv := range ms {
-		if mv.Class != nil {
-			classes = append(classes, mv.Class)
-		}
-	}
+	classes := explore.ClassesOf(ms)
 	v := callclass.Common(classes)
 	return !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return tag(s) != 0 && !s.Takes(v) })
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
@@ -43,11 +44,7 @@ func (m *prover) prove(a Assertion) Proof {
 }
 
 func (a Each) tools() []gate.Tool {
-	var all []gate.Tool
-	for _, one := range a.Of {
-		all = append(all, one.tools()...)
-	}
-	return all
+	return slices.Concat(list.Map(a.Of, Assertion.tools)...)
 }
 
 // prove returns the proof of the first of the assertions in Of that is refuted. If none is refuted,
@@ -64,11 +61,7 @@ func (a Each) prove(m *prover) Proof {
 		case p.Result == Unknown:
 			all = p
 		default:
-			for _, n := range p.Because {
-				if !slices.Contains(all.Because, n) {
-					all.Because = append(all.Because, n)
-				}
-			}
+			all.Because = list.Add(all.Because, p.Because...)
 		}
 	}
 	return all

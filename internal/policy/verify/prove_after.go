@@ -28,12 +28,7 @@ func (a NeverAfter) prove(m *prover) Proof {
 			}
 			return mon, hit
 		},
-		Done: func(mon uint32, tag uint8) uint32 {
-			if tag&explore.Succeeded != 0 {
-				return 0
-			}
-			return mon
-		},
+		Done: onSuccess(0),
 	})
 }
 

@@ -57,7 +57,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	if m.deny && !slices.ContainsFunc(classes, match) && m.Calls.AnyGap() == "" {
 		return Proof{Result: Refuted, Default: true}
 	}
-	return m.always(m.groupsOf(known), nil, goalOf(match, one))
+	return m.always(m.groupsOf(known), nil, explore.TaggedGoal(match, one))
 }
 
 // always proves that the goal can be reached from every state. If the nets in around have few
@@ -103,7 +103,8 @@ func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	more = s.BlockingNets(g, good)
 	d := s.Lock(g)
 	if d.Why == explore.WhyLong {
-		if s = m.Exact(nets, o); s == nil {
+		o.Exact = true
+		if s = m.Whole(nets, o); s == nil {
 			return Proof{Why: m.Spent()}, nil
 		}
 		d = s.Lock(g)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
@@ -69,12 +70,7 @@ func (a AtMost) query(count int) *explore.Query {
 		},
 	}
 	if a.Per.Successful {
-		q.Done = func(mon uint32, tag uint8) uint32 {
-			if tag&explore.Succeeded != 0 {
-				return 0
-			}
-			return mon
-		}
+		q.Done = onSuccess(0)
 	}
 	return q
 }
@@ -180,12 +176,7 @@ func (a AtMost) ofUser(m *prover, one Proof) Proof {
 		return Proof{Why: "a user can have several sessions, and it holds in each of them by itself"}
 	}
 	q := a.query(min(a.Count, maxCount))
-	var shared []int
-	for i, n := range m.Nets {
-		if n.Info.Scope != gate.ScopeSession && !n.Info.Shadow {
-			shared = append(shared, i)
-		}
-	}
+	shared := list.Indexes(m.Nets, func(n *explore.Net) bool { return n.Info.Scope != gate.ScopeSession && !n.Info.Shadow })
 	f := m.Never(q, shared)
 	if f.Result == Proved && !slices.ContainsFunc(f.Nets, func(n int) bool { return !slices.Contains(shared, n) }) {
 		return Proof{Result: Proved, Because: m.named(f.Nets)}

@@ -39,11 +39,6 @@ func (a NeverBefore) prove(m *prover) Proof {
 			}
 			return 0, hit
 		},
-		Done: func(mon uint32, tag uint8) uint32 {
-			if tag&explore.Succeeded != 0 {
-				return 1
-			}
-			return mon
-		},
+		Done: onSuccess(1),
 	})
 }

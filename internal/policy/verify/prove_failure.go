@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
@@ -14,13 +15,8 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 	match, one := m.ofOne(a.Tool)
 	tag := explore.Tagged(match)
 	classes, gap := m.ClassesFor(nil, tag)
-	var matched []int
-	for _, s := range classes {
-		if match(s) {
-			matched = append(matched, s.Nets()...)
-		}
-	}
-	around := m.groupsOf(matched)
+	matched := list.Map(list.Filter(classes, match), (*callclass.Class).Nets)
+	around := m.groupsOf(slices.Concat(matched...))
 	slices.Sort(around)
 	if why := m.Yielding(around); why != "" {
 		return Proof{Why: why}
@@ -31,11 +27,11 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 	if why := m.Calls.Gap(around, tag); why != "" {
 		return Proof{Why: why}
 	}
-	s := m.Exact(around, explore.ViewOptions{Tag: tag, Limit: m.Limit})
+	s := m.Whole(around, explore.ViewOptions{Tag: tag, Limit: m.Limit, Exact: true})
 	if s == nil {
 		return Proof{Why: m.Spent()}
 	}
-	f := s.FailureLock(goalOf(match, one))
+	f := s.FailureLock(explore.TaggedGoal(match, one))
 	if f.Result == Refuted {
 		if _, stopped := m.Replay(f.Moves); stopped >= 0 {
 			return Proof{Why: explore.WhyNoRun}

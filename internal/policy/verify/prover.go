@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
@@ -53,11 +55,7 @@ func (m *prover) groups() [][]int {
 	for i := range group {
 		group[i] = i
 	}
-	sets := m.Calls.Together()
-	for _, s := range m.Classes {
-		sets = append(sets, s.Nets())
-	}
-	for _, set := range sets {
+	for _, set := range append(m.Calls.Together(), list.Map(m.Classes, (*callclass.Class).Nets)...) {
 		for _, n := range set {
 			a, b := group[set[0]], group[n]
 			for i := 0; a != b && i < len(group); i++ {
@@ -154,10 +152,6 @@ func inARow(nets []*explore.Net) bool {
 	return slices.ContainsFunc(nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Row })
 }
 
-func (m *prover) named(nets []int) []Net {
-	var out []Net
-	for _, n := range nets {
-		out = append(out, Net{m.Nets[n].Info.Name, m.Nets[n].Info.Rule})
-	}
-	return out
-}
+func (m *prover) named(nets []int) []Net { return list.Map(nets, m.net) }
+
+func (m *prover) net(n int) Net { return Net{m.Nets[n].Info.Name, m.Nets[n].Info.Rule} }

@@ -45,6 +45,17 @@ func tagged(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callc
 	}
 }
 
+// onSuccess returns the Done function of a monitor. The success of a tagged call leads to state
+// next.
+func onSuccess(next uint32) func(mon uint32, tag uint8) uint32 {
+	return func(mon uint32, tag uint8) uint32 {
+		if tag&explore.Succeeded != 0 {
+			return next
+		}
+		return mon
+	}
+}
+
 func carriesAny(s *callclass.Class, names []gate.Tool, evidence bool) bool {
 	return slices.ContainsFunc(names, func(t gate.Tool) bool { return s.Carries(t, evidence) })
 }

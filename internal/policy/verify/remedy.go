@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
@@ -146,13 +147,9 @@ func (f *RemedyFinder) number(net string) int {
 
 // numbers returns the indexes of the refusing nets.
 func (f *RemedyFinder) numbers(r *gate.Refusal) []int {
-	var nets []int
-	for i, n := range f.policy.Nets() {
-		if slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Net == n.Name }) {
-			nets = append(nets, i)
-		}
-	}
-	return nets
+	return list.Indexes(f.policy.Nets(), func(n gate.NetInfo) bool {
+		return slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Net == n.Name })
+	})
 }
 
 // A remedySearch is a search for a single remedy.

@@ -58,20 +58,15 @@ func (r *Remedy) Sentence(tool string) string {
 // step returns a phrase for step i and the number of times to make the call.
 func (r *Remedy) step(i, times int) string {
 	s := &r.Steps[i]
-	said := quoted(s.Name)
-	if pattern := r.madeUp[s.Tool]; pattern != "" {
+	said, pattern := quoted(s.Tool), r.madeUp[s.Tool]
+	if pattern != "" {
 		said = "a tool that matches " + quoted(pattern)
-		if s.Args != "" {
-			said += " with " + r.written(i)
-		}
-	} else if s.Name != s.Tool || s.Args != "" {
-		said = quoted(s.Tool)
-		if s.Args != "" {
-			said += " with " + r.written(i)
-		}
-		if s.Name != s.Tool {
-			said += " (" + s.Name + ")"
-		}
+	}
+	if s.Args != "" {
+		said += " with " + r.written(i)
+	}
+	if pattern == "" && s.Name != s.Tool {
+		said += " (" + s.Name + ")"
 	}
 	if s.Result != "" {
 		said += ", with a result like " + s.Result

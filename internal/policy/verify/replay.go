@@ -178,13 +178,7 @@ func (m *prover) wayTo(s *callclass.Class) []*callclass.Class {
 	if plan.Result != explore.Refuted {
 		return nil
 	}
-	var way []*callclass.Class
-	for _, mv := range plan.Moves {
-		if mv.Class != nil {
-			way = append(way, mv.Class)
-		}
-	}
-	return way
+	return explore.ClassesOf(plan.Moves)
 }
 
 func (r *replay) decide(tool, args string) (number uint64, refused *gate.Refusal) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
@@ -13,9 +14,7 @@ func newProver(p *gate.Policy, o *Options) *prover {
 	c := callclass.Options{Tools: o.Tools, Known: o.Known, Passes: o.passes, Syntheses: o.inventions, Lacks: o.Lacks}
 	o.Prove = slices.Clone(o.Prove)
 	c.Compared = compared(p, o.Prove)
-	for _, a := range o.Prove {
-		c.Names = append(c.Names, a.tools()...)
-	}
+	c.Names = Each{o.Prove}.tools()
 	m := &prover{
 		Model: explore.New(p, c, explore.Options{States: o.States, Stop: o.Stop}),
 		deny:  p.Options().Deny && !o.passes, small: cmp.Or(o.groups, explore.GroupLimit),
@@ -38,14 +37,9 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 			for k := range a.Key {
 				c := &a.Key[k]
 				c.Field, c.Other = known(p, c.Field), known(p, c.Other)
-				var alike []callclass.Reading
-				for _, t := range about {
-					alike = append(alike, callclass.Reading{Tool: t, Field: c.Field})
-				}
-				for _, t := range others {
-					alike = append(alike, callclass.Reading{Tool: t, Field: c.Other})
-				}
-				out = append(out, alike)
+				own := list.Map(about, func(t gate.Tool) callclass.Reading { return callclass.Reading{Tool: t, Field: c.Field} })
+				other := list.Map(others, func(t gate.Tool) callclass.Reading { return callclass.Reading{Tool: t, Field: c.Other} })
+				out = append(out, append(own, other...))
 			}
 			all[i] = a
 		}

@@ -72,13 +72,7 @@ func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)
-	var classes []*callclass.Class
-	for _, mv := range slices.Concat(ms, then) {
-		if mv.Class != nil {
-			classes = append(classes, mv.Class)
-		}
-	}
-	values := callclass.Common(classes)
+	values := callclass.Common(explore.ClassesOf(slices.Concat(ms, then)))
 	for _, mv := range ms {
 		if mv.Class == nil && waits[mv.Call] {
 			continue

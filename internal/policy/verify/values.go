@@ -49,7 +49,7 @@ func (m *prover) proof(a Assertion) Proof {
 // for each value of that key. Otherwise, it returns the empty string.
 func (m *prover) forEach(a Assertion, nets []Net) string {
 	for _, n := range m.Nets {
-		if !n.Keyed() || n.Info.Shadow || !slices.Contains(nets, Net{n.Info.Name, n.Info.Rule}) {
+		if !n.Keyed() || n.Info.Shadow || !slices.Contains(nets, m.net(n.Index)) {
 			continue
 		}
 		key, words := compares(a, n)

@@ -21,11 +21,11 @@ func Policy(p *gate.Policy, o Options) *Report {
 	m.losses(r, o)
 	found, untried := m.AllRedundant()
 	for _, x := range found {
-		r.Redundant = append(r.Redundant, Redundant{m.named([]int{x.Net})[0], m.named(x.Because)})
+		r.Redundant = append(r.Redundant, Redundant{m.net(x.Net), m.named(x.Because)})
 	}
 	for _, x := range untried {
 		q := r.open(TopicRedundant, x.Why)
-		q.Nets = append(q.Nets, m.named([]int{x.Net})...)
+		q.Nets = append(q.Nets, m.net(x.Net))
 	}
 	r.askOpen()
 	r.Visited = m.States

@@ -44,15 +44,13 @@ func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
 	left, sure = slices.Clone(nets), true
 	for i := 0; i < len(left); {
 		fewer := slices.Delete(slices.Clone(left), i, i+1)
-		switch do(fewer) {
-		case Proved:
+		result := do(fewer)
+		if result == Proved {
 			left = fewer
-		case Unknown:
-			sure = false
-			i++
-		default:
-			i++
+			continue
 		}
+		sure = sure && result == Refuted
+		i++
 	}
 	return left, sure
 }

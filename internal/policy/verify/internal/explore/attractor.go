@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
@@ -41,12 +42,7 @@ func (m *Model) Attract() *attractor {
 // holds the nets whose states these calls change.
 func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	m := a.model
-	var strict []callclass.Effect // the effects on nets that can refuse the class
-	for _, t := range s.Effects {
-		if !m.Nets[t.Net].lenient(t.Meaning) {
-			strict = append(strict, t)
-		}
-	}
+	strict := list.Filter(s.Effects, func(t callclass.Effect) bool { return !m.Nets[t.Net].lenient(t.Meaning) }) // the nets can refuse the class
 	prep = make(map[int]bool)
 	for len(strict) > 0 {
 		together, helpers, rest := a.together(strict)

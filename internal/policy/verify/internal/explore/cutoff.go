@@ -12,12 +12,7 @@ import (
 // away from both ends. The states are then also equal at any number of levels in between, because
 // the effect of calls there does not depend on the level.
 func (s *Space) saturated() bool {
-	for _, pos := range s.limits {
-		if !s.saturatedAt(pos) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.limits, func(pos int) bool { return !s.saturatedAt(pos) })
 }
 
 func (s *Space) saturatedAt(pos int) bool {

@@ -12,17 +12,10 @@ type Goal struct {
 }
 
 // TaggedGoal returns the goal that is met by calls that the view tagged as wanted. match must
-// select the same calls.
-func TaggedGoal(match func(*callclass.Class) bool) *Goal {
-	return &Goal{Matches: match, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
-}
-
-// GoalOfOne returns a [TaggedGoal] for the tracked value only. match must not select calls with
-// other values.
-func GoalOfOne(match func(*callclass.Class) bool) *Goal {
-	g := TaggedGoal(match)
-	g.one = true
-	return g
+// select the same calls. If one is true, the goal is about the tracked value only, and match must
+// not select calls with other values.
+func TaggedGoal(match func(*callclass.Class) bool, one bool) *Goal {
+	return &Goal{Matches: match, one: one, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
 }
 
 // Escapes reports, for each state, whether successful calls can lead from it to a state that admits
@@ -32,24 +25,17 @@ func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	good := make([]bool, len(s.At))
 	var queue []int32
 	for k := range s.At {
-		if g.excused != nil && g.excused(s, int32(k)) {
-			good[k] = true
-			queue = append(queue, int32(k))
-			continue
+		good[k] = g.excused != nil && g.excused(s, int32(k))
+		for c := 0; c < len(s.classes) && !good[k]; c++ {
+			good[k] = may(c) && !s.classes[c].member.Waits && s.admits(int32(k), c) && g.ok(s, int32(k), c)
 		}
-		for c := range s.classes {
-			if may(c) && !s.classes[c].member.Waits && s.admits(int32(k), c) && g.ok(s, int32(k), c) {
-				good[k] = true
-				queue = append(queue, int32(k))
-				break
-			}
+		if good[k] {
+			queue = append(queue, int32(k))
 		}
 	}
 	back := s.successful(may)
-	for len(queue) > 0 {
-		k := queue[0]
-		queue = queue[1:]
-		for _, from := range back[k] {
+	for k := 0; k < len(queue); k++ {
+		for _, from := range back[queue[k]] {
 			if !good[from] {
 				good[from] = true
 				queue = append(queue, from)

@@ -3,6 +3,7 @@ package explore
 import (
 	"slices"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
@@ -74,14 +75,10 @@ func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 			fresh = fresh || g.opened[first] != g.round
 		}
 	}
-	var out [][]int
-	for _, n := range common {
-		out = append(out, []int{n})
+	if len(common) == 0 && fresh {
+		return [][]int{each}
 	}
-	if len(out) == 0 && fresh {
-		out = append(out, each)
-	}
-	return out
+	return list.Map(common, func(n int) []int { return []int{n} })
 }
 
 // open appends to calls the calls that change the local state of net n.
@@ -121,11 +118,7 @@ func (g *scope) count(found []landmark) int {
 // wholeScope returns the scope of all classes, with all outcomes allowed.
 func (m *Model) wholeScope() *scope {
 	if m.all == nil {
-		calls := make([][]callclass.Effect, len(m.Classes))
-		for i, s := range m.Classes {
-			calls[i] = s.Effects
-		}
-		m.all = newScope(m.Nets, calls)
+		m.all = newScope(m.Nets, list.Map(m.Classes, func(s *callclass.Class) []callclass.Effect { return s.Effects }))
 		m.all.fails = true
 	}
 	return m.all
@@ -151,31 +144,16 @@ func (m *Model) seed(q *Query) (nets []int, barred bool) {
 }
 
 // goal returns the indexes of the classes that q wants.
-func (q *Query) goal(classes []*callclass.Class) (goal []int) {
-	for i, s := range classes {
-		if q.Tag(s)&Wanted != 0 {
-			goal = append(goal, i)
-		}
-	}
-	return goal
+func (q *Query) goal(classes []*callclass.Class) []int {
+	return list.Indexes(classes, func(s *callclass.Class) bool { return q.Tag(s)&Wanted != 0 })
 }
 
 // wanted returns the indexes of the view's classes that are tagged as wanted.
 func (v *view) wanted() []int {
-	var out []int
-	for c := range v.classes {
-		if v.classes[c].tag&Wanted != 0 {
-			out = append(out, c)
-		}
-	}
-	return out
+	return list.Indexes(v.classes, func(c class) bool { return c.tag&Wanted != 0 })
 }
 
 // scopeOf returns the scope of the view's classes.
 func (v *view) scopeOf() *scope {
-	calls := make([][]callclass.Effect, len(v.classes))
-	for i := range v.classes {
-		calls[i] = v.classes[i].effects
-	}
-	return newScope(v.nets, calls)
+	return newScope(v.nets, list.Map(v.classes, func(c class) []callclass.Effect { return c.effects }))
 }

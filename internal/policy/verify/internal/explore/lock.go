@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
@@ -97,11 +98,7 @@ func (s *Space) locked(good []bool) int32 {
 // leastSure returns a class whose calls might not be possible. It prefers a class without known
 // arguments, and returns nil if all calls are known to be possible.
 func (s *Space) leastSure() *callclass.Class {
-	var ms []Move
-	for _, c := range s.classes {
-		ms = append(ms, Move{Class: c.member})
-	}
-	return UnsureOf(ms)
+	return UnsureOf(list.Map(s.classes, func(c class) Move { return Move{Class: c.member} }))
 }
 
 // failSurplus appends the failures of those calls that are in flight after the run but not in state
@@ -153,21 +150,12 @@ func (s *Space) locking(ms []Move, match func(*callclass.Class) bool) (nets []in
 }
 
 // numbers returns the indexes that the view's nets have in the model.
-func (v *view) numbers() []int {
-	var out []int
-	for _, n := range v.nets {
-		out = append(out, n.Index)
-	}
-	return out
-}
+func (v *view) numbers() []int { return list.Map(v.nets, func(n *Net) int { return n.Index }) }
 
 // locks reports whether the nets alone forbid, after the run, every call that match selects, even
 // if all calls succeed.
 func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
-	r := &run{nets: make([]*Net, len(m.Nets)), local: make([]int, len(m.Nets))}
-	for _, n := range nets {
-		r.nets[n] = all[n]
-	}
+	r := m.runIn(list.Map(nets, func(n int) *Net { return all[n] }))
 	if r.play(ms); r.long {
 		return Unknown
 	}
@@ -194,14 +182,10 @@ func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []in
 // callsOf returns the classes that affect a net of the view, and separately those of these classes
 // that match selects.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
-	var out []*callclass.Class
 	classes, _ := v.model.ClassesFor(v.numbers(), Tagged(match))
-	for _, s := range classes {
-		if slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return v.at[t.Net] >= 0 }) {
-			out = append(out, s)
-		}
-	}
-	return out
+	return list.Filter(classes, func(s *callclass.Class) bool {
+		return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return v.at[t.Net] >= 0 })
+	})
 }
 
 // LockOfOne looks for a single net that, in some state, permanently forbids every call that the
@@ -219,7 +203,7 @@ func (m *Model) LockOfOne(nets []int) Answer {
 		if w == nil {
 			continue
 		}
-		d := w.Lock(TaggedGoal(m.gated))
+		d := w.Lock(TaggedGoal(m.gated, false))
 		if d.Result == Refuted && d.Moves != nil && m.stands(d.Moves) {
 			return d
 		}

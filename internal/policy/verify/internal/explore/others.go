@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
@@ -109,13 +110,7 @@ func (g *Goal) related(m *Model) []int {
 
 // numbers returns the indexes of all nets except the omitted ones.
 func (sys *system) numbers() []int {
-	var out []int
-	for i, off := range sys.off {
-		if !off {
-			out = append(out, i)
-		}
-	}
-	return out
+	return list.Indexes(sys.off, func(off bool) bool { return !off })
 }
 
 // others collects those calls with other values that turn out to be admitted.
@@ -174,13 +169,8 @@ func (o *others) admit(r *run) (more bool) {
 func (m *Model) Leads(ms []Move, match func(*callclass.Class) bool) (then []Move, why string) {
 	cut := ""
 	for _, another := range []bool{false, true} {
-		var calls []*callclass.Class
 		classes, _ := m.ClassesFor(m.numbers(), Tagged(match))
-		for _, c := range classes {
-			if !c.Unsure() && (another || !c.HasOther()) {
-				calls = append(calls, c)
-			}
-		}
+		calls := list.Filter(classes, func(c *callclass.Class) bool { return !c.Unsure() && (another || !c.HasOther()) })
 		if then, why = m.leads(ms, calls, match); why == "" {
 			return then, ""
 		}

@@ -129,9 +129,8 @@ func (p *planner) stubbornSet(state []int) []int {
 	if p.sole >= 0 {
 		p.addSoleHelpers(state, concerning)
 	}
-	for len(queue) > 0 {
-		c := queue[0]
-		queue = queue[1:]
+	for k := 0; k < len(queue); k++ {
+		c := queue[k]
 		if b := p.blocker(state, c); b >= 0 {
 			concerning(b)
 			continue

@@ -1,6 +1,10 @@
 package explore
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/list"
+)
 
 // A question is a request for approval by a transition.
 type question struct {
@@ -10,12 +14,11 @@ type question struct {
 }
 
 // questions returns the approvals that n requires before a call whose first step is b.
-func (n *structure) questions(b *begun) (all []question) {
-	for _, t := range b.asks {
+func (n *structure) questions(b *begun) []question {
+	return list.Map(b.asks, func(t int) question {
 		def := &n.Info.Transitions[t]
-		all = append(all, question{n.Index, max(1, def.Approvals), def.Via})
-	}
-	return all
+		return question{n.Index, max(1, def.Approvals), def.Via}
+	})
 }
 
 // includes reports whether an answer to question q also answers the question other.

@@ -38,7 +38,7 @@ func (m *Model) forbid(q *Query, nets []int) Result {
 
 // unmet returns Proved if the nets alone never meet the query.
 func (m *Model) unmet(q *Query, nets []int, o ViewOptions) Result {
-	s, why := m.exploreCapped(q, nets, o, capSteps[:])
+	s, why := m.exploreCapped(q, nets, o)
 	switch {
 	case why != "":
 		return Unknown

@@ -3,6 +3,7 @@ package explore
 import (
 	"slices"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
@@ -118,12 +119,12 @@ func (x *relaxed) step(state int) {
 // without the watches that have ended.
 func (x *relaxed) add(state, hold int, killed uint64) {
 	before := x.size()
-	x.states = include(include(x.states, state), x.unspoiled(state))
+	x.states = list.Add(x.states, state, x.unspoiled(state))
 	if killed != 0 {
-		x.killed = include(x.killed, killed)
+		x.killed = list.Add(x.killed, killed)
 	}
 	if hold > 0 {
-		x.holds = include(x.holds, hold)
+		x.holds = list.Add(x.holds, hold)
 	}
 	if x.size() == before {
 		return
@@ -131,17 +132,10 @@ func (x *relaxed) add(state, hold int, killed uint64) {
 	for k := 0; k < len(x.holds); k++ {
 		for _, gone := range x.killed {
 			if h := x.without(x.holds[k], gone); h > 0 {
-				x.holds = include(x.holds, h)
+				x.holds = list.Add(x.holds, h)
 			}
 		}
 	}
-}
-
-func include[T comparable](all []T, one T) []T {
-	if slices.Contains(all, one) {
-		return all
-	}
-	return append(all, one)
 }
 
 // has reports whether the tokens of hold are in flight in state.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
@@ -27,29 +28,20 @@ type live struct {
 }
 
 // newRun starts a run in all nets except the omitted ones, with unreduced counters.
-func (sys *system) newRun() *run {
-	r := &run{nets: slices.Clone(sys.Nets), local: make([]int, len(sys.Nets))}
-	for i, off := range sys.off {
-		if off {
-			r.nets[i] = nil
-		}
-	}
-	return r
-}
+func (sys *system) newRun() *run { return sys.runOf(sys.numbers()) }
 
 // runOf starts a run in the given nets only, with unreduced counters.
 func (sys *system) runOf(nets []int) *run {
-	r := &run{nets: make([]*Net, len(sys.Nets)), local: make([]int, len(sys.Nets))}
-	for _, n := range nets {
-		r.nets[n] = sys.Nets[n]
-	}
-	return r
+	return sys.runIn(list.Map(nets, func(n int) *Net { return sys.Nets[n] }))
 }
 
 // newRun starts a run in the view's nets only, with the view's counters.
-func (v *view) newRun() *run {
-	r := &run{nets: make([]*Net, len(v.model.Nets)), local: make([]int, len(v.model.Nets))}
-	for _, n := range v.nets {
+func (v *view) newRun() *run { return v.model.runIn(v.nets) }
+
+// runIn starts a run in the given nets, which may have reduced counters.
+func (sys *system) runIn(nets []*Net) *run {
+	r := &run{nets: make([]*Net, len(sys.Nets)), local: make([]int, len(sys.Nets))}
+	for _, n := range nets {
 		r.nets[n.Index] = n
 	}
 	return r
@@ -147,6 +139,16 @@ type Move struct {
 	Class *callclass.Class // class of the call that begins; nil: the call ends
 	End   gate.Outcome
 	Times int // number of times that the call begins and ends; 0: the call begins once
+}
+
+// ClassesOf returns the classes of the calls that begin in the run, in order.
+func ClassesOf(ms []Move) (classes []*callclass.Class) {
+	for _, mv := range ms {
+		if mv.Class != nil {
+			classes = append(classes, mv.Class)
+		}
+	}
+	return classes
 }
 
 // maxDoubles is the maximum number of calls added to a run so that it really leads to its state.

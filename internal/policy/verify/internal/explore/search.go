@@ -45,7 +45,7 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 	about := nets
 	nets = slices.Clone(nets)
 	for {
-		s, why := m.exploreCapped(q, nets, o, capSteps[:])
+		s, why := m.exploreCapped(q, nets, o)
 		if why != "" {
 			return Answer{Why: why}
 		}
@@ -83,7 +83,11 @@ var capSteps = [...]int{6, 14, 30, 0}
 
 // exploreCapped explores the nets with reduced counters. It increases the counters until the
 // reduction no longer affects the answer. If the search was cut off, why is the reason.
-func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions, caps []int) (s *Space, why string) {
+func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions) (s *Space, why string) {
+	caps := capSteps[:]
+	if o.Exact {
+		caps = []int{0}
+	}
 	for _, o.cap = range caps {
 		v := m.view(nets, o)
 		s = v.explore(q, v.bound(o))
@@ -115,20 +119,8 @@ const GroupLimit = 2000
 // Whole returns the graph of all states that the nets can reach, or nil if there are too many. If
 // counters are reduced, states can be missing from the graph, but everything reachable from its
 // states is real.
-func (m *Model) Whole(nets []int, o ViewOptions) *Space { return m.whole(nets, o, capSteps[:]) }
-
-// Exact returns the graph of all states, explored with unreduced counters, or nil if there are too
-// many states.
-func (m *Model) Exact(nets []int, o ViewOptions) *Space { return m.whole(nets, o, []int{0}) }
-
-func (m *Model) whole(nets []int, o ViewOptions, caps []int) *Space {
-	s, _ := m.exploreCapped(&Query{Sole: -1, edges: true, Tag: o.Tag, Start: neverHit}, nets, o, caps)
-	return s
-}
-
-// Serial returns the graph of those runs where each call succeeds before the next begins.
-func (m *Model) Serial(nets []int, o ViewOptions) *Space {
-	s, _ := m.exploreCapped(&Query{Sole: -1, edges: true, serial: true, Tag: o.Tag, Start: neverHit}, nets, o, capSteps[:])
+func (m *Model) Whole(nets []int, o ViewOptions) *Space {
+	s, _ := m.exploreCapped(&Query{Sole: -1, edges: true, serial: o.Serial, Tag: o.Tag, Start: neverHit}, nets, o)
 	return s
 }
 

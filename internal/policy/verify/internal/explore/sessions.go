@@ -1,17 +1,15 @@
 package explore
 
-import "github.com/petrigate/petrigate/gate"
+import (
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
+)
 
 // InSessions reports whether a run meets the query even if every call is made in a new session.
 // Only the nets with wider scopes remember the earlier calls.
 func (m *Model) InSessions(q *Query) bool {
-	var shared []int
-	for i, n := range m.Nets {
-		if n.Info.Scope != gate.ScopeSession {
-			shared = append(shared, i)
-		}
-	}
-	s, why := m.exploreCapped(q, shared, ViewOptions{Tag: q.Tag, witnessed: true, Limit: m.Limit}, capSteps[:])
+	shared := list.Indexes(m.Nets, func(n *Net) bool { return n.Info.Scope != gate.ScopeSession })
+	s, why := m.exploreCapped(q, shared, ViewOptions{Tag: q.Tag, witnessed: true, Limit: m.Limit})
 	if why != "" || s.hit < 0 {
 		return false
 	}
@@ -30,12 +28,7 @@ func (m *Model) InSessions(q *Query) bool {
 
 // followed reports whether the view's nets admit the run with unreduced counters.
 func (sys *system) followed(s *Space, ms []Move) bool {
-	r := sys.newRun()
-	for i := range r.nets {
-		if s.at[i] < 0 {
-			r.nets[i] = nil
-		}
-	}
+	r := sys.runOf(s.numbers())
 	for _, mv := range ms {
 		if !r.apply(mv, func(blocking []int) bool { return len(blocking) == 0 }) {
 			return false

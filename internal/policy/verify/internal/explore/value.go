@@ -3,6 +3,7 @@ package explore
 import (
 	"slices"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
@@ -18,11 +19,7 @@ func (m *Model) Keyed() bool { return m.keyed }
 func (m *Model) OneValue() *Model {
 	if m.one == nil {
 		m.one = &Model{system: system{Nets: m.Nets}, keyed: m.keyed, Calls: m.Calls, searchLimits: searchLimits{Stop: m.Stop}, full: m}
-		for _, s := range m.Classes {
-			if !s.HasOther() {
-				m.one.Classes = append(m.one.Classes, s)
-			}
-		}
+		m.one.Classes = list.Filter(m.Classes, func(s *callclass.Class) bool { return !s.HasOther() })
 		m.one.index()
 	}
 	m.one.Limit, m.one.off = m.Limit, m.off
@@ -135,21 +132,19 @@ func (s *Space) used(k int32, unused []map[int]bool) bool {
 // unused returns the states that n can have for a value that no call has used. In such states,
 // calls without a value may have spoiled evidence, and time may have passed.
 func (n *Net) unused() map[int]bool {
-	states, queue := make(map[int]bool), []int{0}
+	states, queue := make(map[int]bool), []int(nil)
 	visit := func(s int) {
 		if !states[s] {
 			states[s] = true
 			queue = append(queue, s)
 		}
 	}
-	states[0] = true
-	for len(queue) > 0 {
-		s := queue[0]
-		queue = queue[1:]
-		visit(n.unspoiled(s))
+	visit(0)
+	for k := 0; k < len(queue); k++ {
+		visit(n.unspoiled(queue[k]))
 		for e, m := range n.Meanings.List {
 			if !slices.ContainsFunc(m, func(a callclass.Ask) bool { return !n.anyValue(a) }) {
-				visit(n.begin(s, e).next)
+				visit(n.begin(queue[k], e).next)
 			}
 		}
 	}

@@ -37,6 +37,8 @@ type ViewOptions struct {
 	Limit     int                          // maximum number of states that the search may visit
 	until     int                          // maximum total effort of the model; 0: unlimited
 	required  bool                         // proofs must not rely on what advisory nets block
+	Exact     bool                         // do not reduce counters
+	Serial    bool                         // explore only the runs where each call succeeds before the next begins
 	Beyond    bool                         // record the nets outside the view that can refuse calls of each class
 	about     int                          // 1 + index of the net whose verdicts the query is about, so that its blocked calls are kept; 0: none
 }
