@@ -11,17 +11,22 @@ import (
 // Carries reports whether calls of class s have the given name. If evidence is true, the name must
 // count as evidence and not only as a restriction.
 func (s *Class) Carries(t gate.Tool, evidence bool) bool {
-	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return denotes(&l, &t) && !(evidence && l.Weak) })
+	for _, l := range s.labels { // this is called too often for a closure, which would be allocated
+		if denotes(l, t) && !(evidence && l.Weak) {
+			return true
+		}
+	}
+	return false
 }
 
 // denotes reports whether the label is the given name.
-func denotes(l *naming.Label, t *gate.Tool) bool {
+func denotes(l naming.Label, t gate.Tool) bool {
 	return l.Text == t.Name && (l.Glob > 0) == (t.Kind == gate.Glob) && !(t.Kind == gate.Literal && l.From == naming.FromAction)
 }
 
 // Certainly reports whether every call of class s certainly has the given name.
 func (s *Class) Certainly(t gate.Tool) bool {
-	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return l.Certain && denotes(&l, &t) })
+	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return l.Certain && denotes(l, t) })
 }
 
 // Unsure reports whether it is unknown whether calls of class s can be made at all.
