@@ -28,7 +28,9 @@ type live struct {
 }
 
 // newRun starts a run in all nets except the omitted ones, with unreduced counters.
-func (sys *system) newRun() *run { return sys.runOf(sys.numbers()) }
+func (sys *system) newRun() *run {
+	return sys.runIn(list.Filter(sys.Nets, func(n *Net) bool { return !sys.off[n.Index] }))
+}
 
 // runOf starts a run in the given nets only, with unreduced counters.
 func (sys *system) runOf(nets []int) *run {
