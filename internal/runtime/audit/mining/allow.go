@@ -27,7 +27,7 @@ type Allowed struct {
 // A toolActivity counts the decisions about a tool.
 type toolActivity struct {
 	calls    int
-	sessions map[string]bool
+	sessions sessionSet
 	stopped  bool // a call was refused or required approval, or would have been if a net were not in shadow mode
 }
 
@@ -42,21 +42,13 @@ func (a allowCounter) count(e *trail.Entry) {
 	if e.Upstream != "" {
 		name = e.Upstream + "." + e.Tool
 	}
-	t := a[name]
-	if t == nil {
-		t = &toolActivity{sessions: make(map[string]bool)}
-		if len(a) < maxTools {
-			a[name] = t
-		}
-	}
+	t := entry(a, name, maxTools)
 	if e.Decision.Decision != "allow" || e.Approval != "" || e.Would != nil {
 		t.stopped = true
 		return
 	}
 	t.calls++
-	if len(t.sessions) < maxSessions {
-		t.sessions[e.Session] = true
-	}
+	t.sessions.add(e.Session)
 }
 
 // list returns the tools for an allow list, most frequent first. Tools that run scripts or destroy

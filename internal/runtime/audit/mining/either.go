@@ -97,14 +97,7 @@ func (c *eitherVisitor) admit(s *session, a *action) {
 
 // check tests the "or" rule for a call of B, given the session's earlier calls.
 func (e *either) check(s *session, b *toolState) {
-	one, other := s.tools[e.a], s.tools[e.alt]
-	last := 0
-	if one != nil {
-		last = one.lastOK
-	}
-	if other != nil {
-		last = max(last, other.lastOK)
-	}
+	last := max(stateOf(s.tools, e.a).lastOK, stateOf(s.tools, e.alt).lastOK)
 	e.out = last == 0
 	e.notEach = e.notEach || last <= b.lastMade
 }
@@ -117,31 +110,26 @@ func (c *eitherVisitor) end(s *session) {
 	}
 	for b, of := range c.byB {
 		for _, e := range of {
-			e.endSession(s, s.tools[b])
+			e.endSession(s, stateOf(s.tools, b))
 		}
 	}
 }
 
 // endSession updates the statistics at the end of a session.
-func (e *either) endSession(s *session, b *toolState) {
-	one, other := s.tools[e.a], s.tools[e.alt]
-	ok := 0
-	for _, t := range []*toolState{one, other} {
-		if t != nil {
-			ok += t.ok
-		}
-	}
-	if b == nil || b.made == 0 {
+func (e *either) endSession(s *session, b toolState) {
+	one, other := stateOf(s.tools, e.a), stateOf(s.tools, e.alt)
+	ok := one.ok + other.ok
+	if b.made == 0 {
 		if e.without++; ok > 0 {
 			e.had++
 		}
 		return
 	}
 	e.sessions++
-	if before(one, b) {
+	if one.before(&b) {
 		e.early++
 	}
-	if before(other, b) {
+	if other.before(&b) {
 		e.altEarly++
 	}
 	e.once += onceByChance(ok, b.made)
@@ -149,9 +137,6 @@ func (e *either) endSession(s *session, b *toolState) {
 		e.each += eachByChance(ok, b.made)
 	}
 }
-
-// before reports whether a success of A came before the session's first call of B.
-func before(a, b *toolState) bool { return a != nil && a.firstOK > 0 && a.firstOK < b.firstMade }
 
 // supported reports whether the log supports the rule. This requires that the rule held, that both
 // calls were needed, and that neither chance nor calls at the beginning of sessions explain the

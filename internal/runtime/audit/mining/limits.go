@@ -20,28 +20,34 @@ func (m *Miner) limits() (all []Proposal) {
 			continue
 		}
 		name := m.names[n]
-		out := Proposal{Kind: "budget", tool: name, Sessions: t.sessions, Calls: t.calls, Since: t.first}
+		out := m.proposal("budget", n)
 		daily, perDay := m.daily(n, t)
 		if perDay > 0 {
 			all = append(all, daily)
 		}
 		most, reached, how := ceiling(t.perSession)
+		limit := most
 		switch {
 		case how.beats(len(m.survey.tools)) && (perDay == 0 || most < perDay): // otherwise the daily limit explains the observation
-			out.Rule = fmt.Sprintf("limit %s to %d per session", rules.Written(name), most)
 			out.Evidence = fmt.Sprintf("%d calls of %s in %d of %d sessions, more in none", most, text.Escape(name), reached, t.sessions)
-			out.claims = []string{fmt.Sprintf("prove at-most %d %s per session", most, rules.Written(name))}
-			out.setChance(how)
-			all = append(all, out)
 		case m.kinds[n].Acts() && perDay == 0:
-			out.Rule = fmt.Sprintf("limit %s to %d per session", rules.Written(name), 2*most)
+			limit, how = 2*most, 0
 			out.Evidence = fmt.Sprintf("%s was called at most %s in %s; the limit is twice that", text.Escape(name), times(most), text.Count(t.sessions, "session"))
-			out.claims = []string{fmt.Sprintf("prove at-most %d %s per session", 2*most, rules.Written(name))}
-			out.setChance(0)
-			all = append(all, out)
+		default:
+			continue
 		}
+		out.Rule = fmt.Sprintf("limit %s to %d per session", rules.Written(name), limit)
+		out.claims = []string{fmt.Sprintf("prove at-most %d %s per session", limit, rules.Written(name))}
+		out.Chance = how.probability()
+		all = append(all, out)
 	}
 	return all
+}
+
+// proposal returns a proposal that restricts the tool with index n and has no rule yet.
+func (m *Miner) proposal(kind string, n int) Proposal {
+	t := m.survey.tools[n]
+	return Proposal{Kind: kind, tool: m.names[n], Sessions: t.sessions, Calls: t.calls, Chance: 1, Since: t.first}
 }
 
 // amounts returns proposals that limit sums for tools that pay. The limit is twice the maximum that
@@ -56,10 +62,9 @@ func (m *Miner) amounts() (all []Proposal) {
 			if t.fields[field] < t.calls || most < 1 || most > math.MaxInt32/2 {
 				continue
 			}
-			p := Proposal{Kind: "budget", tool: m.names[n], Sessions: t.sessions, Calls: t.calls, Since: t.first}
+			p := m.proposal("budget", n)
 			p.Rule = fmt.Sprintf("limit %s to %d of %s per user per day", rules.Written(m.names[n]), 2*int(most), field)
 			p.Evidence = fmt.Sprintf("the %s of %s was at most %.10g for a user on a day; the limit is twice that", field, text.Escape(m.names[n]), t.sums[field])
-			p.setChance(0)
 			all = append(all, p)
 		}
 	}
@@ -81,9 +86,9 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	rule := func(count int) string {
 		return fmt.Sprintf("limit %s to %d per user per day", rules.Written(name), count)
 	}
-	out = Proposal{Kind: "budget", tool: name, Sessions: t.sessions, Calls: t.calls, Since: t.first}
+	out = m.proposal("budget", n)
 	out.Evidence = fmt.Sprintf("%d calls of %s by a user on %d of %d days, more on none", most, text.Escape(name), reached, days)
-	out.setChance(how)
+	out.Chance = how.probability()
 	for _, count := range []int{most + (most+1)/2, 2 * most} {
 		more := out
 		more.Rule = rule(count)
@@ -131,13 +136,12 @@ func (m *Miner) row() (all []Proposal) {
 	if v.rowOff || v.run == 0 || v.sessions < m.least || m.deny {
 		return nil
 	}
-	p := Proposal{Kind: "row", Sessions: v.sessions, Calls: v.calls, Since: v.from}
-	p.Rule = fmt.Sprintf("limit * to %d in a row", max(3, v.run+2))
-	p.Evidence = fmt.Sprintf("the same call was made at most %s in a row in %s", times(v.run), text.Count(v.sessions, "session"))
-	p.setChance(0)
-	looser := p
-	looser.Rule = fmt.Sprintf("limit * to %d in a row", 4*max(3, v.run+2))
-	p.looser = []Proposal{looser} // equal calls may differ in the way they are written
+	most := max(3, v.run+2)
+	looser := Proposal{Kind: "row", Sessions: v.sessions, Calls: v.calls, Chance: 1, Since: v.from}
+	looser.Rule = fmt.Sprintf("limit * to %d in a row", 4*most) // equal calls may differ in the way they are written
+	looser.Evidence = fmt.Sprintf("the same call was made at most %s in a row in %s", times(v.run), text.Count(v.sessions, "session"))
+	p := looser
+	p.Rule, p.looser = fmt.Sprintf("limit * to %d in a row", most), []Proposal{looser}
 	return []Proposal{p}
 }
 
@@ -166,11 +170,11 @@ func (m *Miner) taint() (all []Proposal) {
 		if len(before) == 0 {
 			continue
 		}
-		p := Proposal{Kind: "taint", tool: m.names[b], Sessions: t.sessions, Calls: t.calls, Since: t.first}
+		p := m.proposal("taint", b)
 		p.Rule = fmt.Sprintf("require human-approval before %s after %s", rules.Written(m.names[b]), strings.Join(before, ", "))
 		p.Evidence = fmt.Sprintf("%s never came after them in %d sessions, and strangers may have written what they return", text.Escape(m.names[b]), t.sessions)
 		p.claims = []string{fmt.Sprintf("prove never %s after %s without human-approval", rules.Written(m.names[b]), strings.Join(before, ", "))}
-		p.setChance(how)
+		p.Chance = how.probability()
 		all = append(all, p)
 	}
 	return all

@@ -35,18 +35,13 @@ func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	}
 	report := &Report{
 		Log: log.Name, Sessions: m.survey.sessions, Calls: m.survey.calls, From: m.survey.from, To: m.survey.to, LeftOut: m.survey.partial,
-		Proposals: []Proposal{}, Dropped: []Dropped{}, Allow: []Allowed{}, Notes: m.seen.notes(m.least), least: m.least, More: f.more,
+		Dropped: []Dropped{}, Allow: []Allowed{}, Notes: append(m.seen.notes(m.least), m.openingNotes()...), least: m.least, More: f.more,
 	}
 	if !m.deny {
 		report.Allow = allow.list()
 	}
-	report.Proposals = append(report.Proposals, m.sequences(f)...)
-	report.Proposals = append(report.Proposals, m.limits()...)
-	report.Proposals = append(report.Proposals, m.amounts()...)
-	report.Proposals = append(report.Proposals, m.taint()...)
-	report.Proposals = append(report.Proposals, m.row()...)
+	report.Proposals = append([]Proposal{}, slices.Concat(m.sequences(f), m.limits(), m.amounts(), m.taint(), m.row())...)
 	rank(report.Proposals)
-	report.Notes = append(report.Notes, m.openingNotes()...)
 	return m, report, nil
 }
 

@@ -31,7 +31,7 @@ type ruleActivity struct {
 type netActivity struct {
 	refuse, ask      int
 	approved, denied int
-	sessions         map[string]bool
+	sessions         sessionSet
 }
 
 func newSeen() *ruleActivity { return &ruleActivity{nets: map[[2]string]*netActivity{}} }
@@ -43,17 +43,8 @@ const (
 )
 
 func (s *ruleActivity) of(net, rule, session string) *netActivity {
-	key := [2]string{net, rule}
-	n := s.nets[key]
-	if n == nil {
-		n = &netActivity{sessions: map[string]bool{}}
-		if len(s.nets) < maxNets {
-			s.nets[key] = n
-		}
-	}
-	if len(n.sessions) < maxSessions {
-		n.sessions[session] = true
-	}
+	n := entry(s.nets, [2]string{net, rule}, maxNets)
+	n.sessions.add(session)
 	return n
 }
 

@@ -104,7 +104,7 @@ func (m *Miner) sequence(f *findings, p pair) Proposal {
 	v, c := m.survey, f.best[p]
 	s, b := v.pairs[p], v.tools[p.b]
 	first, then := m.names[p.a], m.names[p.b]
-	out := Proposal{Kind: "order", tool: then, Sessions: b.sessions, Calls: b.calls, Since: b.first}
+	out := m.proposal("order", p.b)
 	how, each := s.once, !s.notEach && (s.each-s.once).beats(f.tried)
 	if c != nil {
 		out.Kind, how, each = "value", min(s.once, c.acrossChance()), !c.notEach && c.each.beats(f.tried)
@@ -113,7 +113,7 @@ func (m *Miner) sequence(f *findings, p pair) Proposal {
 	out.Rule = fmt.Sprintf("require %s before %s%s", rules.Written(first), rules.Written(then), clause)
 	out.Evidence = fmt.Sprintf("%s came after a successful %s in %d of %d sessions (%s)%s", text.Escape(then), text.Escape(first), b.sessions, b.sessions, text.Count(b.calls, "call"), whole)
 	out.claims = []string{fmt.Sprintf("prove never %s before %s%s", rules.Written(then), rules.Written(first), clause)}
-	out.setChance(how)
+	out.Chance = how.probability()
 	if of := f.invalidators[p]; c == nil && each && len(of) > 0 {
 		return m.withSince(out, of, first)
 	}
@@ -143,7 +143,7 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	if other < one {
 		one, other, early, otherEarly = other, one, otherEarly, early
 	}
-	out := Proposal{Kind: "order", tool: then, Sessions: b.sessions, Calls: b.calls, Since: b.first}
+	out := m.proposal("order", e.b)
 	how, each := e.strength(), !e.notEach && (e.each-e.once).beats(tried)
 	c := e.about(m.least, tried)
 	if c != nil {
@@ -156,7 +156,7 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	for _, first := range []string{one, other} { // each call alone would form a stronger rule
 		out.claims = append(out.claims, fmt.Sprintf("prove never %s before %s%s", rules.Written(then), rules.Written(first), clause))
 	}
-	out.setChance(how)
+	out.Chance = how.probability()
 	return out
 }
 

@@ -59,7 +59,6 @@ type reader struct {
 	writers    map[string]bool
 	cut        bool      // the log does not begin with the first record
 	whole      time.Time // time since which no records were removed; zero: no records were removed
-	left       int       // number of calls of tools beyond maxTools
 	visit      visitor
 	onDecision func(e *trail.Entry) // called for every decision; may be nil
 }
@@ -70,7 +69,7 @@ func newReader(log Log) *reader {
 
 // walk reads the log from the beginning and calls the visitor.
 func (r *reader) walk(ctx context.Context, v visitor, progress func(records int)) error {
-	r.sessions, r.drivers, r.writers, r.visit, r.left = map[string]*session{}, map[string]string{}, map[string]bool{}, v, 0
+	r.sessions, r.drivers, r.writers, r.visit = map[string]*session{}, map[string]string{}, map[string]bool{}, v
 	whole, err := trail.Whole(ctx, r.log.Source)
 	if err != nil {
 		return err
@@ -122,8 +121,7 @@ func (r *reader) take(e *trail.Entry) {
 			r.visit.end(s)
 			delete(r.sessions, e.Session)
 			if e.Event == "reset" { // the session continues, but counts as a new one
-				e.Principal, e.Process = s.principal, s.process
-				r.sessions[e.Session] = newSession(e)
+				r.sessions[e.Session] = newSession(s.process)
 			}
 		}
 	case "decision":
@@ -153,14 +151,15 @@ func (r *reader) take(e *trail.Entry) {
 func (r *reader) open(e *trail.Entry) {
 	old := r.sessions[e.Session]
 	driver, known := r.drivers[e.Process]
-	if old != nil && (old.process == e.Process || known && driver != "memory" || !known && r.log.Durable) {
+	durable := known && driver != "memory" || !known && r.log.Durable
+	if old != nil && (old.process == e.Process || durable) {
 		return
 	}
 	if old != nil {
 		r.visit.end(old)
 	}
-	s := newSession(e)
-	s.resumed = r.cut && (known && driver != "memory" || !known && r.log.Durable)
+	s := newSession(e.Process)
+	s.resumed = r.cut && durable
 	s.early = e.Time.Before(r.whole)
 	s.partial = s.resumed || s.early
 	r.sessions[e.Session] = s
@@ -175,7 +174,7 @@ func (r *reader) decide(e *trail.Entry) {
 	}
 	s := r.sessions[e.Session]
 	if s == nil {
-		s = newSession(e)
+		s = newSession(e.Process)
 		s.partial = r.cut
 		r.sessions[e.Session] = s
 	}
@@ -188,8 +187,7 @@ func (r *reader) decide(e *trail.Entry) {
 			continue
 		}
 		n, ok := r.number(name, e)
-		if !ok {
-			r.left++
+		if !ok { // there are too many tools
 			return
 		}
 		a.names = append(a.names, named{n, !slices.Contains(e.Uncertain, name) && !slices.Contains(e.Weak, name)})

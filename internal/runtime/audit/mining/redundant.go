@@ -99,16 +99,14 @@ func (r *Report) dropOpening(source policy.Source) error {
 
 // dropProved drops proposals that the policy provably guarantees already.
 func (r *Report) dropProved(ctx context.Context, source policy.Source) error {
-	text, at := "", map[int]int{}
-	line := 0
+	text, at := "", []int{-1} // at holds the index of the proposal that each line belongs to
 	for i, p := range r.Proposals {
 		for _, c := range p.claims {
-			line++
 			text += c + "\n"
-			at[line] = i
+			at = append(at, i)
 		}
 	}
-	if len(source.Rules)+len(source.Nets) == 0 || line == 0 {
+	if len(source.Rules)+len(source.Nets) == 0 || text == "" {
 		return nil
 	}
 	report, err := checkWith(ctx, source, text)

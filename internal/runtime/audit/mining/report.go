@@ -56,22 +56,22 @@ type Proposal struct {
 	tool   string     // tool that the rule restricts; empty: all
 	claims []string   // claims whose proof shows that a policy already has the rule
 	looser []Proposal // weaker forms of the rule, to use if the rule refuses a call
-	rank   int
 }
 
 // ranks determines the order of the kinds of proposals.
 var ranks = map[string]int{"value": 0, "order": 0, "taint": 1, "budget": 2, "row": 3}
 
-func (p *Proposal) setChance(c chance) {
-	p.Chance, p.rank = c.probability(), ranks[p.Kind]
+// rank returns the place of a proposal's kind. Limits with headroom come one place later.
+func (p *Proposal) rank() int {
 	if p.Chance >= 1 {
-		p.rank++
+		return ranks[p.Kind] + 1
 	}
+	return ranks[p.Kind]
 }
 
 func rank(all []Proposal) {
 	slices.SortFunc(all, func(a, b Proposal) int {
-		return cmp.Or(a.rank-b.rank, cmp.Compare(a.Chance, b.Chance), b.Sessions-a.Sessions, strings.Compare(a.Rule, b.Rule))
+		return cmp.Or(a.rank()-b.rank(), cmp.Compare(a.Chance, b.Chance), b.Sessions-a.Sessions, strings.Compare(a.Rule, b.Rule))
 	})
 }
 

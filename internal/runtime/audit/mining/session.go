@@ -1,16 +1,15 @@
 package mining
 
-import "github.com/petrigate/petrigate/internal/runtime/audit/trail"
+import "math"
 
 // A session is a session in the log, with its history so far.
 type session struct {
-	principal string
-	process   string
-	partial   bool // the session began before the log
-	early     bool // the session certainly began before the log
-	resumed   bool // the session began before the log unless its first call has number 1
-	calls     map[uint64]*action
-	clock     int // number of events so far
+	process string
+	partial bool // the session began before the log
+	early   bool // the session certainly began before the log
+	resumed bool // the session began before the log unless its first call has number 1
+	calls   map[uint64]*action
+	clock   int // number of events so far
 
 	tools        map[int]*toolState
 	values       map[fieldKey]map[string]*valueState
@@ -29,21 +28,17 @@ type toolState struct {
 	lastEnd            int
 }
 
-func newSession(e *trail.Entry) *session {
+// before reports whether a success of t came before the session's first call of b.
+func (t *toolState) before(b *toolState) bool { return t.firstOK > 0 && t.firstOK < b.firstMade }
+
+func newSession(process string) *session {
 	return &session{
-		principal: e.Principal, process: e.Process, calls: map[uint64]*action{},
+		process: process, calls: map[uint64]*action{},
 		tools: map[int]*toolState{}, values: map[fieldKey]map[string]*valueState{}, invalidators: map[*invalidator]*invalidatorState{},
 	}
 }
 
-func (s *session) tool(n int) *toolState {
-	t := s.tools[n]
-	if t == nil {
-		t = &toolState{}
-		s.tools[n] = t
-	}
-	return t
-}
+func (s *session) tool(n int) *toolState { return entry(s.tools, n, math.MaxInt) }
 
 // passed counts an admitted call.
 func (s *session) passed(a *action) {
@@ -93,26 +88,14 @@ type valueState struct {
 	lastMade, lastOK int
 }
 
-// value returns the state for a value, or nil if there are too many values.
+// value returns the state for a value. If there are too many values, the state is not kept.
 func (s *session) value(key fieldKey, value string) *valueState {
-	all := s.values[key]
-	if all == nil {
-		all = map[string]*valueState{}
-		s.values[key] = all
+	if s.values[key] == nil {
+		s.values[key] = map[string]*valueState{}
 	}
-	v := all[value]
-	if v == nil && len(all) < maxValues {
-		v = &valueState{}
-		all[value] = v
-	}
-	return v
+	return entry(s.values[key], value, maxValues)
 }
 
 func (s *session) invalidatorState(of *invalidator) *invalidatorState {
-	state := s.invalidators[of]
-	if state == nil {
-		state = &invalidatorState{}
-		s.invalidators[of] = state
-	}
-	return state
+	return entry(s.invalidators, of, math.MaxInt)
 }

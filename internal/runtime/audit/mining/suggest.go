@@ -1,7 +1,6 @@
 package mining
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -72,10 +71,9 @@ func (r *Report) Text() string {
 		}
 	}
 	b.WriteString(".\n")
-	switch {
-	case len(r.Proposals) > 0:
+	if len(r.Proposals) > 0 {
 		b.WriteString("# Replayed over all of it, these rules together refuse no call that passed and ask about none.\n")
-	default:
+	} else {
 		fmt.Fprintf(&b, "# It supports no further rule. A rule needs %s, and must be more than chance.\n", text.Count(r.least, "session"))
 	}
 	if r.LeftOut > 0 {
@@ -145,13 +143,12 @@ func (r *Report) Apply(c *config.Config, o ApplyOptions) error {
 	if last.Inline() {
 		return ErrInline
 	}
-	before := []byte(last.Text)
-	after := bytes.Clone(before)
-	if len(after) > 0 && after[len(after)-1] != '\n' {
-		after = append(after, '\n')
+	after := last.Text
+	if after != "" && !strings.HasSuffix(after, "\n") {
+		after += "\n"
 	}
-	after = append(after, r.rules()...)
-	diff := textfile.Diff(last.File, before, last.File+" (with the suggested rules)", after)
+	after += r.rules()
+	diff := textfile.Diff(last.File, []byte(last.Text), last.File+" (with the suggested rules)", []byte(after))
 	if _, err := o.Out.Write(diff); err != nil {
 		return err
 	}
@@ -166,7 +163,7 @@ func (r *Report) Apply(c *config.Config, o ApplyOptions) error {
 		_, err := fmt.Fprintf(o.Out, "\nNothing was written. petrigate suggest --apply --yes changes %s.\n", last.File)
 		return err
 	}
-	if err := textfile.Replace(last.File, after); err != nil {
+	if err := textfile.Replace(last.File, []byte(after)); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(o.Out, "\nChanged: %s. A running proxy loads it by itself, or with petrigate reload.\n", last.File)

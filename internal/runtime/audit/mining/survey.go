@@ -2,6 +2,7 @@ package mining
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -46,8 +47,7 @@ type survey struct {
 	from, to time.Time
 
 	days   map[dayKey]*dayCount
-	run    int // maximum number of equal calls in a row
-	rowed  bool
+	run    int  // maximum number of equal calls in a row
 	rowOff bool // for some call, it is unknown whether it equals another call
 }
 
@@ -63,17 +63,10 @@ type dayCount struct {
 }
 
 func newSurvey() *survey {
-	return &survey{pairs: map[pair]*pairStats{}, days: map[dayKey]*dayCount{}, rowed: true}
+	return &survey{pairs: map[pair]*pairStats{}, days: map[dayKey]*dayCount{}}
 }
 
-func (v *survey) of(p pair) *pairStats {
-	s := v.pairs[p]
-	if s == nil {
-		s = &pairStats{}
-		v.pairs[p] = s
-	}
-	return s
-}
+func (v *survey) of(p pair) *pairStats { return entry(v.pairs, p, math.MaxInt) }
 
 func (v *survey) tool(n int) *toolStats {
 	for len(v.tools) <= n {
@@ -125,13 +118,11 @@ func (v *survey) check(s *session, b int, names []named) {
 // day counts a principal's calls per day, and adds up their amounts.
 func (v *survey) day(tool int, a *action, all *toolStats) {
 	key, day := dayKey{a.principal, tool}, a.time.Unix()/(24*60*60)
-	d := v.days[key]
-	if d == nil {
-		d = &dayCount{day: day}
-		v.days[key] = d
-	}
+	d := entry(v.days, key, math.MaxInt)
 	if d.day != day {
-		all.perDay[d.calls]++
+		if d.calls > 0 {
+			all.perDay[d.calls]++
+		}
 		*d = dayCount{day: day}
 	}
 	d.calls++
@@ -202,7 +193,7 @@ const samples = 64
 // are found by comparing session counts.
 func (v *survey) together(p pair, a, b *toolState) {
 	s := v.of(p)
-	early := a.firstOK > 0 && a.firstOK < b.firstMade
+	early := a.before(b)
 	if early {
 		s.earlier++
 	}
@@ -260,21 +251,10 @@ func (v *survey) needed(p pair) chance {
 // sessions is insufficient evidence.
 const minToolsForOpening = 5
 
-// constantFields returns the fields that every call of the tool has.
-func (v *survey) constantFields(tool int) (fields []string) {
-	for f, n := range v.tools[tool].fields {
-		if n == v.tools[tool].calls {
-			fields = append(fields, f)
-		}
-	}
-	slices.Sort(fields)
-	return fields
-}
-
-// shared returns the fields that every call of all the given tools has.
-func (v *survey) shared(tools ...int) (fields []string) {
-	fields = v.constantFields(tools[0])
-	for _, t := range tools[1:] {
+// shared returns the fields that every call of all the given tools has, sorted.
+func (v *survey) shared(tools ...int) []string {
+	fields := slices.Sorted(maps.Keys(v.tools[tools[0]].fields))
+	for _, t := range tools {
 		fields = slices.DeleteFunc(fields, func(f string) bool { return v.tools[t].fields[f] != v.tools[t].calls })
 	}
 	return fields

@@ -83,25 +83,16 @@ func (m *matchVisitor) admit(s *session, a *action) {
 	}
 	for _, n := range a.names { // must come after all candidates have been compared with the earlier values
 		for _, f := range m.fields(n.tool, a) {
-			if v := s.value(fieldKey{n.tool, f.field}, f.value); v != nil {
-				v.made++
-				v.lastMade = s.clock
-			}
+			v := s.value(fieldKey{n.tool, f.field}, f.value)
+			v.made++
+			v.lastMade = s.clock
 		}
 	}
 }
 
 // evidence returns the state of a value in A, and in the call that may replace A.
 func (c *candidate) evidence(s *session, value string) (one, other valueState) {
-	if v := s.values[fieldKey{c.a, c.first}][value]; v != nil {
-		one = *v
-	}
-	if c.alt >= 0 {
-		if v := s.values[fieldKey{c.alt, c.first}][value]; v != nil {
-			other = *v
-		}
-	}
-	return one, other
+	return stateOf(s.values[fieldKey{c.a, c.first}], value), stateOf(s.values[fieldKey{c.alt, c.first}], value)
 }
 
 // match compares one call of B with the earlier calls.
@@ -112,24 +103,20 @@ func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 		c.out = true
 		return
 	}
-	switch mine := s.values[fieldKey{c.b, c.then}][value]; {
-	case mine != nil && mine.made > 0:
+	if mine := stateOf(s.values[fieldKey{c.b, c.then}], value); mine.made > 0 {
 		c.notEach = c.notEach || max(one.lastOK, other.lastOK) <= mine.lastMade
-	default:
+	} else {
 		c.countValue(one.ok > 0, other.ok > 0)
 	}
 	if !first {
 		return
 	}
 	tried, hit := m.inOtherSession(s, fieldKey{c.a, c.first}, value)
-	if c.alt >= 0 {
-		also, too := m.inOtherSession(s, fieldKey{c.alt, c.first}, value)
-		tried, hit = tried || also, hit || too
-	}
-	if tried {
+	also, too := m.inOtherSession(s, fieldKey{c.alt, c.first}, value)
+	if tried || also {
 		c.tries++
 	}
-	if hit {
+	if hit || too {
 		c.hits++
 	}
 }
@@ -148,16 +135,12 @@ func (c *candidate) countValue(one, other bool) {
 // inOtherSession reports whether the last other session used the field, and whether it had a
 // success with this value.
 func (m *matchVisitor) inOtherSession(s *session, key fieldKey, value string) (had, hit bool) {
-	of := m.recent[key]
-	if of == nil {
-		return false, false
-	}
+	of := stateOf(m.recent, key)
 	known := of[0].values
 	if of[0].session == s {
 		known = of[1].values
 	}
-	v := known[value]
-	return known != nil, v != nil && v.ok > 0
+	return known != nil, stateOf(known, value).ok > 0
 }
 
 func (m *matchVisitor) succeed(s *session, a *action) {
@@ -167,10 +150,9 @@ func (m *matchVisitor) succeed(s *session, a *action) {
 		}
 		for _, f := range m.fields(n.tool, a) {
 			key := fieldKey{n.tool, f.field}
-			if v := s.value(key, f.value); v != nil {
-				v.ok++
-				v.lastOK = s.clock
-			}
+			v := s.value(key, f.value)
+			v.ok++
+			v.lastOK = s.clock
 			m.markUsed(s, key)
 		}
 		for _, c := range m.byPair[n.tool] {
@@ -181,12 +163,7 @@ func (m *matchVisitor) succeed(s *session, a *action) {
 
 // markUsed records that the session was the last to use a field.
 func (m *matchVisitor) markUsed(s *session, key fieldKey) {
-	of := m.recent[key]
-	if of == nil {
-		of = &[2]recent{}
-		m.recent[key] = of
-	}
-	if of[0].session != s {
+	if of := entry(m.recent, key, math.MaxInt); of[0].session != s {
 		of[1], of[0] = of[0], recent{s, s.values[key]}
 	}
 }
@@ -253,8 +230,8 @@ func (v *survey) candidates(least int) (all []*candidate) {
 			continue
 		}
 		n := 0
-		for _, then := range v.constantFields(p.b) {
-			for _, first := range v.constantFields(p.a) {
+		for _, then := range v.shared(p.b) {
+			for _, first := range v.shared(p.a) {
 				if n++; n <= maxCandidates {
 					all = append(all, &candidate{pair: p, alt: -1, first: first, then: then})
 				}

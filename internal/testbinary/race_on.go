@@ -1,5 +1,0 @@
-//go:build race
-
-package testbinary
-
-func flags() []string { return []string{"-race"} }
