@@ -59,7 +59,7 @@ func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v ve
 	}
 	switch d := d.(type) {
 	case *gate.Allow:
-		v.decision, v.names, v.number = "allow", d.Names, d.Ticket.Number
+		v.decision, v.number = "allow", d.Ticket.Number
 		v.nets = r.netResults(d.Nets)
 		if d.Would != nil {
 			if v.would = "refuse"; d.Would.Kind == gate.KindApproval {
@@ -70,7 +70,7 @@ func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v ve
 			state.Apply(delta)
 		}
 	case *gate.Refusal:
-		v.decision, v.kind, v.names, v.reason = "refuse", d.Kind, d.Names, d.Text
+		v.decision, v.kind, v.reason = "refuse", d.Kind, d.Text
 		v.nets = r.netResults(r.prepared.Verdicts())
 		for _, b := range d.Blocks {
 			i := slices.IndexFunc(v.nets, func(n audit.NetVerdict) bool { return n.Net == b.Net })
@@ -82,7 +82,7 @@ func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v ve
 		}
 		state.Apply(delta)
 	case *gate.Ask:
-		v.decision, v.names = "ask", d.Names
+		v.decision = "ask"
 		for _, step := range d.Steps {
 			v.nets = append(v.nets, audit.NetVerdict{Net: step.Net, Verdict: "asks", Rule: r.where(step.Rule)})
 		}
@@ -115,12 +115,12 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 	default:
 		r.report.Different++
 	}
-	was := r.count(e, v)
+	r.count(e, v)
 	if r.report.First != nil && r.differs == nil {
 		return
 	}
 	d := &Divergence{
-		Writer: record.Writer, Seq: record.Seq, Time: e.Time, Session: e.Session, Tool: e.Tool, Names: e.Names, Wrong: same, Was: was, Now: v.decision,
+		Writer: record.Writer, Seq: record.Seq, Time: e.Time, Session: e.Session, Tool: e.Tool, Names: e.Names, Wrong: same, Was: asRecorded(e), Now: v.decision,
 		Recorded: text(e.Decision.Decision, e.Kind, e.Nets), Replayed: text(v.decision, string(v.kind), v.nets), Reason: v.reason,
 	}
 	if r.report.First == nil {
@@ -134,10 +134,7 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 // agrees reports whether the decision equals the recorded one. If the recorded policy is in use,
 // every verdict must be equal too.
 func (r *Replay) agrees(e *trail.Entry, v *verdict, same bool) bool {
-	was := e.Decision.Decision
-	if e.Kind == string(gate.KindApproval) {
-		was = "ask" // the approval was denied or not answered
-	}
+	was := asRecorded(e)
 	switch {
 	case e.Kind == string(gate.KindStateChanged):
 		return v.decision != "allow"
@@ -193,22 +190,16 @@ func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[
 // takenOut reports whether the net is inactive in the session because the replay deactivated it,
 // not an operator.
 func (r *Replay) takenOut(s *session, i int) bool {
-	on := r.active == nil || slices.Contains(r.active, r.nets[i].name)
-	off := false
-	s.with(func(state *gate.State) { off = !state.Nets[i].Active })
-	return on && off
+	active := false
+	s.with(func(state *gate.State) { active = state.Nets[i].Active })
+	return !active && (r.active == nil || slices.Contains(r.active, r.nets[i].name))
 }
 
-// count counts a differing decision under the rules that are responsible for it. It returns the
-// recorded decision.
-func (r *Replay) count(e *trail.Entry, v *verdict) (was string) {
-	was = e.Decision.Decision
-	if e.Kind == string(gate.KindApproval) {
-		was = "ask"
-	}
-	c := RuleCount{Now: v.decision, Was: was}
+// count counts a differing decision under the rules that are responsible for it.
+func (r *Replay) count(e *trail.Entry, v *verdict) {
+	c := RuleCount{Now: v.decision, Was: asRecorded(e)}
 	behind, verdicts := v.nets, "blocked asks"
-	if v.decision == "allow" || v.decision == "ask" && was == "refuse" {
+	if v.decision == "allow" || v.decision == "ask" && c.Was == "refuse" {
 		behind, verdicts = e.Nets, "blocked"
 	}
 	counted := false
@@ -221,5 +212,4 @@ func (r *Replay) count(e *trail.Entry, v *verdict) (was string) {
 	if !counted {
 		r.rules[c]++
 	}
-	return was
 }

@@ -84,7 +84,7 @@ func (r *Replay) open(e *trail.Entry) {
 		old.closed = false
 		return
 	}
-	s := r.begin(e.Principal, e.Process, e.Time)
+	s := r.begin(e, e.Time)
 	s.resumed = r.cut && r.durable(e.Process)
 	s.early = e.Time.Before(r.since) || r.cut && !r.policyRecorded[e.Process]
 	s.partial = s.resumed || s.early

@@ -23,10 +23,7 @@ type netInfo struct {
 
 // concerns reports whether the net may concern a call that has these names.
 func (n *netInfo) concerns(names map[string]gate.Name) bool {
-	if n.always {
-		return true
-	}
-	return among(n.tools, names)
+	return n.always || among(n.tools, names)
 }
 
 // among reports whether any of the names matches any of the tools.

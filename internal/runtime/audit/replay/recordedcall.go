@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/petrigate/petrigate/gate"
@@ -40,7 +41,7 @@ func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy,
 			n.Labels = labels[n.Labels]
 		}
 		n.Key = s.key(n.Key, of)
-		n.Transitions = append([]gate.Transition(nil), n.Transitions...)
+		n.Transitions = slices.Clone(n.Transitions)
 		for k := range n.Transitions {
 			n.Transitions[k].Key = s.key(n.Transitions[k].Key, of)
 		}

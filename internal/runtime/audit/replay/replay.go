@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -98,7 +99,7 @@ func (r *Replay) durable(process string) bool {
 func (r *Replay) session(e *trail.Entry, since time.Time) *session {
 	s := r.sessions[e.Session]
 	if s == nil {
-		s = r.begin(e.Principal, e.Process, since)
+		s = r.begin(e, since)
 		s.partial = r.cut
 		r.sessions[e.Session] = s
 	}
@@ -112,12 +113,12 @@ func (r *Replay) switchIn(state *gate.State, net string, on bool) {
 	}
 }
 
-// begin creates a session.
-func (r *Replay) begin(principal, process string, since time.Time) *session {
-	s := &session{state: r.policy.NewState(r.active), principal: principal, process: process, calls: map[uint64]call{}, policies: map[string]bool{}}
+// begin creates the session of a record.
+func (r *Replay) begin(e *trail.Entry, since time.Time) *session {
+	s := &session{state: r.policy.NewState(r.active), process: e.Process, calls: map[uint64]call{}, policies: map[string]bool{}}
 	s.state.Apply(r.policy.Tick(s.state, since))
-	for _, k := range [...]partKey{{gate.ScopePrincipal, process, principal}, {gate.ScopeGlobal, process, ""}} {
-		if r.durable(process) {
+	for _, k := range [...]partKey{{gate.ScopePrincipal, e.Process, e.Principal}, {gate.ScopeGlobal, e.Process, ""}} {
+		if r.durable(e.Process) {
 			k.process = ""
 		}
 		p := r.part(k, since)
@@ -151,10 +152,7 @@ func (r *Replay) part(k partKey, since time.Time) *part {
 // Report returns a summary of the records so far.
 func (r *Replay) Report() Report {
 	report := r.report
-	report.Recorded, report.Rules, report.Reasons = []string{}, []RuleCount{}, []Reason{}
-	for p := range r.fingerprints {
-		report.Recorded = append(report.Recorded, p)
-	}
+	report.Recorded, report.Rules, report.Reasons = slices.AppendSeq([]string{}, maps.Keys(r.fingerprints)), []RuleCount{}, []Reason{}
 	slices.Sort(report.Recorded)
 	for c, n := range r.rules {
 		c.Count = n

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -9,20 +10,24 @@ import (
 
 // A session is a session in the log.
 type session struct {
-	state     *gate.State
-	principal string
-	process   string
-	parts     []*part         // the parts that the session shares with other sessions
-	calls     map[uint64]call // admitted calls that have not been settled yet, keyed by recorded number
-	closed    bool
-	partial   bool            // the session may have been opened before the log begins
-	early     bool            // the session is certainly partial
-	resumed   bool            // the session is partial unless its first admitted call has number 1
-	policies  map[string]bool // the policies that made the session's decisions
-	moved     time.Time       // last time that the session's nets fired
-	missed    map[int]string  // those of the session's own nets that were not evaluated for some call, and the reason for each
-	first     bool            // the session's first admitted call is recorded
-	lost      string          // reason why the session's marking is unknown; empty: known
+	history  // of the session's own nets
+	state    *gate.State
+	process  string
+	parts    []*part         // the parts that the session shares with other sessions
+	calls    map[uint64]call // admitted calls that have not been settled yet, keyed by recorded number
+	closed   bool
+	partial  bool            // the session may have been opened before the log begins
+	early    bool            // the session is certainly partial
+	resumed  bool            // the session is partial unless its first admitted call has number 1
+	policies map[string]bool // the policies that made the session's decisions
+	first    bool            // the session's first admitted call is recorded
+}
+
+// A history describes how reliable the replayed marking of some nets is.
+type history struct {
+	moved  time.Time      // last time that the nets fired
+	missed map[int]string // nets that were not evaluated for some call, and the reason for each
+	lost   string         // reason why the marking is unknown; empty: known
 }
 
 // A call is an admitted call.
@@ -33,13 +38,10 @@ type call struct {
 
 // A part is state that sessions share.
 type part struct {
+	history
 	nets  []int
 	data  []*gate.NetData
 	owner uint64
-	moved time.Time
-
-	missed map[int]string // see session.missed
-	lost   string
 }
 
 // A partKey identifies a part. With the memory driver, each process has its own parts.
@@ -65,51 +67,47 @@ func (s *session) with(f func(*gate.State)) {
 	}
 }
 
+// histories returns the histories of the session and its parts.
+func (s *session) histories() []*history {
+	all := []*history{&s.history}
+	for _, p := range s.parts {
+		all = append(all, &p.history)
+	}
+	return all
+}
+
 // markMoved records that the nets of the session and its parts have fired.
 func (s *session) markMoved(at time.Time) {
-	s.moved = at
-	for _, p := range s.parts {
-		p.moved = at
+	for _, h := range s.histories() {
+		h.moved = at
 	}
 }
 
 // unmovedSince reports whether no net of the session has fired since the given time.
 func (s *session) unmovedSince(since time.Time) bool {
-	for _, p := range s.parts {
-		if p.moved.After(since) {
-			return false
-		}
-	}
-	return !s.moved.After(since)
+	return !slices.ContainsFunc(s.histories(), func(h *history) bool { return h.moved.After(since) })
 }
 
 // markMissed records that nets were not evaluated for a call.
 func (s *session) markMissed(gone map[int]string) {
 	for net, why := range gone {
-		to := &s.missed
+		to := &s.history
 		for _, p := range s.parts {
 			if slices.Contains(p.nets, net) {
-				to = &p.missed
+				to = &p.history
 			}
 		}
-		if *to == nil {
-			*to = map[int]string{}
+		if to.missed == nil {
+			to.missed = map[int]string{}
 		}
-		if (*to)[net] == "" {
-			(*to)[net] = why
-		}
+		to.missed[net] = cmp.Or(to.missed[net], why)
 	}
 }
 
 // markLost records that the marking of the session and its parts is unknown from this point on.
 func (s *session) markLost(why string) {
-	if s.lost == "" {
-		s.lost = why
-	}
-	for _, p := range s.parts {
-		if p.lost == "" {
-			p.lost = why
-		}
+	for _, h := range s.histories() {
+		h.lost = cmp.Or(h.lost, why)
 	}
 }
 

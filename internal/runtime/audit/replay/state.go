@@ -95,7 +95,7 @@ func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	case was == "allow" && v.decision != "allow":
 	case e.Kind == string(gate.KindStateChanged), e.Kind == string(gate.KindApproval), was == "ask":
 		return // this call fires no net, but nets may have fired while a person was being asked
-	case was == v.decision || r.anyMissed(s):
+	case was == v.decision || s.anyMissed():
 		if slices.Equal(r.comparable(r.withoutMissed(s, e.Nets)), r.comparable(r.withoutMissed(s, v.nets))) {
 			return
 		}
@@ -103,16 +103,16 @@ func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	s.markLost(fmt.Sprintf("the replayed decision on %s at %s differs from the recorded one", e.Tool, e.Time.UTC().Format("15:04:05 MST")))
 }
 
-func (r *Replay) anyMissed(s *session) bool {
-	return slices.ContainsFunc(s.parts, func(p *part) bool { return len(p.missed) > 0 }) || len(s.missed) > 0
+func (s *session) anyMissed() bool {
+	return slices.ContainsFunc(s.histories(), func(h *history) bool { return len(h.missed) > 0 })
 }
 
 // withoutMissed returns the verdicts of nets that were evaluated for all calls.
 func (r *Replay) withoutMissed(s *session, nets []audit.NetVerdict) (known []audit.NetVerdict) {
+	histories := s.histories()
 	for _, n := range nets {
 		i := slices.IndexFunc(r.nets, func(one netInfo) bool { return one.name == n.Net })
-		missed := i >= 0 && (s.missed[i] != "" || slices.ContainsFunc(s.parts, func(p *part) bool { return p.missed[i] != "" }))
-		if !missed {
+		if !slices.ContainsFunc(histories, func(h *history) bool { return h.missed[i] != "" }) {
 			known = append(known, n)
 		}
 	}

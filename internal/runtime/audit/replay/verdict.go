@@ -15,22 +15,27 @@ type verdict struct {
 	kind     gate.Kind
 	nets     []audit.NetVerdict
 	reason   string
-	names    []gate.Name
 	number   uint64 // an allowed call's number
 	would    string
 }
 
 // ofPolicy reports whether a policy made the decision.
 func ofPolicy(e *trail.Entry) bool {
-	switch e.Decision.Decision {
-	case "allow", "ask":
-		return len(e.Names) > 0
-	}
-	switch gate.Kind(e.Kind) {
+	decided := e.Decision.Decision == "allow" || e.Decision.Decision == "ask"
+	switch gate.Kind(e.Kind) { // without duplicates, because the IDs in use are not recorded
 	case gate.KindBlocked, gate.KindApproval, gate.KindValidation, gate.KindStateChanged, gate.KindDefault:
-		return len(e.Names) > 0
+		decided = true
 	}
-	return false // also false for duplicates, because the IDs in use are not recorded
+	return decided && len(e.Names) > 0
+}
+
+// asRecorded returns the recorded decision. If an approval was denied or not answered, this is
+// "ask".
+func asRecorded(e *trail.Entry) string {
+	if e.Kind == string(gate.KindApproval) {
+		return "ask"
+	}
+	return e.Decision.Decision
 }
 
 // comparable returns the nets' verdicts in a form that can be compared, sorted by net.
