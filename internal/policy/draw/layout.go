@@ -166,12 +166,11 @@ func (l *layout) cut() {
 			l.nodes[a].past, l.nodes[b].near = append(l.nodes[a].past, b), append(l.nodes[b].near, a)
 		}
 	}
-	for v := range l.nodes {
-		for len(l.layers) <= l.nodes[v].layer {
+	for v, n := range l.nodes {
+		for len(l.layers) <= n.layer {
 			l.layers = append(l.layers, nil)
 		}
-		at := l.nodes[v].layer
-		l.layers[at] = append(l.layers[at], v)
+		l.layers[n.layer] = append(l.layers[n.layer], v)
 	}
 }
 
@@ -285,8 +284,8 @@ func (l *layout) place() {
 // nodes and their minimum distances are preserved (pool adjacent violators).
 func (l *layout) relax(layer []int) {
 	type block struct {
-		sum, weight float64 // the preferred positions minus the offsets, added up
-		count       int
+		sum   float64 // the preferred positions minus the offsets, added up
+		count float64 // number of nodes
 	}
 	offsets := make([]float64, len(layer)) // distance of each node from the first node in the tightest packing
 	var blocks []block
@@ -294,28 +293,26 @@ func (l *layout) relax(layer []int) {
 		if i > 0 {
 			offsets[i] = offsets[i-1] + l.nodes[layer[i-1]].down + nodeGap + l.nodes[v].up
 		}
-		wish, weight := l.wish(v)
-		b := block{(wish - offsets[i]) * weight, weight, 1}
-		for len(blocks) > 0 && blocks[len(blocks)-1].sum/blocks[len(blocks)-1].weight > b.sum/b.weight {
+		b := block{l.wish(v) - offsets[i], 1}
+		for len(blocks) > 0 && blocks[len(blocks)-1].sum/blocks[len(blocks)-1].count > b.sum/b.count {
 			last := blocks[len(blocks)-1]
-			b = block{b.sum + last.sum, b.weight + last.weight, b.count + last.count}
+			b = block{b.sum + last.sum, b.count + last.count}
 			blocks = blocks[:len(blocks)-1]
 		}
 		blocks = append(blocks, b)
 	}
 	i := 0
 	for _, b := range blocks {
-		for range b.count {
-			l.nodes[layer[i]].y = b.sum/b.weight + offsets[i]
+		for range int(b.count) {
+			l.nodes[layer[i]].y = b.sum/b.count + offsets[i]
 			i++
 		}
 	}
 }
 
-// wish returns the preferred position of node v and its weight. The position is a mean of the
-// neighbors' positions. If v and a neighbor are both bends, this neighbor counts most, so that long
-// edges are straight.
-func (l *layout) wish(v int) (y, weight float64) {
+// wish returns the preferred position of node v, which is a mean of the neighbors' positions. If v
+// and a neighbor are both bends, this neighbor counts most, so that long edges are straight.
+func (l *layout) wish(v int) float64 {
 	n := &l.nodes[v]
 	sum, count := 0.0, 0.0
 	for _, list := range [][]int{n.near, n.past} {
@@ -328,24 +325,25 @@ func (l *layout) wish(v int) (y, weight float64) {
 		}
 	}
 	if count == 0 {
-		return n.y, 1
+		return n.y
 	}
-	return sum / count, 1
+	return sum / count
 }
 
 // fit moves the drawing to the origin and computes its size.
 func (l *layout) fit() {
-	top, bottom := math.Inf(1), math.Inf(-1)
-	for i := range l.nodes {
-		top, bottom = min(top, l.nodes[i].y-l.nodes[i].up), max(bottom, l.nodes[i].y+l.nodes[i].down)
-	}
 	if len(l.nodes) == 0 {
-		top, bottom = 0, 0
+		l.width = 0
+		return
+	}
+	top, bottom := math.Inf(1), math.Inf(-1)
+	for _, n := range l.nodes {
+		top, bottom = min(top, n.y-n.up), max(bottom, n.y+n.down)
 	}
 	for i := range l.nodes {
 		l.nodes[i].y -= top
 	}
-	l.width, l.height = max(0, l.width), bottom-top
+	l.height = bottom - top
 }
 
 // textWidth estimates the width of a string in a sans-serif font.

@@ -121,7 +121,7 @@ func (n *Net) description() string {
 // page.
 const liveScale = 1.25
 
-// maxDots is the maximum number of tokens that are drawn as dots.
+// maxDots is the maximum number of tokens that are drawn as dots in a live picture.
 const maxDots = 5
 
 func (p printer) livePlace(place *Place, n *node) {
@@ -136,7 +136,7 @@ func (p printer) livePlace(place *Place, n *node) {
 	if place.Now > maxDots {
 		p.line(`<text class="number" x="%.1f" y="%.1f" text-anchor="middle">%d</text>`, n.x, n.y+4, place.Now)
 	} else {
-		for i, at := range liveDots(place.Now) {
+		for i, at := range dots[max(place.Now, 0)] {
 			class := "token"
 			if i >= place.Now-place.InFlight {
 				class += " flight"
@@ -145,14 +145,6 @@ func (p printer) livePlace(place *Place, n *node) {
 		}
 	}
 	p.line(`<text class="name" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x, n.y+radius+13, escapedText(place.Name))
-}
-
-// liveDots returns the positions of at most five tokens.
-func liveDots(tokens int) [][2]float64 {
-	if tokens == maxDots {
-		return [][2]float64{{-5.5, -5.5}, {5.5, -5.5}, {-5.5, 5.5}, {5.5, 5.5}, {0, 0}}
-	}
-	return dots[max(tokens, 0)]
 }
 
 // These are symbols in a box, as SVG paths: a triangle as on a play button, a cross, and a pause

@@ -121,10 +121,7 @@ func OfFile(n *netfile.Net, from string) Net {
 func Plain(nets []Net) []*netfile.Net {
 	var plain []*netfile.Net
 	for _, n := range nets {
-		p := &netfile.Net{Name: n.Name, Petri: petri.Net{Places: len(n.Places)}}
-		if n.From != "" {
-			p.Name += " (" + n.From + ")"
-		}
+		p := &netfile.Net{Name: n.heading(), Petri: petri.Net{Places: len(n.Places)}}
 		for _, place := range n.Places {
 			p.Places, p.Initial = append(p.Places, place.Name), append(p.Initial, place.Tokens)
 		}

@@ -20,11 +20,15 @@ const (
 // SVG writes the nets as a single self-contained picture.
 func SVG(w io.Writer, nets []Net) error {
 	s := newSheet(nets)
+	var names []string
+	for _, n := range nets {
+		names = append(names, n.Name)
+	}
 	b := bufio.NewWriter(w)
 	p := printer{b}
 	p.line(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="Helvetica, Arial, 'Liberation Sans', sans-serif" font-size="%d">`,
 		s.width, s.height, s.width, s.height, fontSize)
-	p.line(`<title>%s</title>`, escaped(s.title()))
+	p.line(`<title>Petri nets: %s</title>`, escaped(strings.Join(names, ", ")))
 	p.line(`<defs><marker id="head" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path d="M0,0.6 L8,4 L0,7.4 z" fill="#475569"/></marker></defs>`)
 	p.line(`<rect width="100%%" height="100%%" rx="6" fill="#ffffff"/>`)
 	for _, n := range s.nets {
@@ -66,14 +70,6 @@ func newSheet(nets []Net) *sheet {
 	return s
 }
 
-func (s *sheet) title() string {
-	names := make([]string, len(s.nets))
-	for i, n := range s.nets {
-		names[i] = n.net.Name
-	}
-	return "Petri nets: " + strings.Join(names, ", ")
-}
-
 func (p printer) net(l *layout) {
 	from := ""
 	if l.net.From != "" {
@@ -108,9 +104,10 @@ func (p printer) place(place *Place, n *node) {
 	p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#334155">%s</text>`, n.x, n.y+radius+13, escaped(place.Name))
 }
 
-// dots holds the positions of up to four tokens in a circle. Its index is the number of tokens.
-var dots = [5][][2]float64{
+// dots holds the positions of up to maxDots tokens in a circle. Its index is the number of tokens.
+var dots = [maxDots + 1][][2]float64{
 	{}, {{0, 0}}, {{-4.5, 0}, {4.5, 0}}, {{0, -4.5}, {-4.5, 4}, {4.5, 4}}, {{-4.5, -4.5}, {4.5, -4.5}, {-4.5, 4.5}, {4.5, 4.5}},
+	{{-5.5, -5.5}, {5.5, -5.5}, {-5.5, 5.5}, {5.5, 5.5}, {0, 0}},
 }
 
 func (p printer) box(t *Transition, n *node) {

@@ -67,14 +67,20 @@ func mermaidText(s string) string {
 	return `"` + escape.Replace(s) + `"`
 }
 
-func mermaidLink(net int, l link) string {
-	from, to := fmt.Sprintf("n%dp%d", net, l.place), fmt.Sprintf("n%dt%d", net, l.transition)
-	arrow := "-->"
-	switch {
-	case l.in && l.out:
-		arrow = "<-->"
-	case l.out:
+// ends returns the IDs of the nodes that the link leads from and to.
+func (l link) ends(net int) (from, to string) {
+	from, to = fmt.Sprintf("n%dp%d", net, l.place), fmt.Sprintf("n%dt%d", net, l.transition)
+	if !l.in {
 		from, to = to, from
+	}
+	return from, to
+}
+
+func mermaidLink(net int, l link) string {
+	from, to := l.ends(net)
+	arrow := "-->"
+	if l.in && l.out {
+		arrow = "<-->"
 	}
 	if l.weight > 1 {
 		arrow += fmt.Sprintf("|%d|", l.weight)
@@ -127,10 +133,7 @@ func dotText(s string) string {
 }
 
 func dotLink(net int, l link) string {
-	from, to := fmt.Sprintf("n%dp%d", net, l.place), fmt.Sprintf("n%dt%d", net, l.transition)
-	if !l.in {
-		from, to = to, from
-	}
+	from, to := l.ends(net)
 	var attributes []string
 	if l.in && l.out {
 		attributes = append(attributes, "dir=both")
