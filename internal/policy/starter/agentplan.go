@@ -3,8 +3,6 @@ package starter
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -44,32 +42,26 @@ func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests
 }
 
 // prepareAgent prepares the new configuration, where the rules file is added to the list of rules.
+// If that is not possible, it reads the existing policy.
 func (plan *Plan) prepareAgent(c *config.Config) (err error) {
-	for _, r := range c.Rules {
-		plan.texts = append(plan.texts, r.Text)
-	}
 	plan.Client = !plan.made && !c.Has("version") && object(plan.Before) >= 0
 	name := filepath.Base(plan.File)
-	if _, err := os.Lstat(plan.File); !errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case mayExist(plan.File):
 		plan.There = plan.File
-		if len(c.Rules) == 0 {
-			own, _ := os.ReadFile(plan.File) // an unreadable file counts as empty
-			plan.texts = append(plan.texts, string(own))
-		}
-		return nil
-	}
-	if c.Has("rules") {
+	case c.Has("rules"):
 		if plan.After = appendRuleFile(plan.Before, name); plan.After == nil {
 			plan.There = plan.Config
 		}
-		return nil
+	default:
+		keys := []key{{"rules", "rules:\n  - file: " + name, `"rules": [{ "file": "` + name + `" }]`}}
+		if !c.Has("mode") && !c.Has("nets") { // if nets are enforced, they must remain enforced
+			keys = append([]key{shadowKey}, keys...)
+		}
+		plan.Enforced = plan.Enforced || !c.Has("mode") && c.Has("nets")
+		plan.After, err = splice(plan.Before, keys)
 	}
-	keys := []key{{"rules", "rules:\n  - file: " + name, `"rules": [{ "file": "` + name + `" }]`}}
-	if !c.Has("mode") && !c.Has("nets") { // if nets are enforced, they must remain enforced
-		keys = append([]key{shadowKey}, keys...)
-	}
-	plan.Enforced = plan.Enforced || !c.Has("mode") && c.Has("nets")
-	plan.After, err = splice(plan.Before, keys)
+	plan.readExisting(c)
 	return err
 }
 

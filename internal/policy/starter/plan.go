@@ -106,34 +106,45 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 
 // prepare reads the existing policy, if there is one. Otherwise, it prepares the new configuration.
 func (plan *Plan) prepare(c *config.Config) (err error) {
+	plan.readExisting(c)
+	plan.Client = !c.Has("version") && object(plan.Before) >= 0
+	if plan.There == "" {
+		plan.After, err = splice(plan.Before, missing(c))
+	}
+	return err
+}
+
+// readExisting reads the rules of the configuration. If it has none, readExisting reads the rules
+// file that already exists.
+func (plan *Plan) readExisting(c *config.Config) {
 	for _, r := range c.Rules {
 		plan.texts = append(plan.texts, r.Text)
 	}
-	plan.Client = !c.Has("version") && object(plan.Before) >= 0
-	switch {
-	case plan.There == "":
-		plan.After, err = splice(plan.Before, missing(c))
-	case len(c.Rules) == 0:
+	if len(c.Rules) == 0 && plan.There != "" {
 		src, _ := os.ReadFile(plan.File) // a file that cannot be read counts as empty
 		plan.texts = append(plan.texts, string(src))
 	}
-	return err
 }
 
 // existingPolicy returns the path of a file that contains an existing policy, which may consist of
 // rules or nets. If the file to be written already exists, it returns this file's path. Otherwise,
 // it returns the empty string.
 func existingPolicy(c *config.Config, file string) string {
-	for _, r := range c.Rules {
-		return r.File
-	}
-	for _, n := range c.Nets {
-		return n.Position.File
-	}
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case len(c.Rules) > 0:
+		return c.Rules[0].File
+	case len(c.Nets) > 0:
+		return c.Nets[0].Position.File
+	case mayExist(file):
 		return file
 	}
 	return ""
+}
+
+// mayExist reports whether a file exists or cannot be examined.
+func mayExist(file string) bool {
+	_, err := os.Lstat(file)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // verify checks the plan in the same way as "check --live" does. It returns the numbers of the
@@ -194,20 +205,26 @@ func (plan *Plan) passes() error {
 	return plan.Report.Problems
 }
 
-// Write creates the rules file and adds the missing keys to the configuration.
+// Write creates the rules file and adds the missing keys to the configuration. If the configuration
+// does not exist yet, Write creates it, including its directory.
 func (plan *Plan) Write() error {
 	if plan.Client {
 		return fmt.Errorf("changing %s: %w", plan.Config, ErrClient)
 	}
+	save := textfile.Replace
 	if plan.made {
-		return plan.create()
-	}
-	now, err := os.ReadFile(plan.Config)
-	if err == nil && !bytes.Equal(now, plan.Before) {
-		err = ErrMeanwhile
-	}
-	if err != nil {
-		return fmt.Errorf("changing %s: %w", plan.Config, text.Innermost(err))
+		save = textfile.Create
+		if err := os.MkdirAll(filepath.Dir(plan.Config), 0o700); err != nil {
+			return fmt.Errorf("making the folder of the configuration: %w", err)
+		}
+	} else {
+		now, err := os.ReadFile(plan.Config)
+		if err == nil && !bytes.Equal(now, plan.Before) {
+			err = ErrMeanwhile
+		}
+		if err != nil {
+			return fmt.Errorf("changing %s: %w", plan.Config, text.Innermost(err))
+		}
 	}
 	if err := textfile.Create(plan.File, []byte(plan.Rules)); err != nil {
 		return err
@@ -215,21 +232,7 @@ func (plan *Plan) Write() error {
 	if bytes.Equal(plan.After, plan.Before) {
 		return nil
 	}
-	if err := textfile.Replace(plan.Config, plan.After); err != nil {
-		return errors.Join(err, os.Remove(plan.File))
-	}
-	return nil
-}
-
-// create also creates the configuration, including its directory.
-func (plan *Plan) create() error {
-	if err := os.MkdirAll(filepath.Dir(plan.Config), 0o700); err != nil {
-		return fmt.Errorf("making the folder of the configuration: %w", err)
-	}
-	if err := textfile.Create(plan.File, []byte(plan.Rules)); err != nil {
-		return err
-	}
-	if err := textfile.Create(plan.Config, plan.After); err != nil {
+	if err := save(plan.Config, plan.After); err != nil {
 		return errors.Join(err, os.Remove(plan.File))
 	}
 	return nil

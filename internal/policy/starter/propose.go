@@ -21,7 +21,8 @@ const (
 	pays    = 5 // number of payments per session, used if the amounts are unknown
 )
 
-// A statements value is a group of lines that have a common comment above them.
+// A statements value is a group of lines that have a common comment above them. A group without lines
+// is not written.
 type statements struct {
 	comment string
 	lines   []line
@@ -48,25 +49,23 @@ type proposal struct {
 	claims  statements
 }
 
-// of returns the names of all servers' tools of the given kinds.
-func (p *proposal) of(kinds ...toolkind.Kind) (names []string) {
-	for i := range p.servers {
-		names = append(names, p.servers[i].of(kinds...)...)
+// tools returns the tools of all servers.
+func (p *proposal) tools() (all []tool) {
+	for _, s := range p.servers {
+		all = append(all, s.tools...)
 	}
-	return names
+	return all
 }
 
 // asked returns the names that approval statements use for the tools of a kind.
 func (p *proposal) asked(kind toolkind.Kind) (names []string) {
-	for _, s := range p.servers {
-		for _, t := range s.tools {
-			switch {
-			case t.Kind != kind:
-			case p.deny: // the default refuses tools that are not named
-				names = append(names, t.name)
-			default:
-				names = append(names, t.asked)
-			}
+	for _, t := range p.tools() {
+		switch {
+		case t.Kind != kind:
+		case p.deny: // the default refuses tools that are not named
+			names = append(names, t.name)
+		default:
+			names = append(names, t.asked)
 		}
 	}
 	return names
@@ -115,19 +114,13 @@ func (p *proposal) budget(comment string, names []string, count int) {
 
 // reads allows read-only tools, but limits how often an agent may repeat the same call in a row.
 func (p *proposal) reads(s *server) {
-	names := s.of(toolkind.Read, toolkind.Outside)
-	if len(names) == 0 {
-		return
-	}
 	p.group(fmt.Sprintf("%s: what only reads passes. The same call %d times in a row means that the agent is stuck.", text.Escape(s.name), inARow+1),
-		each("limit %s to "+strconv.Itoa(inARow)+" in a row", names)...)
+		each("limit %s to "+strconv.Itoa(inARow)+" in a row", ofKind(s.tools, toolkind.Read, toolkind.Outside))...)
 }
 
 // changes limits reversible changes and requires a read before a change or removal.
 func (p *proposal) changes(s *server) {
-	if names := s.of(toolkind.Write, toolkind.Edit); len(names) > 0 {
-		p.budget(text.Escape(s.name)+": changes, with a budget for each session.", names, changes)
-	}
+	p.budget(text.Escape(s.name)+": changes, with a budget for each session.", ofKind(s.tools, toolkind.Write, toolkind.Edit), changes)
 	looks := statements{comment: text.Escape(s.name) + ": nothing is changed or removed that was not looked at in this session, under the same name."}
 	for _, t := range s.tools {
 		if t.Kind != toolkind.Edit && t.Kind != toolkind.Destroy {
@@ -142,9 +135,7 @@ func (p *proposal) changes(s *server) {
 			p.claims.add("prove never %s before %s once with same %s", t.name, readers[0], key)
 		}
 	}
-	if len(looks.lines) > 0 {
-		p.rules = append(p.rules, looks)
-	}
+	p.rules = append(p.rules, looks)
 }
 
 // successes defines success for those servers whose results do not report failures through isError.
@@ -155,9 +146,7 @@ func (p *proposal) successes(s *server) {
 			group.add("success %s when %q", t.name, condition)
 		}
 	}
-	if len(group.lines) > 0 {
-		p.rules = append(p.rules, group)
-	}
+	p.rules = append(p.rules, group)
 }
 
 // asks requires approval for tools whose effect is irreversible or unclear.
@@ -176,9 +165,7 @@ func (p *proposal) asks() {
 	var all []string
 	for _, r := range reasons {
 		names := p.asked(r.kind)
-		if len(names) > 0 {
-			p.group(r.comment, each("require human-approval before %s", names)...)
-		}
+		p.group(r.comment, each("require human-approval before %s", names)...)
 		all = append(all, names...)
 	}
 	p.claim("prove never %s without human-approval", all)
@@ -187,10 +174,7 @@ func (p *proposal) asks() {
 // sends limits messages to other people. It requires approval for them once the session may have
 // read untrusted content.
 func (p *proposal) sends() {
-	names, outside := p.of(toolkind.Send), p.of(toolkind.Outside)
-	if len(names) == 0 {
-		return
-	}
+	names, outside := ofKind(p.tools(), toolkind.Send), ofKind(p.tools(), toolkind.Outside)
 	p.budget("Others get what these send: a budget for each session.", names, sends)
 	var lines []line
 	for _, after := range groups(outside) {
@@ -202,16 +186,14 @@ func (p *proposal) sends() {
 
 // pays limits payments.
 func (p *proposal) pays() {
-	for i := range p.servers {
-		for _, t := range p.servers[i].tools {
-			switch {
-			case t.Kind != toolkind.Pay:
-			case len(t.Fields.Amounts) > 0:
-				p.group("The sum for each user and day. Set it to what you can lose.",
-					line{text: fmt.Sprintf("limit %s to %d of %s per user per day", t.name, payment, t.Fields.Amounts[0])})
-			default:
-				p.group("Few payments in a session: no argument says how much it is.", line{text: fmt.Sprintf("limit %s to %d per session", t.name, pays)})
-			}
+	for _, t := range p.tools() {
+		switch {
+		case t.Kind != toolkind.Pay:
+		case len(t.Fields.Amounts) > 0:
+			p.group("The sum for each user and day. Set it to what you can lose.",
+				line{text: fmt.Sprintf("limit %s to %d of %s per user per day", t.name, payment, t.Fields.Amounts[0])})
+		default:
+			p.group("Few payments in a session: no argument says how much it is.", line{text: fmt.Sprintf("limit %s to %d per session", t.name, pays)})
 		}
 	}
 }
@@ -223,14 +205,8 @@ const secretPath = `/(^|[\/\\])(\.env|\.ssh|\.aws|\.gnupg|\.netrc|\.npmrc|\.kube
 // secrets requires approval for access, by any tool, to files that contain keys and passwords.
 func (p *proposal) secrets() {
 	var fields []string
-	for i := range p.servers {
-		for _, t := range p.servers[i].tools {
-			for _, f := range t.Fields.Files {
-				if !slices.Contains(fields, f) {
-					fields = append(fields, f)
-				}
-			}
-		}
+	for _, t := range p.tools() {
+		fields = append(fields, t.Fields.Files...)
 	}
 	if len(fields) == 0 {
 		return
@@ -238,7 +214,7 @@ func (p *proposal) secrets() {
 	slices.Sort(fields)
 	class := p.unusedName("secret-path")
 	group := statements{comment: "Files that hold keys and passwords, whatever tool it is: a person is asked."}
-	for _, f := range fields {
+	for _, f := range slices.Compact(fields) {
 		group.add("map *.%s %s as %s", f, secretPath, class)
 	}
 	group.add("require human-approval before %s", class)
@@ -250,9 +226,7 @@ func (p *proposal) secrets() {
 // its calls would be treated like the calls that a map gives this label.
 func (p *proposal) unusedName(name string) string {
 	taken := func(name string) bool {
-		return slices.ContainsFunc(p.servers, func(s server) bool {
-			return slices.ContainsFunc(s.tools, func(t tool) bool { return strings.EqualFold(t.bare, name) || strings.EqualFold(t.name, name) })
-		})
+		return slices.ContainsFunc(p.tools(), func(t tool) bool { return strings.EqualFold(t.bare, name) || strings.EqualFold(t.name, name) })
 	}
 	next := name
 	for n := 2; taken(next); n++ {

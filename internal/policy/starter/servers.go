@@ -2,6 +2,7 @@ package starter
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -31,8 +32,9 @@ type server struct {
 	success map[string]string // for each script tool, by its bare name, the condition that a successful script meets; "true" if only isError reports failures
 }
 
-func (s *server) of(kinds ...toolkind.Kind) (names []string) {
-	for _, t := range s.tools {
+// ofKind returns the names of the tools of the given kinds.
+func ofKind(tools []tool, kinds ...toolkind.Kind) (names []string) {
+	for _, t := range tools {
 		if slices.Contains(kinds, t.Kind) {
 			names = append(names, t.name)
 		}
@@ -47,12 +49,7 @@ func guess(list []check.ListedTool, servers []config.Server) (all []server) {
 		name := strings.TrimSuffix(strings.TrimSuffix(t.Canonical, t.Bare), ".")
 		of[name] = append(of[name], t)
 	}
-	names := []string{}
-	for name := range of {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
 		s := server{name: name}
 		var start, bare []string
 		for _, c := range servers {
