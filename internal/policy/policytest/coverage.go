@@ -66,14 +66,13 @@ type spoiler struct {
 
 // A watch records which items of a policy are exercised.
 type watch struct {
-	items   []*Item
-	policy  *gate.Policy     // an instrumented copy of the policy, which reports when transitions fire
-	chosen  []firing         // transitions chosen for the current call
-	rules   map[string]*Item // the rules, by net
-	moves   map[firing]*Item
-	maps    map[string][]*Item // the maps, by label
-	passive map[string]bool    // nets that never block a call
-	spoils  []spoiler
+	items  []*Item
+	policy *gate.Policy     // an instrumented copy of the policy, which reports when transitions fire
+	chosen []firing         // transitions chosen for the current call
+	rules  map[string]*Item // the rules, by net
+	moves  map[firing]*Item
+	maps   map[string][]*Item // the maps, by label
+	spoils []spoiler
 }
 
 // hit counts one use of the item i, which may be nil.

@@ -193,13 +193,9 @@ func buildErrors(ps diag.List) []caseError {
 // onePerPlace keeps the first error for each line and net, ordered by line.
 func onePerPlace(errs []caseError) []caseError {
 	slices.SortStableFunc(errs, func(a, b caseError) int { return cmp.Compare(a.Line, b.Line) })
-	type place struct {
-		line int
-		net  string
-	}
-	seen := make(map[place]bool)
+	seen := make(map[caseError]bool)
 	return slices.DeleteFunc(errs, func(e caseError) bool {
-		at := place{e.Line, e.Net}
+		at := caseError{Line: e.Line, Net: e.Net}
 		double := seen[at]
 		seen[at] = true
 		return double

@@ -92,22 +92,22 @@ type Pattern struct {
 	regex  *regexp.Regexp // nil: Source is matched as a substring
 }
 
+// slashed matches a pattern of the form /regular expression/ or /regular expression/i. A path with a
+// slash only at its beginning does not match.
+var slashed = regexp.MustCompile(`(?s)^/(.*)/(i?)$`)
+
 func newPattern(source string) (*Pattern, error) {
 	p := &Pattern{Source: source}
-	inner, flag := strings.TrimPrefix(source, "/"), ""
-	if inner == source {
+	m := slashed.FindStringSubmatch(source)
+	if m == nil {
 		return p, nil
 	}
-	body, ok := strings.CutSuffix(inner, "/i")
-	if flag = "(?i)"; !ok {
-		body, ok = strings.CutSuffix(inner, "/")
-		flag = ""
-	}
-	if !ok {
-		return p, nil // there is only a slash at the beginning, as in a path
+	body := m[1]
+	if m[2] == "i" {
+		body = "(?i)" + body
 	}
 	var err error
-	p.regex, err = regexp.Compile(flag + body)
+	p.regex, err = regexp.Compile(body)
 	return p, err
 }
 

@@ -10,7 +10,7 @@ import (
 // Parse parses a test file. The error is a [config.ErrorList].
 func Parse(name string, src []byte) (*File, error) {
 	root := config.ReadDocument(name, src, "a file of tests")
-	p := &parser{root: root, file: &File{Name: name, Policy: Source{Position: config.Position{File: name}}}}
+	p := &parser{root: root, file: &File{Name: name, Policy: Source{Position: config.Position{File: name}}}, seen: make(map[string]bool)}
 	root.Fields(config.Keys{
 		"config":  p.config,
 		"rules":   func(v config.Value) { p.file.Policy.Rules = p.paths(v) },
@@ -81,9 +81,6 @@ func (p *parser) test(v config.Value) {
 		v.Fault("a test has steps, or the events of a counterexample and the expected decision on its last call", "omit events and expect")
 	case len(steps)+len(events) == 0:
 		v.Fault("the test has no steps", `write "steps:" and below it "- call: ..."`)
-	}
-	if p.seen == nil {
-		p.seen = make(map[string]bool)
 	}
 	p.seen[t.Name] = true
 	for _, step := range steps {

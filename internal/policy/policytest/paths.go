@@ -1,12 +1,13 @@
 package policytest
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // Suffix is the suffix of the names of test files.
@@ -25,7 +26,7 @@ func Find(path string) ([]string, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("looking for tests in %s: %w", dir, plain(err))
+		return nil, fmt.Errorf("looking for tests in %s: %w", dir, text.Innermost(err))
 	case !info.IsDir() && below:
 		return nil, fmt.Errorf("looking for tests below %s: it is not a folder", dir)
 	case !info.IsDir():
@@ -35,7 +36,7 @@ func Find(path string) ([]string, error) {
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return fmt.Errorf("looking for tests in %s: %w", name, plain(err))
+			return fmt.Errorf("looking for tests in %s: %w", name, text.Innermost(err))
 		case d.IsDir() && name != dir && (!below || hidden(d.Name())):
 			return fs.SkipDir
 		case !d.IsDir() && strings.HasSuffix(name, Suffix):
@@ -54,12 +55,3 @@ func Find(path string) ([]string, error) {
 }
 
 func hidden(folder string) bool { return strings.HasPrefix(folder, ".") || folder == "node_modules" }
-
-// plain returns a file system error without the path.
-func plain(err error) error {
-	var of *fs.PathError
-	if errors.As(err, &of) {
-		return of.Err
-	}
-	return err
-}

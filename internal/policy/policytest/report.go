@@ -70,11 +70,7 @@ type Failure struct {
 
 // NewReport returns a report without files.
 func NewReport(problems diag.List) *Report {
-	r := &Report{Version: 1, OK: len(problems) == 0, Problems: problems, Files: []FileResult{}}
-	if r.Problems == nil {
-		r.Problems = diag.List{}
-	}
-	return r
+	return &Report{Version: 1, OK: len(problems) == 0, Problems: append(diag.List{}, problems...), Files: []FileResult{}}
 }
 
 // Add adds the results for a file.

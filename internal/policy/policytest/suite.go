@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Suite is the set of files of a test run: files of tests (*_test.yaml) and files of cases
@@ -123,5 +124,5 @@ func (s *Suite) Run(ctx context.Context) *Report {
 }
 
 func unread(name string, err error) error {
-	return fmt.Errorf("reading the tests %s: %w", name, plain(err))
+	return fmt.Errorf("reading the tests %s: %w", name, text.Innermost(err))
 }

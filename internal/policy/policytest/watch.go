@@ -10,9 +10,7 @@ import (
 // newWatch lists the items of a policy. It omits structural transitions and dead transitions, which
 // need no test. An allow rule counts only as a rule and not also as a transition.
 func newWatch(p *Policy) (*watch, error) {
-	c := &watch{
-		rules: make(map[string]*Item), moves: make(map[firing]*Item), maps: make(map[string][]*Item), passive: make(map[string]bool),
-	}
+	c := &watch{rules: make(map[string]*Item), moves: make(map[firing]*Item), maps: make(map[string][]*Item)}
 	var err error
 	c.policy, err = p.Result.Watched(policy.Watch{
 		Chosen: func(net, transition string) { c.chosen = append(c.chosen, firing{net, transition}) },
@@ -39,12 +37,11 @@ func (c *watch) named(net string, maps []gate.Map) {
 }
 
 func (c *watch) net(p *Policy, n gate.NetInfo, dead []string) {
-	item := &Item{Kind: KindRule, Net: n.Name, Rule: policy.Rule(n.Rule)}
-	c.rules[n.Name] = item
-	c.items = append(c.items, item)
-	c.passive[n.Name] = true
+	rule := &Item{Kind: KindRule, Net: n.Name, Rule: policy.Rule(n.Rule), passive: true}
+	c.rules[n.Name] = rule
+	c.items = append(c.items, rule)
 	for _, t := range n.Transitions {
-		c.passive[n.Name] = c.passive[n.Name] && (len(t.Tools) == 0 || t.Observe || n.Cause == gate.CauseAllow)
+		rule.passive = rule.passive && (len(t.Tools) == 0 || t.Observe || n.Cause == gate.CauseAllow)
 		if len(t.Tools) == 0 || n.Cause == gate.CauseAllow || slices.Contains(dead, t.Name) {
 			continue
 		}
@@ -55,7 +52,6 @@ func (c *watch) net(p *Policy, n gate.NetInfo, dead []string) {
 		}
 		c.items = append(c.items, item)
 	}
-	item.passive = c.passive[n.Name]
 	c.named(n.Name, n.Maps)
 }
 
@@ -67,8 +63,8 @@ func (c *watch) decided(about *callOutcome, d gate.Decision) {
 		}
 	}
 	for _, v := range about.said {
-		if v.Kind != gate.Abstain && c.passive[v.Net] {
-			c.rules[v.Net].hit()
+		if rule := c.rules[v.Net]; rule != nil && rule.passive && v.Kind != gate.Abstain {
+			rule.hit()
 		}
 	}
 	switch d := d.(type) {
