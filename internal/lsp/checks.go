@@ -68,7 +68,9 @@ func (c *checker) check(ctx context.Context, stale []string, open map[string]*do
 	}
 	for main, paths := range c.published {
 		if !slices.Contains(mains, main) {
-			c.clearFiles(paths, open)
+			for _, path := range paths {
+				c.publish(path, []diagnostic{}, open)
+			}
 			delete(c.published, main)
 		}
 	}
@@ -203,18 +205,8 @@ func (c *checker) show(p *project, problems diag.List, open map[string]*document
 	c.published[p.main] = shown
 }
 
-// clearFiles clears the diagnostics of the given files.
-func (c *checker) clearFiles(paths []string, open map[string]*document) {
-	for _, path := range paths {
-		c.publish(path, nil, open)
-	}
-}
-
 func (c *checker) publish(path string, found []diagnostic, open map[string]*document) {
 	p := publishParams{URI: uriOf(path), Diagnostics: found}
-	if p.Diagnostics == nil {
-		p.Diagnostics = []diagnostic{}
-	}
 	if d := open[path]; d != nil {
 		p.URI, p.Version = d.uri, &d.version
 	}

@@ -27,18 +27,22 @@ func (s *server) completion(d *document, p Position) any {
 		begun, before = before[n-1], before[:n-1]
 	}
 	m := s.grammar.match(before)
-	o := offer{server: s, document: d, match: m, edit: d.span(c.begin+begun.from, c.begin+c.at), begun: begun.text}
-	seen := map[string]bool{}
+	o := offer{server: s, document: d, match: m, edit: d.span(c.begin+begun.from, c.begin+c.at), begun: begun.text, seen: map[string]bool{}}
+	type kind struct {
+		keyword string
+		class   class
+	}
+	offered := map[kind]bool{}
 	for _, next := range m.next {
-		kind := next.keyword + kind(operands[next.operand])
-		if seen[kind] {
-			continue
-		}
-		if seen[kind] = true; next.keyword != "" {
+		k := kind{next.keyword, operands[next.operand]}
+		switch {
+		case offered[k]:
+		case next.keyword != "":
 			o.keyword(next.keyword)
-			continue
+		default:
+			o.operand(k.class)
 		}
-		o.operand(next.operand)
+		offered[k] = true
 	}
 	list.Items = o.items
 	if list.IsIncomplete = len(o.items) > maxItems; list.IsIncomplete {
@@ -61,9 +65,6 @@ type offer struct {
 // add adds an item. It does not add the item if the list already contains its label or if the label
 // does not contain the typed text.
 func (o *offer) add(order int, item completionItem) {
-	if o.seen == nil {
-		o.seen = map[string]bool{}
-	}
 	typed := strings.ToLower(strings.Trim(o.begun, `"`))
 	if o.seen[item.Label] || !strings.Contains(strings.ToLower(item.Label), typed) {
 		return
@@ -82,10 +83,10 @@ func (o *offer) add(order int, item completionItem) {
 func (o *offer) keyword(word string) {
 	doc := o.forms(word, o.match)
 	o.add(1, completionItem{Label: word, Kind: kindKeyword, Doc: &markup{"markdown", doc}})
-	if !o.supportsSnippets() || len(o.match.words) > 0 {
+	if !o.snippets || len(o.match.words) > 0 {
 		return
 	}
-	for _, f := range o.grammar.all() {
+	for _, f := range o.grammar.forms {
 		label, snippet := formTemplate(f.parts)
 		if strings.HasPrefix(label, word+" ") {
 			o.add(3, completionItem{Label: label, Kind: kindSnippet, Format: 2, Detail: withoutBraces(f.explanation), TextEdit: textEdit{NewText: snippet}})
@@ -116,28 +117,15 @@ func formTemplate(parts []part) (label, snippet string) {
 	return strings.Join(labels, " "), strings.Join(snippets, " ")
 }
 
-// kind returns a key that identifies the completions for an operand of class c.
-func kind(c class) string {
+// operand offers completions for an operand of class c.
+func (o *offer) operand(c class) {
 	switch c {
-	case callName, either:
-		c = callNames
-	case field:
-		c = key
-	}
-	return string(rune('A' + c))
-}
-
-// operand offers completions for an operand.
-func (o *offer) operand(name string) {
-	switch operands[name] {
-	case callNames, callName, either:
-		o.names(true, o.quoteName)
+	case callNames, callName, either, label:
+		o.names(true)
 	case tool:
-		o.names(false, o.quoteName)
+		o.names(false)
 	case target:
 		o.targets()
-	case label:
-		o.names(true, o.quoteName)
 	case count:
 		for _, n := range []string{"1", "3", "5", "10"} {
 			o.add(4, completionItem{Label: n, Kind: kindConstant})
@@ -158,22 +146,27 @@ func (o *offer) quoteName(name string) string {
 	return string(text)
 }
 
+// name offers a name and quotes it if that is necessary.
+func (o *offer) name(name string, kind int, detail string) {
+	o.add(2, completionItem{Label: name, Kind: kind, Detail: detail, TextEdit: textEdit{NewText: o.quoteName(name)}})
+}
+
 // names offers the names in the policy's rules, followed by the names of tools.
-func (o *offer) names(labels bool, write func(string) string) {
+func (o *offer) names(labels bool) {
 	for _, w := range o.rulesOf(o.document) {
 		if labels {
 			for _, label := range w.file.Labels() {
-				o.add(2, completionItem{Label: label, Kind: kindConstant, Detail: "a name that a map gives", TextEdit: textEdit{NewText: write(label)}})
+				o.name(label, kindConstant, "a name that a map gives")
 			}
 		}
 		for _, n := range slices.Concat(w.file.Names(), w.file.Tools()) {
 			if !n.Glob() {
-				o.add(2, completionItem{Label: n.Text, Kind: kindFunction, Detail: "in the rules", TextEdit: textEdit{NewText: write(n.Text)}})
+				o.name(n.Text, kindFunction, "in the rules")
 			}
 		}
 	}
 	for _, t := range o.toolNames(o.document) {
-		o.add(2, completionItem{Label: t.name, Kind: kindFunction, Detail: t.is, TextEdit: textEdit{NewText: write(t.name)}})
+		o.name(t.name, kindFunction, t.is)
 	}
 }
 
@@ -181,7 +174,7 @@ func (o *offer) names(labels bool, write func(string) string) {
 func (o *offer) targets() {
 	tool, _, dotted := strings.Cut(o.begun, ".")
 	if !dotted {
-		o.names(false, o.quoteName)
+		o.names(false)
 		return
 	}
 	for _, t := range o.toolNames(o.document) {
@@ -191,11 +184,9 @@ func (o *offer) targets() {
 			}
 		}
 	}
-	for _, w := range o.rulesOf(o.document) {
-		for _, s := range w.file.Statements {
-			if m, ok := s.(*rules.Map); ok && m.Field != "" && slices.ContainsFunc(m.Tools, func(n rules.Name) bool { return n.Text == tool }) {
-				o.add(2, completionItem{Label: tool + "." + m.Field, Kind: kindField, Detail: "in the rules"})
-			}
+	for _, m := range mapsIn(o.rulesOf(o.document)) {
+		if m.Field != "" && slices.ContainsFunc(m.Tools, func(n rules.Name) bool { return n.Text == tool }) {
+			o.add(2, completionItem{Label: tool + "." + m.Field, Kind: kindField, Detail: "in the rules"})
 		}
 	}
 }
@@ -209,11 +200,9 @@ func (o *offer) fields() {
 			}
 		}
 	}
-	for _, w := range o.rulesOf(o.document) {
-		for _, s := range w.file.Statements {
-			if m, ok := s.(*rules.Map); ok && m.Field != "" {
-				o.add(2, completionItem{Label: m.Field, Kind: kindField, Detail: "in the rules"})
-			}
+	for _, m := range mapsIn(o.rulesOf(o.document)) {
+		if m.Field != "" {
+			o.add(2, completionItem{Label: m.Field, Kind: kindField, Detail: "in the rules"})
 		}
 	}
 }
@@ -225,6 +214,6 @@ func (o *offer) nets() {
 		return
 	}
 	for _, n := range p.source.Nets {
-		o.add(2, completionItem{Label: n.Name, Kind: kindConstant, Detail: "a net", TextEdit: textEdit{NewText: o.quoteName(n.Name)}})
+		o.name(n.Name, kindConstant, "a net")
 	}
 }

@@ -83,8 +83,7 @@ func FuzzAnswers(f *testing.F) {
 	for _, src := range []string{"require a before b once # c\n", "map \"a b\".$.c[\"d e\"] /x#\\/ y/i as z", "example t {\"a\": [1]} not as b", "block a,b,,\"c\" unless , \r x", "prove never a before", "\"\\", "{", "limit a to 3 per successful"} {
 		f.Add(src, 0, 9)
 	}
-	s := &server{state: newState(nil), grammar: newGrammar()}
-	s.state.initialize(true, nil)
+	s := &server{state: newState(nil), grammar: newGrammar(), snippets: true}
 	f.Fuzz(func(t *testing.T, src string, line, character int) {
 		if len(src) > 4096 {
 			return

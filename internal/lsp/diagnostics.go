@@ -3,6 +3,7 @@ package lsp
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,7 +19,7 @@ const maxRelated = 10
 
 // diagnostics converts the problems in a file to the protocol's diagnostics.
 func (s *sources) diagnostics(problems diag.List) []diagnostic {
-	var all []diagnostic
+	all := []diagnostic{}
 	for _, p := range problems {
 		path := filepath.Clean(cmp.Or(p.File, s.project.main))
 		t := s.text(path)
@@ -48,18 +49,17 @@ func severity(s diag.Severity) int {
 
 // fullMessage returns the full message for a problem: the net, the text, the detail and the hint.
 func fullMessage(p diag.Problem) string {
-	var b strings.Builder
+	message := p.Msg
 	if p.Net != "" {
-		b.WriteString("net " + strconv.Quote(p.Net) + ": ")
+		message = fmt.Sprintf("net %q: %s", p.Net, p.Msg)
 	}
-	b.WriteString(p.Msg)
 	if detail := strings.TrimRight(p.Detail, "\n"); detail != "" {
-		b.WriteString("\n" + detail)
+		message += "\n" + detail
 	}
 	if p.Hint != "" {
-		b.WriteString("\nhelp: " + p.Hint)
+		message += "\nhelp: " + p.Hint
 	}
-	return b.String()
+	return message
 }
 
 // shortened makes the paths in a message relative to the policy's directory.

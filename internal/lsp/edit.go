@@ -72,22 +72,18 @@ func (s *server) definition(d *document, p Position) any {
 		return nil
 	}
 	name := rules.Name{Text: c.words[at].name(), Quoted: c.words[at].kind == quoted}
-	open := s.documents()
 	all := []location{}
-	for _, w := range s.rulesOf(d) {
-		for _, st := range w.file.Statements {
-			m, ok := st.(*rules.Map)
-			if !ok || address(m.Pos.File) || !name.Matches(m.As.Text) {
-				continue
-			}
-			sources := sources{project: &project{main: d.path}, open: open, texts: map[string]*content{}}
-			t := sources.text(m.Pos.File)
-			if w.text != nil {
-				t = w.text
-			}
-			from, to := t.place(m.Pos.Line, m.Pos.Column), t.place(m.Pos.Line, 1<<30)
-			all = append(all, location{sources.uri(m.Pos.File), t.span(from, to)})
+	sources := sources{project: &project{main: d.path}, open: s.documents(), texts: map[string]*content{}}
+	for w, m := range mapsIn(s.rulesOf(d)) {
+		if address(m.Pos.File) || !name.Matches(m.As.Text) {
+			continue
 		}
+		t := w.text
+		if t == nil {
+			t = sources.text(m.Pos.File)
+		}
+		from, to := t.place(m.Pos.Line, m.Pos.Column), t.place(m.Pos.Line, 1<<30)
+		all = append(all, location{sources.uri(m.Pos.File), t.span(from, to)})
 	}
 	return all
 }

@@ -19,7 +19,7 @@ const (
 // the clause instead.
 func (s *server) forms(keyword string, m *match) string {
 	var lines []string
-	for _, among := range [][]*compiledForm{{m.form}, m.starts, s.grammar.all()} {
+	for _, among := range [][]*compiledForm{{m.form}, m.starts, s.grammar.forms} {
 		for _, f := range among {
 			if f != nil && slices.Contains(keywordsIn(f.parts), keyword) && len(lines) < maxForms {
 				lines = append(lines, expandClauses(f.form.form))

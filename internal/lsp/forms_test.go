@@ -47,8 +47,7 @@ func expand(parts []part) []string {
 // form is found for the result.
 func TestFormsAreRules(t *testing.T) {
 	g := newGrammar()
-	for i := range g.forms {
-		f := &g.forms[i]
+	for _, f := range g.forms {
 		lines := expand(f.parts)
 		if len(lines) == 0 {
 			t.Errorf("%s: nothing", f.form.form)

@@ -7,7 +7,7 @@ import (
 
 // A grammar is the table of forms in compiled form.
 type grammar struct {
-	forms    []compiledForm
+	forms    []*compiledForm
 	keywords []string // all keywords in forms, sorted
 }
 
@@ -28,7 +28,7 @@ type part struct {
 func newGrammar() *grammar {
 	g := &grammar{}
 	for _, f := range forms {
-		g.forms = append(g.forms, compiledForm{f, g.parse(f.form)})
+		g.forms = append(g.forms, &compiledForm{f, g.parse(f.form)})
 	}
 	g.keywords = append(g.keywords, "or")
 	slices.Sort(g.keywords)
@@ -38,12 +38,8 @@ func newGrammar() *grammar {
 
 // parse parses a form or clause in the notation of forms.
 func (g *grammar) parse(notation string) []part {
-	for _, sign := range []string{"[", "]", "(", ")", "|"} {
-		notation = strings.ReplaceAll(notation, sign, " "+sign+" ")
-	}
-	signs := strings.Fields(notation)
-	choice := g.alternatives(&signs)
-	return choice[0]
+	signs := strings.Fields(strings.NewReplacer("[", " [ ", "]", " ] ", "(", " ( ", ")", " ) ", "|", " | ").Replace(notation))
+	return g.alternatives(&signs)[0]
 }
 
 // alternatives parses alternative sequences of parts. It stops at the closing bracket and consumes
@@ -92,8 +88,7 @@ type match struct {
 // match matches all forms against the words of a line.
 func (g *grammar) match(line []word) *match {
 	m := &match{words: line, operands: map[string]string{}, roles: make([]part, len(line))}
-	for i := range g.forms {
-		f := &g.forms[i]
+	for _, f := range g.forms {
 		known, reached := len(m.next), false
 		m.matchParts(f.parts, 0, func(at int) bool { // visit every alternative, in order to collect all parts for next
 			reached = reached || at == len(line)
@@ -185,7 +180,11 @@ func (m *match) operand(p part, at int, rest func(int) bool) bool {
 		return false
 	}
 	one := func(ok bool) bool { return ok && m.assign(p, at, at+1, rest) }
-	switch operands[p.operand] {
+	c := operands[p.operand]
+	if l, ok := lists[c]; ok {
+		return m.list(p, l, at, rest)
+	}
+	switch c {
 	case count:
 		return one(w.kind == bare && strings.Trim(w.text, "0123456789") == "")
 	case target:
@@ -196,12 +195,6 @@ func (m *match) operand(p part, at int, rest func(int) bool) bool {
 		return one(w.kind == braces)
 	case pattern:
 		return one(w.kind == bare || w.kind == regex)
-	case callNames, tool, places:
-		return m.list(p, at, rest)
-	case either:
-		return m.either(p, at, rest)
-	case key:
-		return m.key(p, at, rest)
 	case command:
 		end := at + 1
 		for end < len(m.words) && !m.words[end].is("as") {
@@ -229,53 +222,37 @@ func (m *match) target(p part, at int, rest func(int) bool) bool {
 	return m.words[last].kind == bare && strings.Contains(m.words[last].text, ".") && m.assign(p, at, last+1, rest)
 }
 
-// list matches names separated by commas.
-func (m *match) list(p part, at int, rest func(int) bool) bool {
-	for end := at; ; end += 2 {
-		switch {
-		case end == len(m.words):
-			m.next = append(m.next, p)
-			return false
-		case m.words[end].kind != bare && m.words[end].kind != quoted:
-			return false
-		case end+1 == len(m.words) || m.words[end+1].kind != comma:
-			return m.assign(p, at, end+1, rest)
-		}
-	}
+// A listSyntax is the syntax of an operand that consists of several words.
+type listSyntax struct {
+	separators []string
+	offered    string // separator that is offered after the last word; empty: none
+	least      int    // minimum number of words; 0: one
+	names      bool   // whether all words must be names
 }
 
-// either matches two or more names separated by "or".
-func (m *match) either(p part, at int, rest func(int) bool) bool {
-	for end := at; ; end += 2 {
-		switch {
-		case end == len(m.words):
-			m.next = append(m.next, p)
-			return false
-		case end+1 == len(m.words):
-			m.next = append(m.next, part{keyword: "or"})
-			return end > at && m.assign(p, at, end+1, rest)
-		case !m.words[end+1].is("or"):
-			return end > at && m.assign(p, at, end+1, rest)
-		}
-	}
+var lists = map[class]listSyntax{
+	callNames: {separators: []string{","}, names: true},
+	tool:      {separators: []string{","}, names: true},
+	places:    {separators: []string{","}, names: true},
+	either:    {separators: []string{"or"}, offered: "or", least: 2},
+	key:       {separators: []string{",", "as"}, offered: "as"},
 }
 
-// key matches fields separated by commas. Two fields can be joined with "as".
-func (m *match) key(p part, at int, rest func(int) bool) bool {
-	for end := at; ; end++ {
-		if end == len(m.words) {
+// list matches words and the separators between them.
+func (m *match) list(p part, l listSyntax, at int, rest func(int) bool) bool {
+	for end := at; ; end += 2 {
+		switch last := end+1 == len(m.words); {
+		case end == len(m.words):
 			m.next = append(m.next, p)
 			return false
-		}
-		switch end++; {
-		case end == len(m.words):
-			m.next = append(m.next, part{keyword: "as"})
-		case m.words[end].is("as"):
-			continue
-		case m.words[end].kind == comma:
+		case l.names && m.words[end].kind != bare && m.words[end].kind != quoted:
+			return false
+		case last && l.offered != "":
+			m.next = append(m.next, part{keyword: l.offered})
+		case !last && slices.Contains(l.separators, m.words[end+1].text):
 			continue
 		}
-		return m.assign(p, at, end, rest)
+		return end+2 >= at+2*l.least && m.assign(p, at, end+1, rest)
 	}
 }
 
@@ -298,12 +275,4 @@ func (m *match) sentence(quote func(string) string) string {
 		}
 	}
 	return strings.Join(all, " ")
-}
-
-func (g *grammar) all() []*compiledForm {
-	var all []*compiledForm
-	for i := range g.forms {
-		all = append(all, &g.forms[i])
-	}
-	return all
 }

@@ -49,7 +49,7 @@ func (m *match) role(at int, g *grammar) part {
 	if _, found := slices.BinarySearch(g.keywords, m.words[at].text); found {
 		return part{keyword: m.words[at].text}
 	}
-	if at > 0 && (m.words[0].is("map") || m.words[0].is("example")) && at == 1 {
+	if at == 1 && (m.words[0].is("map") || m.words[0].is("example")) {
 		return part{operand: "T"}
 	}
 	return part{operand: "A"}
@@ -85,7 +85,11 @@ func meaning(line string, m *match) string {
 	if says == "" {
 		return ""
 	}
-	for _, n := range netsOf(line) {
+	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: line}}}) // the line compiles to nets of its own
+	if err != nil {
+		return says
+	}
+	for _, n := range result.Nets {
 		states := "more states than were counted"
 		if n.States != nil {
 			states = text.Count(*n.States, "state")
@@ -93,15 +97,6 @@ func meaning(line string, m *match) string {
 		says += fmt.Sprintf("\n\nNet %s, %s.", code(n.Name), states)
 	}
 	return says
-}
-
-// netsOf compiles a single line to nets.
-func netsOf(line string) []policy.Net {
-	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: line}}})
-	if err != nil {
-		return nil
-	}
-	return result.Nets
 }
 
 // about returns the statements that mention a name.

@@ -1,7 +1,7 @@
 package lsp
 
 import (
-	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,13 +94,8 @@ func singleFile(d *document) *project {
 	}
 	nets, err := config.ParseNet(d.path, []byte(d.src))
 	if err != nil {
-		var list diag.List
-		if errors.As(err, &list) {
-			p.problems = list.Coded(diag.Error, policy.MalformedNet)
-		} else {
-			p.problems = diag.List{{Severity: diag.Error, Code: policy.MalformedNet, File: d.path, Msg: err.Error()}}
-		}
-		p.broken = true
+		problems, _ := diag.Find(err) // the error is always a list
+		p.problems, p.broken = problems.Coded(diag.Error, policy.MalformedNet), true
 	}
 	p.source.Nets = nets
 	return p
@@ -135,6 +130,19 @@ func (s *server) rulesOf(d *document) []currentRules {
 		all = append(all, currentRules{file: f})
 	}
 	return all
+}
+
+// mapsIn returns the maps in rules files, each with the file that contains it.
+func mapsIn(files []currentRules) iter.Seq2[currentRules, *rules.Map] {
+	return func(yield func(currentRules, *rules.Map) bool) {
+		for _, w := range files {
+			for _, st := range w.file.Statements {
+				if m, ok := st.(*rules.Map); ok && !yield(w, m) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // readTools reads a file that contains a recorded list of tools.

@@ -8,12 +8,9 @@ import (
 	"io"
 	"log"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
-
-	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
 // ErrNoShutdown is returned if the editor closes the connection without a shutdown request.
@@ -27,16 +24,12 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &server{state: newState(o.Tools), options: o, grammar: newGrammar(), wake: make(chan struct{}, 1), ready: make(chan struct{}), exited: make(chan struct{})}
-	s.exit = sync.OnceFunc(func() { close(s.exited) })
+	s := &server{state: newState(o.Tools), options: o, grammar: newGrammar(), wake: make(chan struct{}, 1), ready: make(chan struct{})}
 	s.conn = jsonrpc2.NewConn(ctx, newFrames(in, out), s, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	close(s.ready)
 	go s.checkLoop(ctx) // Serve does not wait for this goroutine, because its results are no longer needed when Serve returns
-	select {
-	case <-s.exited:
-	case <-s.conn.DisconnectNotify():
-	}
-	if !s.stopped() {
+	<-s.conn.DisconnectNotify()
+	if !s.shutdown.Load() {
 		return ErrNoShutdown
 	}
 	return nil
@@ -82,7 +75,6 @@ func (s *server) notified(method string, params json.RawMessage) {
 	case "textDocument/didSave", "workspace/didChangeWatchedFiles":
 		s.recheckAll()
 	case "exit":
-		s.exit()
 		_ = s.conn.Close()
 	}
 }
@@ -93,7 +85,7 @@ func (s *server) answer(method string, params json.RawMessage) (any, error) {
 	case "initialize":
 		return s.initialize(params)
 	case "shutdown":
-		s.stop()
+		s.shutdown.Store(true)
 		return nil, nil
 	case "textDocument/codeAction":
 		return codeActions(params)
@@ -124,13 +116,13 @@ func (s *server) initialize(params json.RawMessage) (any, error) {
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, err
 	}
-	var tools []check.ListedTool
 	if file := p.Options.Tools; file != "" {
-		var err error
-		if tools, err = readTools(file); err != nil {
+		tools, err := readTools(file)
+		if err != nil {
 			s.warn("reading the tool list: " + err.Error())
 		}
+		s.setTools(tools)
 	}
-	s.state.initialize(p.Capabilities.TextDocument.Completion.CompletionItem.SnippetSupport, tools)
+	s.snippets = p.Capabilities.TextDocument.Completion.CompletionItem.SnippetSupport
 	return capabilities(s.options.Version), nil
 }

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -43,13 +44,13 @@ type Options struct {
 // A server serves a single editor.
 type server struct {
 	*state
-	options Options
-	grammar *grammar
-	conn    *jsonrpc2.Conn
-	ready   chan struct{} // closed when conn is set
-	wake    chan struct{} // a channel with capacity 1 that receives a value when documents are stale
-	exited  chan struct{}
-	exit    func() // closes the channel exited when it is first called
+	options  Options
+	grammar  *grammar
+	conn     *jsonrpc2.Conn
+	ready    chan struct{} // closed when conn is set
+	wake     chan struct{} // a channel with capacity 1 that receives a value when documents are stale
+	snippets bool          // whether the editor supports snippets; used only for requests
+	shutdown atomic.Bool   // whether the editor has sent a shutdown request
 }
 
 // warn shows a warning in the editor.

@@ -13,15 +13,13 @@ import (
 // A state holds the data that requests and checks share. The values that its methods return are
 // immutable.
 type state struct {
-	mu       sync.Mutex
-	shutdown bool
-	snippets bool                  // whether the editor supports snippets
-	tools    []check.ListedTool    // a recorded list of tools; may be nil
-	open     map[string]*document  // the open documents, by path
-	stale    map[string]bool       // paths of documents that need to be checked
-	cancel   context.CancelFunc    // the function that cancels the running check; nil: no check is running
-	known    map[string]*project   // for each open document, by path, its policy as of the last check
-	byProxy  map[string]proxyTools // for each policy, by its main file, the tools of the running proxy
+	mu      sync.Mutex
+	tools   []check.ListedTool    // a recorded list of tools; may be nil
+	open    map[string]*document  // the open documents, by path
+	stale   map[string]bool       // paths of documents that need to be checked
+	cancel  context.CancelFunc    // the function that cancels the running check; nil: no check is running
+	known   map[string]*project   // for each open document, by path, its policy as of the last check
+	byProxy map[string]proxyTools // for each policy, by its main file, the tools of the running proxy
 }
 
 // proxyTools holds the tools in the last answer of a running proxy.
@@ -34,20 +32,13 @@ func newState(tools []check.ListedTool) *state {
 	return &state{tools: tools, open: map[string]*document{}, stale: map[string]bool{}, known: map[string]*project{}, byProxy: map[string]proxyTools{}}
 }
 
-// initialize records the editor's settings. If a list of tools already exists, it is kept.
-func (s *state) initialize(snippets bool, tools []check.ListedTool) {
+// setTools records a list of tools. If a list already exists, it is kept.
+func (s *state) setTools(tools []check.ListedTool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.snippets = snippets
 	if s.tools == nil {
 		s.tools = tools
 	}
-}
-
-func (s *state) supportsSnippets() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.snippets
 }
 
 // recorded returns the recorded list of tools, or nil.
@@ -55,18 +46,6 @@ func (s *state) recorded() []check.ListedTool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.tools)
-}
-
-func (s *state) stop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.shutdown = true
-}
-
-func (s *state) stopped() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.shutdown
 }
 
 // document returns the open document with the given path, or nil.
