@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 )
@@ -24,7 +25,9 @@ type exchange struct {
 	modern bool
 }
 
-func newConn() *conn { return &conn{inflight: map[string]context.CancelCauseFunc{}} }
+func newConn() *conn {
+	return &conn{inflight: map[string]context.CancelCauseFunc{}, pending: map[string]chan json.RawMessage{}}
+}
 
 // declare stores the capabilities that the client declares in its initialize request.
 func (c *conn) declare(m message) {
@@ -71,9 +74,6 @@ func (c *conn) newRequest() (id string, answer chan json.RawMessage) {
 	answer = make(chan json.RawMessage, 1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pending == nil {
-		c.pending = map[string]chan json.RawMessage{}
-	}
 	id = strconv.Itoa(len(c.pending) + 1)
 	c.pending[id] = answer
 	return id, answer
@@ -89,7 +89,7 @@ func (c *conn) deliver(id json.RawMessage, raw []byte) {
 		return
 	}
 	select {
-	case answer <- append(json.RawMessage(nil), raw...):
+	case answer <- slices.Clone(json.RawMessage(raw)):
 	default: // drop a second response to the same request
 	}
 }

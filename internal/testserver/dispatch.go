@@ -137,14 +137,11 @@ func (s *Server) list(m message, x exchange) (json.RawMessage, error) {
 	if s.opts.PageSize > 0 {
 		to = min(to, from+s.opts.PageSize)
 	}
-	objects := make([]string, 0, to-from)
+	var objects []string
 	for _, t := range tools[from:to] {
 		objects = append(objects, string(t.object()))
 	}
-	result := `{"tools":[` + strings.Join(objects, ",") + `]`
-	if s.opts.Around != "" {
-		result += "," + s.opts.Around
-	}
+	result := `{"tools":[` + strings.Join(objects, ",") + `]` + after(",", s.opts.Around)
 	if to < len(tools) {
 		result += `,"nextCursor":"` + strconv.Itoa(to) + `"`
 	}

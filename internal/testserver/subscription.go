@@ -68,11 +68,7 @@ func subscriptionMeta(id json.RawMessage) string {
 
 // Notify sends a notification to all clients that are subscribed to changes.
 func (s *Server) Notify(method, params string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for sub := range s.subs {
-		sub.send(notification(method, params))
-	}
+	s.sendToAll(notification(method, params))
 }
 
 func (s *Server) sendToAll(message []byte) {
