@@ -3,7 +3,6 @@ package proxytest
 import (
 	"encoding/json"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +40,7 @@ func (c *Client) Asked(tool, args, id string) Question {
 	c.T.Helper()
 	q := Question{Client: c, Tool: tool, Args: args, Call: id}
 	if !c.Leg.Modern {
-		m := c.Await("a question", func(m Message) bool { return m.Method == "elicitation/create" })
+		m := c.AwaitRequest("elicitation/create")
 		q.Elicit, q.Params = m.ID, m.Params
 		return q
 	}
@@ -76,10 +75,8 @@ func (q Question) Answer(result string) Message {
 
 // Text returns the text that is shown to the person.
 func (q Question) Text() string {
-	s, err := strconv.Unquote(Member(q.Params, "message"))
-	if err != nil {
-		_ = json.Unmarshal([]byte(Member(q.Params, "message")), &s)
-	}
+	var s string
+	_ = json.Unmarshal([]byte(Member(q.Params, "message")), &s)
 	return s
 }
 
@@ -119,11 +116,8 @@ func PinnedSetup(t *testing.T, enforce bool) (Setup, *proxy.Pins) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := OperatorSetup(time.Hour)
-	change := of.Change
-	of.Change = func(o *proxy.Options) {
-		change(o)
+	return Setup{Change: func(o *proxy.Options) {
+		OperatorSetup(time.Hour).Change(o)
 		o.Pins = pins
-	}
-	return of, pins
+	}}, pins
 }

@@ -18,18 +18,17 @@ const (
 // AskingTool returns a tool of a server that uses revision 2025-11-25. The tool sends a request to
 // its client and returns the answer.
 func AskingTool(method, params string) testserver.Tool {
-	return testserver.Tool{Name: "curious", Run: func(ctx context.Context, c *testserver.Call) (json.RawMessage, error) {
-		answer, err := c.Ask(ctx, method, params)
-		if err != nil {
-			return nil, err
-		}
-		return json.RawMessage(`{"content":[],"heard":` + string(answer) + `}`), nil
-	}}
+	return testserver.Tool{Name: "curious", Run: testserver.AskClient(method, params)}
 }
 
 // Respond answers a request from the proxy.
 func (c *Client) Respond(id, result string) {
 	c.Send([]byte(`{"jsonrpc":"2.0","id":`+id+`,"result":`+result+`}`), nil)
+	c.awaitAccepted()
+}
+
+// awaitAccepted waits until the proxy has accepted a message that needs no response.
+func (c *Client) awaitAccepted() {
 	if c.Leg.HTTP {
 		c.Await("202", func(m Message) bool { return m.Status == http.StatusAccepted })
 	}

@@ -106,9 +106,7 @@ func (c *Client) Initialize() {
 	}
 	c.Session = r.Session
 	c.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), nil)
-	if c.Leg.HTTP {
-		c.Await("202", func(m Message) bool { return m.Status == http.StatusAccepted })
-	}
+	c.awaitAccepted()
 }
 
 // Close disconnects the client and waits until its open requests have ended.
@@ -119,13 +117,7 @@ func (c *Client) Close() {
 			<-c.served //nolint:errcheck // only the end of it is awaited
 		}
 		if c.Session != "" {
-			r, err := http.NewRequest(http.MethodDelete, c.Site.HTTP.URL+"/mcp", nil)
-			if err != nil {
-				c.T.Error(err)
-				return
-			}
-			c.SetHeaders(r)
-			if response, err := c.HTTP.Do(r); err == nil {
+			if response, err := c.HTTP.Do(c.newRequest(context.Background(), http.MethodDelete, "")); err == nil {
 				_ = response.Body.Close()
 			}
 		}
@@ -246,12 +238,25 @@ func (c *Client) Send(raw []byte, change http.Header) {
 	for name, values := range change {
 		r.Header[name] = values
 	}
-	c.requests.Add(1)
-	go func() {
-		defer c.requests.Done()
+	c.requests.Go(func() {
 		defer cancel()
 		c.post(r)
-	}()
+	})
+}
+
+// newRequest returns a request without a body and with the headers of a correct client. last is the
+// ID of the last event that the client received; it may be empty.
+func (c *Client) newRequest(ctx context.Context, method, last string) *http.Request {
+	c.T.Helper()
+	r, err := http.NewRequestWithContext(ctx, method, c.Site.HTTP.URL+"/mcp", http.NoBody)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	c.SetHeaders(r)
+	if last != "" {
+		r.Header.Set("Last-Event-ID", last)
+	}
+	return r
 }
 
 // SetHeaders sets the headers that a correct client sends.
@@ -305,16 +310,20 @@ func (c *Client) post(r *http.Request) {
 		c.Mail.put(m)
 		return
 	}
-	lines := bufio.NewReader(response.Body)
-	for {
+	c.readEvents(response.Body, response.StatusCode, session)
+}
+
+// readEvents puts the messages in an event stream into the mailbox.
+func (c *Client) readEvents(body io.Reader, status int, session string) {
+	for lines := bufio.NewReader(body); ; {
 		line, err := lines.ReadBytes('\n')
-		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && err == nil {
-			m := ParseMessage(bytes.TrimSuffix(data, []byte("\n")), response.StatusCode)
-			m.Session = session
-			c.Mail.put(m)
-		}
 		if err != nil {
 			return
+		}
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+			m := ParseMessage(bytes.TrimSuffix(data, []byte("\n")), status)
+			m.Session = session
+			c.Mail.put(m)
 		}
 	}
 }
@@ -328,42 +337,22 @@ func (c *Client) ListenToPushes() {
 	c.mu.Lock()
 	c.cancels["GET"] = cancel
 	c.mu.Unlock()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Site.HTTP.URL+"/mcp", nil)
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	c.SetHeaders(r)
-	response, err := c.HTTP.Do(r) //nolint:bodyclose // the goroutine below closes it
+	response, err := c.HTTP.Do(c.newRequest(ctx, http.MethodGet, "")) //nolint:bodyclose // the goroutine below closes it
 	if err != nil || response.StatusCode != http.StatusOK {
 		c.T.Fatalf("opening the GET stream: %v, %v", response, err)
 	}
-	c.requests.Add(1)
-	go func() {
-		defer c.requests.Done()
+	c.requests.Go(func() {
 		defer func() { _ = response.Body.Close() }()
-		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
-				c.Mail.put(ParseMessage([]byte(data), 0))
-			}
-		}
-	}()
+		c.readEvents(response.Body, 0, "")
+	})
 }
 
 // Resume requests the rest of a stream that was interrupted. last is the ID of the last event that
 // the client received.
 func (c *Client) Resume(last string) {
 	c.T.Helper()
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, c.Site.HTTP.URL+"/mcp", nil)
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	c.SetHeaders(r)
-	r.Header.Set("Last-Event-ID", last)
-	c.requests.Add(1)
-	go func() {
-		defer c.requests.Done()
-		c.post(r)
-	}()
+	r := c.newRequest(context.Background(), http.MethodGet, last)
+	c.requests.Go(func() { c.post(r) })
 }
 
 // Cancel cancels a request in the way that the leg requires.

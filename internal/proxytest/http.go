@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 
 	"github.com/petrigate/petrigate/proxy"
@@ -40,14 +39,18 @@ func (s *Site) Fetch(p HTTPRequest) (status int, header http.Header, body string
 
 // ModernCall returns a request in revision 2026-07-28 that calls the tool "read".
 func (s *Site) ModernCall() HTTPRequest {
+	return s.modernCall("1", "read")
+}
+
+func (s *Site) modernCall(id, tool string) HTTPRequest {
 	c := &Client{Site: s, Leg: Legs()[2], Version: "2026-07-28", Capabilities: "{}"}
 	return HTTPRequest{
 		Method: http.MethodPost, Path: "/mcp",
 		Header: http.Header{
 			"Authorization": {"Bearer " + Token}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
-			"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"read"},
+			"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {tool},
 		},
-		Body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + c.Meta("") + `"name":"read"}}`,
+		Body: `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{` + c.Meta("") + `"name":"` + tool + `"}}`,
 	}
 }
 
@@ -65,9 +68,8 @@ func (s *Site) CallAs(l Leg, token, session, id, tool string) Message {
 		status, _, text := s.InSession(token, session, `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"`+tool+`"}}`)
 		return ParseMessage([]byte(text), status)
 	}
-	p, c := s.ModernCallAs(token), &Client{Site: s, Leg: l, Version: "2026-07-28", Capabilities: "{}"}
-	p.Header.Set("Mcp-Name", tool)
-	p.Body = `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{` + c.Meta("") + `"name":"` + tool + `"}}`
+	p := s.modernCall(id, tool)
+	p.Header.Set("Authorization", "Bearer "+token)
 	status, _, text := s.Fetch(p)
 	return ParseMessage([]byte(text), status)
 }
@@ -106,29 +108,14 @@ const (
 // site go to that listener.
 func (s *Site) ServeWith(a proxy.Access) {
 	s.T.Helper()
-	server := httptest.NewUnstartedServer(nil)
-	a.Addr = server.Listener.Addr().String()
-	handler, err := s.Proxy.Handler(a)
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	server.Config.Handler = handler
-	server.Start()
-	s.T.Cleanup(server.Close)
-	s.HTTP = server
+	s.serve(a, nil)
 }
 
 // StreamSince opens the stream of the session and resumes it. last is the ID of the last event that
 // was received.
 func (c *Client) StreamSince(last string) io.ReadCloser {
 	c.T.Helper()
-	r, err := http.NewRequestWithContext(c.T.Context(), http.MethodGet, c.Site.HTTP.URL+"/mcp", http.NoBody)
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	c.SetHeaders(r)
-	r.Header.Set("Last-Event-ID", last)
-	response, err := c.HTTP.Do(r)
+	response, err := c.HTTP.Do(c.newRequest(c.T.Context(), http.MethodGet, last))
 	if err != nil {
 		c.T.Fatal(err)
 	}

@@ -27,7 +27,11 @@ func EachLeg(t *testing.T, f func(t *testing.T, l Leg)) {
 	if soak.Race && os.Getenv(soak.Variable) == "" {
 		all = []Leg{all[1], all[3]}
 	}
-	for _, l := range all {
+	runLegs(t, all, f)
+}
+
+func runLegs(t *testing.T, legs []Leg, f func(t *testing.T, l Leg)) {
+	for _, l := range legs {
 		t.Run(l.Name, func(t *testing.T) {
 			t.Parallel() // legs share nothing and spend most of their time waiting
 			f(t, l)
@@ -36,24 +40,10 @@ func EachLeg(t *testing.T, f func(t *testing.T, l Leg)) {
 }
 
 // LegacyLegs runs f on the legs that have an initialize handshake.
-func LegacyLegs(t *testing.T, f func(t *testing.T, l Leg)) {
-	for _, l := range Legs()[:2] {
-		t.Run(l.Name, func(t *testing.T) {
-			t.Parallel()
-			f(t, l)
-		})
-	}
-}
+func LegacyLegs(t *testing.T, f func(t *testing.T, l Leg)) { runLegs(t, Legs()[:2], f) }
 
 // ModernLegs runs f on the legs that use revision 2026-07-28.
-func ModernLegs(t *testing.T, f func(t *testing.T, l Leg)) {
-	for _, l := range Legs()[2:] {
-		t.Run(l.Name, func(t *testing.T) {
-			t.Parallel()
-			f(t, l)
-		})
-	}
-}
+func ModernLegs(t *testing.T, f func(t *testing.T, l Leg)) { runLegs(t, Legs()[2:], f) }
 
 // EachEra runs f on every leg, with an upstream of each revision family.
 func EachEra(t *testing.T, f func(t *testing.T, l Leg, era testserver.Revisions)) {

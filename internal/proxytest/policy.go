@@ -1,6 +1,7 @@
 package proxytest
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
@@ -20,20 +21,18 @@ block discord.timeout
 // PolicyOf builds a policy from rules. If rules is empty, it uses the default rules.
 func PolicyOf(t testing.TB, text string) *gate.Policy {
 	t.Helper()
-	if text == "" {
-		text = DefaultRules
-	}
-	r, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: text}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.Policy
+	return build(t, policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: cmp.Or(text, DefaultRules)}}})
 }
 
 // ShadowPolicy builds a policy from rules. The whole policy is in shadow mode.
 func ShadowPolicy(t *testing.T, rules, fallback string) *gate.Policy {
 	t.Helper()
-	r, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: rules}}, Mode: "shadow", Default: fallback})
+	return build(t, policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: rules}}, Mode: "shadow", Default: fallback})
+}
+
+func build(t testing.TB, source policy.Source) *gate.Policy {
+	t.Helper()
+	r, err := policy.Build(source)
 	if err != nil {
 		t.Fatal(err)
 	}

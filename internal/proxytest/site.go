@@ -71,11 +71,7 @@ func Start(t *testing.T, s Setup) *Site {
 	}
 	s.Server.Record = st.Log.Add
 	st.Upstream = testserver.New(s.Server)
-	up := httptest.NewServer(st.Upstream)
-	t.Cleanup(func() {
-		up.CloseClientConnections()
-		up.Close()
-	})
+	up := serve(t, st.Upstream)
 	if s.Direct {
 		st.HTTP, st.bare = up, true
 		return st
@@ -109,19 +105,26 @@ func (s *Site) run(o proxy.Options, idle bool) {
 			s.T.Error(err)
 		}
 	})
-	s.HTTP = httptest.NewUnstartedServer(nil)
-	handler, err := p.Handler(proxy.Access{Addr: s.HTTP.Listener.Addr().String(), Token: Token, Hooks: true})
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	s.HTTP.Config.Handler = handler
-	s.HTTP.Config.ErrorLog = log.New(complaints{s.T}, "", 0)
-	s.HTTP.Start()
-	s.T.Cleanup(s.HTTP.Close)
+	s.serve(proxy.Access{Token: Token, Hooks: true}, log.New(complaints{s.T}, "", 0))
 	if !idle {
 		p.Start()
 		p.AwaitTools(s.T.Context())
 	}
+}
+
+// serve serves the proxy on a new listener with the given access rules.
+func (s *Site) serve(a proxy.Access, errors *log.Logger) {
+	s.T.Helper()
+	server := httptest.NewUnstartedServer(nil)
+	a.Addr = server.Listener.Addr().String()
+	handler, err := s.Proxy.Handler(a)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	server.Config.Handler, server.Config.ErrorLog = handler, errors
+	server.Start()
+	s.T.Cleanup(server.Close)
+	s.HTTP = server
 }
 
 // complaints receives net/http's log lines that complain about handlers.

@@ -18,12 +18,17 @@ import (
 
 // ServeUpstream serves an upstream over HTTP.
 func ServeUpstream(t *testing.T, name string, o testserver.Options) proxy.Upstream {
-	up := httptest.NewServer(testserver.New(o))
+	return proxy.Upstream{Name: name, URL: serve(t, testserver.New(o)).URL}
+}
+
+// serve serves HTTP until the test ends.
+func serve(t *testing.T, handler http.Handler) *httptest.Server {
+	server := httptest.NewServer(handler)
 	t.Cleanup(func() {
-		up.CloseClientConnections()
-		up.Close()
+		server.CloseClientConnections()
+		server.Close()
 	})
-	return proxy.Upstream{Name: name, URL: up.URL}
+	return server
 }
 
 // ServeTools serves the tools over HTTP. log records what the server receives and executes.
@@ -34,12 +39,7 @@ func ServeTools(t *testing.T, name string, log *testserver.Log, tools ...testser
 			tools[i] = Runnable(tools[i])
 		}
 	}
-	up := httptest.NewServer(testserver.New(testserver.Options{Tools: tools, Record: log.Add}))
-	t.Cleanup(func() {
-		up.CloseClientConnections()
-		up.Close()
-	})
-	return proxy.Upstream{Name: name, URL: up.URL}
+	return ServeUpstream(t, name, testserver.Options{Tools: tools, Record: log.Add})
 }
 
 // ServeFeatures serves an upstream that has a prompt, a resource template and two resources. Its
