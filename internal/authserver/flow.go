@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -180,27 +181,22 @@ func (s *Server) renew(id string, form url.Values) *token {
 }
 
 func (s *Server) endFamily(family string) {
-	for _, tokens := range []map[string]*token{s.access, s.refresh} {
-		for text, t := range tokens {
-			if t.family == family {
-				delete(tokens, text)
-			}
-		}
-	}
+	ofFamily := func(_ string, t *token) bool { return t.family == family }
+	maps.DeleteFunc(s.access, ofFamily)
+	maps.DeleteFunc(s.refresh, ofFamily)
 }
 
 func (s *Server) issue(w http.ResponseWriter, t *token, refreshable bool) {
 	access := "access-" + secret()
-	granted := *t
-	granted.expires = s.options.Now().Add(s.options.Lifetime)
-	s.access[access] = &granted
+	t.expires = s.options.Now().Add(s.options.Lifetime)
+	s.access[access] = t
 	answer := map[string]any{
 		"access_token": access, "token_type": "Bearer", "expires_in": int(s.options.Lifetime.Seconds()), "scope": strings.Join(t.scopes, " "),
 	}
 	if refreshable {
-		again, text := *t, "refresh-"+secret()
-		s.refresh[text] = &again
-		answer["refresh_token"] = text
+		again := "refresh-" + secret()
+		s.refresh[again] = t
+		answer["refresh_token"] = again
 	}
 	writeJSON(w, http.StatusOK, answer)
 }

@@ -3,6 +3,7 @@ package authserver
 import (
 	"crypto/rand"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -139,13 +140,7 @@ func (s *Server) Asked() []map[string]string {
 func (s *Server) Live() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []string
-	for _, tokens := range []map[string]*token{s.access, s.refresh} {
-		for text := range tokens {
-			all = append(all, text)
-		}
-	}
-	return all
+	return slices.AppendSeq(slices.Collect(maps.Keys(s.access)), maps.Keys(s.refresh))
 }
 
 func (s *Server) count(what string) {
