@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/petrigate/petrigate/internal/soak"
 )
 
 // Variable is the environment variable with the path of a binary that was built in advance for all
@@ -40,7 +42,10 @@ func Build(t testing.TB, path string) {
 	if runtime.GOOS == "windows" {
 		args = []string{"build", "-o", path}
 	}
-	args = append(append(args, flags()...), "github.com/petrigate/petrigate/cmd/petrigate")
+	if soak.Race {
+		args = append(args, "-race")
+	}
+	args = append(args, "github.com/petrigate/petrigate/cmd/petrigate")
 	if args[0] == "run" {
 		args = append(args, path)
 	}
