@@ -108,14 +108,10 @@ func (g *graph) procedures() ([]procedure, error) {
 			continue
 		}
 		p := procedure{Function: t.Function, Vars: t.Vars}
-		for _, c := range g.Connections {
-			if c[0] != i {
-				continue
-			}
-			if p.Needs, err = g.tree(c[1], 0); err != nil {
+		if edge := slices.IndexFunc(g.Connections, func(c [2]int) bool { return c[0] == i }); edge >= 0 { // a function has only one edge
+			if p.Needs, err = g.tree(g.Connections[edge][1], 0); err != nil {
 				return nil, err
 			}
-			break // a function has only one edge
 		}
 		all = append(all, p)
 	}
