@@ -2,11 +2,10 @@ package lsp
 
 // A cursor is a position in a line of rules.
 type cursor struct {
-	line   string // text of the line
-	begin  int    // byte offset in the text where the line begins
-	at     int    // byte offset of the cursor within the line
-	words  []word
-	number int // the line's number, counted from 0
+	line  string // text of the line
+	begin int    // byte offset in the text where the line begins
+	at    int    // byte offset of the cursor within the line
+	words []word
 }
 
 // maxWords is the maximum number of words in a line. Lines written by hand have fewer.
@@ -15,7 +14,7 @@ const maxWords = 2000
 func (d *document) cursor(p Position) cursor {
 	offset := d.offset(p)
 	n, begin := d.row(offset)
-	c := cursor{line: d.rowText(n), begin: begin, number: n}
+	c := cursor{line: d.rowText(n), begin: begin}
 	c.at = min(max(offset-begin, 0), len(c.line))
 	c.words, _ = words(c.line)
 	if len(c.words) > maxWords {
