@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -147,7 +146,9 @@ func (c *policyCase) eval() *answer {
 		d.I = i
 		a.Decisions = append(a.Decisions, d)
 	}
-	a.Final = states(session.Nets())
+	for _, n := range session.Nets() {
+		a.Final = append(a.Final, netFinal{Name: n.Name, Active: n.Active, Marking: marked(n.Marking), InFlight: len(n.InFlight)})
+	}
 	return a
 }
 
@@ -163,19 +164,12 @@ func (c *policyCase) nets() (nets []config.Net, errs []caseError) {
 		if json.Unmarshal(src, &named) != nil || named.Name == "" {
 			named.Name = fmt.Sprintf("nets[%d]", i)
 		}
-		errs = append(errs, netErrors(named.Name, err)...)
+		list, _ := diag.Find(err) // the error is always a list
+		for _, e := range list {
+			errs = append(errs, caseError{Message: e.Msg, Code: string(policy.MalformedNet), Net: named.Name})
+		}
 	}
 	return nets, errs
-}
-
-func netErrors(net string, err error) []caseError {
-	var list config.ErrorList
-	errors.As(err, &list)
-	errs := make([]caseError, len(list))
-	for i, e := range list {
-		errs[i] = caseError{Message: e.Msg, Code: string(policy.MalformedNet), Net: net}
-	}
-	return errs
 }
 
 // buildErrors converts problems to errors of a case. An error in a net has line 0.
@@ -237,13 +231,4 @@ func blockedDecision(what string, r *gate.Refusal) decision {
 	slices.Sort(d.Nets)
 	d.Nets = slices.Compact(d.Nets)
 	return d
-}
-
-// states returns the final state of every net.
-func states(nets []gate.NetState) []netFinal {
-	final := make([]netFinal, len(nets))
-	for i, n := range nets {
-		final[i] = netFinal{Name: n.Name, Active: n.Active, Marking: marked(n.Marking), InFlight: len(n.InFlight)}
-	}
-	return final
 }

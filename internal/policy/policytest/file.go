@@ -58,7 +58,6 @@ type Step struct {
 	Would       string          // the expected verdict of shadow nets, refuse or ask; empty: any
 	Reason      *Pattern        // the expected reason; nil: any
 	Rule        string
-	RuleAt      config.Position // the position of the key "rule"
 	Names       []string
 
 	Settles int // if the step ends an earlier call, the number of the step that made that call; numbers start at 1

@@ -45,11 +45,15 @@ func (l *Loader) Load(f *File) (*Policy, error) {
 	if p := l.loaded[key]; p != nil {
 		return p, nil
 	}
-	p, err := s.load(l.Options)
+	source, err := s.read(l.Options)
+	if err != nil {
+		return nil, s.located(err)
+	}
+	result, err := policy.Build(source)
 	if err != nil {
 		return nil, err
 	}
-	p.call = func(tool string) gate.Call { return gate.Call{Tool: tool} }
+	p := &Policy{Result: result, Source: source, call: func(tool string) gate.Call { return gate.Call{Tool: tool} }}
 	if l.Call != nil {
 		p.call = l.Call(p.Source.Config)
 	}
@@ -118,15 +122,7 @@ func (s *Source) key() string {
 	return key
 }
 
-func (s *Source) load(o config.Options) (*Policy, error) {
-	source, err := s.read(o)
-	if err != nil {
-		return nil, s.located(err)
-	}
-	result, err := policy.Build(source)
-	return &Policy{Result: result, Source: source}, err
-}
-
+// read reads the policy's files.
 func (s *Source) read(o config.Options) (policy.Source, error) {
 	if s.Config == "" {
 		source, err := policy.FromFiles(s.Rules, s.Nets)

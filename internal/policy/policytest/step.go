@@ -37,10 +37,7 @@ func (p *parser) step(t *Test, v config.Value) Step {
 		"reason":      call(func(v config.Value) { s.Reason = reason(v) }),
 		"would":       call(func(v config.Value) { s.Would, _ = v.Word(refuse, ask) }),
 		"names":       call(func(v config.Value) { s.Names = v.Texts() }),
-		"rule": call(func(v config.Value) {
-			s.Rule, _ = v.Text()
-			s.RuleAt = v.Position()
-		}),
+		"rule":        call(func(v config.Value) { s.Rule, _ = v.Text() }),
 		"settle": func(v config.Value) {
 			settles = true
 			t.settle(&s, v)
