@@ -127,9 +127,8 @@ func (a Agent) asksPush(tests []string) bool { return a.Silent || len(tests) == 
 // push requires tests before a push. If no tests are known or no hook reports whether they passed,
 // it requires approval instead.
 func (a Agent) push(say func(string, ...any), tests []string) (claims []string) {
-	told := !a.Silent
 	switch {
-	case !told:
+	case a.Silent:
 		say("\n# A person is asked before a push: the hooks of %s do not tell whether tests passed.", a.Title)
 	case len(tests) == 0:
 		say("\n# A person is asked before a push: no command that runs the tests is known.")

@@ -17,10 +17,9 @@ import (
 // A tool is a tool of a server, and its guessed properties.
 type tool struct {
 	toolkind.Guess
-	name   string // the name as rules use it
-	asked  string // the name as approval statements use it
-	bare   string
-	server string
+	name  string // the name as rules use it
+	asked string // the name as approval statements use it
+	bare  string
 }
 
 // A server is a server in the configuration. Its tools are sorted by name.
@@ -66,7 +65,7 @@ func guess(list []check.ListedTool, servers []config.Server) (all []server) {
 		}
 		for _, t := range of[name] {
 			g := toolkind.Of(toolkind.Listed{Name: t.Bare, Schema: t.InputSchema, Annotations: t.Annotations}, known)
-			s.tools = append(s.tools, tool{g, rules.Written(t.Exposed), visible(t.Exposed), t.Bare, name})
+			s.tools = append(s.tools, tool{g, rules.Written(t.Exposed), visible(t.Exposed), t.Bare})
 		}
 		slices.SortFunc(s.tools, func(a, b tool) int { return cmp.Compare(a.name, b.name) })
 		all = append(all, s)

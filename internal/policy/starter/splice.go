@@ -25,10 +25,15 @@ func splice(src []byte, keys []key) ([]byte, error) {
 	if bytes.Contains(src, []byte("\r\n")) {
 		newline = "\r\n"
 	}
-	if at := object(src); at >= 0 {
-		return intoObject(src, at+1, keys, newline), nil
-	}
 	var b bytes.Buffer
+	if at := object(src); at >= 0 {
+		b.Write(src[:at+1])
+		for _, k := range keys {
+			fmt.Fprintf(&b, "%s  %s,", newline, k.json)
+		}
+		b.Write(src[at+1:])
+		return b.Bytes(), nil
+	}
 	b.Write(src)
 	if len(src) > 0 && src[len(src)-1] != '\n' {
 		b.WriteString(newline)
@@ -58,14 +63,4 @@ func object(src []byte) int {
 		at += len(line)
 	}
 	return -1
-}
-
-func intoObject(src []byte, at int, keys []key, newline string) []byte {
-	var b bytes.Buffer
-	b.Write(src[:at])
-	for _, k := range keys {
-		fmt.Fprintf(&b, "%s  %s,", newline, k.json)
-	}
-	b.Write(src[at:])
-	return b.Bytes()
 }
