@@ -99,10 +99,8 @@ func texts(tools []gate.Tool) []string {
 
 // ruleLine returns a net's position in short form.
 func ruleLine(p gate.Position) string {
-	if p.Line == 0 {
-		return filepath.Base(p.File)
-	}
-	return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Line)
+	p.File, p.Column = filepath.Base(p.File), 0
+	return p.String()
 }
 
 // OfFile converts a net from a file. Such a net gates nothing.
