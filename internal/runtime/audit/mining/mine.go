@@ -14,7 +14,7 @@ func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	if m.least == 0 {
 		m.least = DefaultSessions
 	}
-	r := newReader(log)
+	r := &reader{log: log, numbers: map[string]int{}, labels: map[string]bool{}}
 	for _, of := range o.Maps {
 		r.labels[of.As.Text] = true
 	}

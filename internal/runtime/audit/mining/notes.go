@@ -21,9 +21,8 @@ type Note struct {
 
 // A ruleActivity counts what the existing rules did, or would have done in shadow mode.
 type ruleActivity struct {
-	nets      map[[2]string]*netActivity
-	decisions int
-	shadow    int // decisions that a net in shadow mode took part in
+	nets   map[[2]string]*netActivity
+	shadow int // decisions that a net in shadow mode took part in
 }
 
 // A netActivity holds the counts for one net. refuse and ask count what the net would have done in
@@ -50,7 +49,6 @@ func (s *ruleActivity) of(net, rule, session string) *netActivity {
 
 // count counts a decision.
 func (s *ruleActivity) count(e *trail.Entry) {
-	s.decisions++
 	shadow := e.Shadow
 	for _, n := range e.Nets {
 		shadow = shadow || n.Shadow

@@ -43,7 +43,11 @@ func (m *Miner) Prove(ctx context.Context, r *Report) error {
 
 // replay repeats the decisions, and returns the wrong proposals and the reasons.
 func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, err error) {
-	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: suggestedFile, Text: r.lines() + m.mapLines()}}})
+	lines := r.lines()
+	for _, of := range m.maps {
+		lines += of.String() + "\n"
+	}
+	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: suggestedFile, Text: lines}}})
 	if err != nil {
 		return nil, fmt.Errorf("building the proposal: %w", err)
 	}
@@ -99,15 +103,6 @@ func blame(wrong map[int]string, at map[string]int, why string, meant func(net s
 	for _, i := range at {
 		wrong[i] = why
 	}
-}
-
-// mapLines returns the lines that define the maps. They follow the rules.
-func (m *Miner) mapLines() string {
-	var b strings.Builder
-	for _, of := range m.maps {
-		b.WriteString(of.String() + "\n")
-	}
-	return b.String()
 }
 
 // loosen replaces each wrong proposal by its next weaker form, if it has any.

@@ -63,10 +63,6 @@ type reader struct {
 	onDecision func(e *trail.Entry) // called for every decision; may be nil
 }
 
-func newReader(log Log) *reader {
-	return &reader{log: log, numbers: map[string]int{}, labels: map[string]bool{}}
-}
-
 // walk reads the log from the beginning and calls the visitor.
 func (r *reader) walk(ctx context.Context, v visitor, progress func(records int)) error {
 	r.sessions, r.drivers, r.writers, r.visit = map[string]*session{}, map[string]string{}, map[string]bool{}, v
