@@ -165,11 +165,7 @@ func (r *Replay) action(c *gate.Call, e *trail.Entry, own []string) []byte {
 			c.Others = map[string]bool{text: true}
 		}
 	}
-	return object(args)
-}
-
-func object(members map[string]any) []byte {
-	b, err := json.Marshal(members)
+	b, err := json.Marshal(args)
 	if err != nil {
 		return []byte("{}")
 	}
