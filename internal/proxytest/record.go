@@ -58,7 +58,6 @@ type Record struct {
 	Session, Principal, Policy, Arguments        string
 	Approval, Channel, Actor, By, Said           string
 	Call                                         uint64
-	Nets                                         []struct{ Net, Verdict, Rule string }
 	Shadow                                       bool
 	Would                                        struct {
 		Decision, Kind, Reason string
