@@ -23,7 +23,7 @@ func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 		m.seen.count(e)
 		allow.count(e)
 	}
-	if err := r.walk(ctx, m.survey, m.stage("reading")); err != nil {
+	if err := r.walk(ctx, m.stage("reading"), m.survey); err != nil {
 		return nil, nil, err
 	}
 	m.survey.finish()
@@ -63,13 +63,13 @@ func (m *Miner) find(ctx context.Context, r *reader) (*findings, error) {
 	}
 	f.tried += len(spoilers)
 	if len(candidates)+len(eithers)+len(spoilers) > 0 {
-		if err := r.walk(ctx, visitors{newMatchVisitor(candidates), newEitherVisitor(eithers), newInvalidatorVisitor(spoilers)}, m.stage("comparing values")); err != nil {
+		if err := r.walk(ctx, m.stage("comparing values"), newMatchVisitor(candidates), newEitherVisitor(eithers), newInvalidatorVisitor(spoilers)); err != nil {
 			return nil, err
 		}
 	}
 	joint := m.jointCandidates(candidates, f.tried)
 	if f.tried += len(joint); len(joint) > 0 {
-		if err := r.walk(ctx, newMatchVisitor(joint), m.stage("comparing several values")); err != nil {
+		if err := r.walk(ctx, m.stage("comparing several values"), newMatchVisitor(joint)); err != nil {
 			return nil, err
 		}
 	}

@@ -26,27 +26,6 @@ type visitor interface {
 	end(s *session)
 }
 
-// visitors calls each visitor in turn.
-type visitors []visitor
-
-func (all visitors) admit(s *session, a *action) {
-	for _, v := range all {
-		v.admit(s, a)
-	}
-}
-
-func (all visitors) succeed(s *session, a *action) {
-	for _, v := range all {
-		v.succeed(s, a)
-	}
-}
-
-func (all visitors) end(s *session) {
-	for _, v := range all {
-		v.end(s)
-	}
-}
-
 // A reader walks through a log.
 type reader struct {
 	log        Log
@@ -59,13 +38,13 @@ type reader struct {
 	writers    map[string]bool
 	cut        bool      // the log does not begin with the first record
 	whole      time.Time // time since which no records were removed; zero: no records were removed
-	visit      visitor
+	visitors   []visitor
 	onDecision func(e *trail.Entry) // called for every decision; may be nil
 }
 
-// walk reads the log from the beginning and calls the visitor.
-func (r *reader) walk(ctx context.Context, v visitor, progress func(records int)) error {
-	r.sessions, r.drivers, r.writers, r.visit = map[string]*session{}, map[string]string{}, map[string]bool{}, v
+// walk reads the log from the beginning and calls the visitors.
+func (r *reader) walk(ctx context.Context, progress func(records int), visitors ...visitor) error {
+	r.sessions, r.drivers, r.writers, r.visitors = map[string]*session{}, map[string]string{}, map[string]bool{}, visitors
 	whole, err := trail.Whole(ctx, r.log.Source)
 	if err != nil {
 		return err
@@ -82,9 +61,16 @@ func (r *reader) walk(ctx context.Context, v visitor, progress func(records int)
 		return err
 	}
 	for _, s := range r.sessions {
-		r.visit.end(s)
+		r.end(s)
 	}
 	return nil
+}
+
+// end tells the visitors that a session has ended.
+func (r *reader) end(s *session) {
+	for _, v := range r.visitors {
+		v.end(s)
+	}
 }
 
 // each reads the records of a log.
@@ -114,7 +100,7 @@ func (r *reader) take(e *trail.Entry) {
 		r.open(e)
 	case "session closed", "reset":
 		if s := r.sessions[e.Session]; s != nil {
-			r.visit.end(s)
+			r.end(s)
 			delete(r.sessions, e.Session)
 			if e.Event == "reset" { // the session continues, but counts as a new one
 				r.sessions[e.Session] = newSession(s.process)
@@ -138,7 +124,9 @@ func (r *reader) take(e *trail.Entry) {
 		if e.Outcome == "success" || e.Event == "settle success" {
 			s.clock++
 			s.succeeded(a)
-			r.visit.succeed(s, a)
+			for _, v := range r.visitors {
+				v.succeed(s, a)
+			}
 		}
 	}
 }
@@ -152,7 +140,7 @@ func (r *reader) open(e *trail.Entry) {
 		return
 	}
 	if old != nil {
-		r.visit.end(old)
+		r.end(old)
 	}
 	s := newSession(e.Process)
 	s.resumed = r.cut && durable
@@ -196,7 +184,9 @@ func (r *reader) decide(e *trail.Entry) {
 	a.clock = s.clock
 	s.calls[e.Call] = a
 	if !s.partial {
-		r.visit.admit(s, a)
+		for _, v := range r.visitors {
+			v.admit(s, a)
+		}
 		s.passed(a)
 	}
 }
