@@ -32,19 +32,14 @@ func (p *proposal) head() []string {
 		"It was guessed from names, hints and schemas, which are the words of the servers: read it, and change it.",
 		"With mode: shadow it refuses nothing, and records what it would refuse or ask.",
 	}
-	for _, name := range p.missing {
-		head = append(head, unasked(name, p.deny))
-	}
-	return head
-}
-
-// unasked returns a remark about a server that did not respond.
-func unasked(name string, deny bool) string {
 	meanwhile := "its tools pass (default: allow)"
-	if deny {
+	if p.deny {
 		meanwhile = "its tools are refused (default: deny)"
 	}
-	return fmt.Sprintf("%s did not answer, so no rule here is about it, and %s. Once it answers, petrigate init prints the rules to add.", text.Excerpt(name, 64), meanwhile)
+	for _, name := range p.missing {
+		head = append(head, fmt.Sprintf("%s did not answer, so no rule here is about it, and %s. Once it answers, petrigate init prints the rules to add.", text.Excerpt(name, 64), meanwhile))
+	}
+	return head
 }
 
 // about lists the servers and the number of tools of each.
