@@ -337,7 +337,7 @@ func (c *Client) ListenToPushes() {
 	c.mu.Lock()
 	c.cancels["GET"] = cancel
 	c.mu.Unlock()
-	response, err := c.HTTP.Do(c.newRequest(ctx, http.MethodGet, "")) //nolint:bodyclose // the goroutine below closes it
+	response, err := c.HTTP.Do(c.newRequest(ctx, http.MethodGet, ""))
 	if err != nil || response.StatusCode != http.StatusOK {
 		c.T.Fatalf("opening the GET stream: %v, %v", response, err)
 	}
